@@ -1,0 +1,33 @@
+# syntax=docker/dockerfile:1
+
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json nest-cli.json ./
+COPY migrations migrations
+COPY src src
+RUN npm run build
+
+FROM node:22-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev && npm cache clean --force
+
+FROM node:22-bookworm-slim
+WORKDIR /app
+# Inside a container loopback reaches nobody, whether PostgreSQL is embedded or not.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+RUN mkdir /data && chown node:node /data
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=build /app/dist dist
+# `imports` in package.json leads to dist at run time.
+COPY package.json ./
+USER node
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Not through npm, which would swallow the signal.
+CMD ["node", "--enable-source-maps", "dist/src/main.js"]

@@ -1,0 +1,59 @@
+import tseslint from 'typescript-eslint';
+
+/** Code that runs in the service. Import rules between folders are in .dependency-cruiser.mjs. */
+const SOURCE = ['src/**/*.ts'];
+const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts'];
+
+const NO_CLOCK_NO_ENVIRONMENT = [
+  { object: 'Date', property: 'now', message: 'Take the time from Clock.' },
+  { object: 'Math', property: 'random', message: 'Take randomness from Clock, or as an argument.' },
+  { object: 'process', property: 'env', message: 'Take it from Config.' },
+];
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', '.posthorn/**', 'bench/results/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      // DI reads parameter types at run time, so classes must stay value imports.
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      // Nest's providers implement hooks and abstract contracts whose methods are async by promise.
+      '@typescript-eslint/require-await': 'off',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportAllDeclaration', message: 'No barrels: import from the file that has it.' },
+        { selector: "CallExpression[callee.name='forwardRef']", message: 'A cycle: move the shared part into a contract.' },
+      ],
+    },
+  },
+  {
+    files: SOURCE,
+    ignores: SPECS,
+    rules: {
+      'no-restricted-properties': ['error', ...NO_CLOCK_NO_ENVIRONMENT],
+      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
+      'max-params': ['error', 5],
+    },
+  },
+  {
+    files: ['src/kernel/clock.ts', 'src/kernel/config.ts'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  {
+    files: [...SPECS, 'test/**/*.ts'],
+    rules: {
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+);

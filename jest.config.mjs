@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+
+const { $schema: _schema, module: _module, ...swc } = JSON.parse(readFileSync(new URL('./.swcrc', import.meta.url), 'utf8'));
+
+// Before Node 24.9 Jest can't require() an ES module: CommonJS packages that do so need their dependency as CommonJS.
+const esmOnly = ['content-disposition', 'cookie'];
+
+const base = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  // One row per line of package.json's `imports`: there they lead to dist, here to the sources.
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^#(kernel|engine|egress|http)/(.*)\\.js$': '<rootDir>/src/$1/$2',
+    '^#contracts/(.*)\\.js$': '<rootDir>/src/modules/$1/contract',
+  },
+  transform: {
+    // No `module.type`: @swc/jest then emits what Jest asks for, ES modules here and CommonJS for the packages below.
+    '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }],
+    [`node_modules/(${esmOnly.join('|')})/.+\\.js$`]: ['@swc/jest', { swcrc: false, jsc: { target: 'es2023' } }],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(.*/)?(${esmOnly.join('|')})/)`],
+};
+
+// These suites speak to real server processes, on one embedded PostgreSQL that all of them share.
+const withServer = {
+  ...base,
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+};
+
+export default {
+  testTimeout: 30_000,
+  projects: [
+    { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
+    { ...withServer, displayName: 'e2e', testRegex: '/test/(api|conformance|architecture|extensions)/.*\\.(e2e-)?spec\\.ts$' },
+    { ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.e2e-spec\\.ts$' },
+  ],
+};

@@ -1,0 +1,36 @@
+import * as fc from 'fast-check';
+import { excerptOf } from './excerpt.js';
+
+describe('excerptOf', () => {
+  it.each([
+    ['an empty answer', Buffer.alloc(0), ''],
+    ['a short answer', Buffer.from('{"ok":true}'), '{"ok":true}'],
+    ['exactly 1 KB', Buffer.alloc(1024, 'a'), 'a'.repeat(1024)],
+    ['more than 1 KB', Buffer.alloc(5000, 'a'), 'a'.repeat(1024)],
+    ['a character of two bytes on the border', Buffer.from('a'.repeat(1023) + 'é!'), 'a'.repeat(1023)],
+    ['a character of four bytes on the border', Buffer.from('a'.repeat(1021) + '😀!'), 'a'.repeat(1021)],
+    ['a character that ends on the border', Buffer.from('a'.repeat(1020) + '😀!'), 'a'.repeat(1020) + '😀'],
+    ['NUL', Buffer.from('a\0b'), 'ab'],
+    ['what is no UTF-8', Buffer.from([0x61, 0xff, 0x62]), 'a\ufffdb'],
+  ])('shows %s', (_what, body, expected) => {
+    expect(excerptOf(body)).toBe(expected);
+  });
+
+  it('gives at most 1 KB of the bytes, never NUL, never half a surrogate pair', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
+      const excerpt = excerptOf(Buffer.from(bytes));
+
+      expect(excerpt.length).toBeLessThanOrEqual(1024);
+      expect(excerpt).not.toContain('\0');
+      expect(Buffer.from(excerpt).toString()).toBe(excerpt);
+    }));
+  });
+
+  it('is a prefix of the text when the answer is text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme', minLength: 200, maxLength: 900 }), (text) => {
+      const clean = text.replaceAll('\0', '');
+
+      expect(clean.startsWith(excerptOf(Buffer.from(clean)))).toBe(true);
+    }));
+  });
+});

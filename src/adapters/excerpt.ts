@@ -1,0 +1,21 @@
+const EXCERPT_BYTES_MAX = 1024;
+const NUL = '\0';
+
+/**
+ * The first 1 KB of an answer as text that PostgreSQL stores: what is no UTF-8 is replaced, NUL is left out, and no
+ * character is cut in half.
+ */
+export function excerptOf(body: Buffer): string {
+  if (body.length === 0) return '';
+  const text = body.toString('utf8', 0, wholeCharacters(body));
+  return text.includes(NUL) ? text.replaceAll(NUL, '') : text;
+}
+
+/** The length up to which the bytes are whole characters, if they are UTF-8 (RFC 3629: at most 3 continuation bytes). */
+function wholeCharacters(body: Buffer): number {
+  if (body.length <= EXCERPT_BYTES_MAX) return body.length;
+  for (let end = EXCERPT_BYTES_MAX; end > EXCERPT_BYTES_MAX - 4; end -= 1) {
+    if (((body[end] ?? 0) & 0xc0) !== 0x80) return end;
+  }
+  return EXCERPT_BYTES_MAX;
+}

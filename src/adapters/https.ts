@@ -1,0 +1,84 @@
+import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#contracts/destinations.js';
+import { EgressAgent, type EgressAnswer } from '#egress/agent.js';
+import { EgressGate } from '#egress/gate.js';
+import { signatureHeader } from '#engine/signing.js';
+import type { Fault } from '#kernel/errors.js';
+import { excerptOf } from './excerpt.js';
+
+const USER_AGENT = 'Posthorn/0.1';
+const ANSWER_BYTES_MAX = 64 * 1024;
+const PROBE_TIMEOUT_MS = 10_000;
+const PROBE_BYTES_MAX = 1024;
+
+/** Signed POSTs to an HTTPS URL (Standard Webhooks 1.0.0). */
+@Adapter()
+export class HttpsAdapter extends DestinationAdapter {
+  override readonly type = 'https';
+  override readonly pulled = false;
+
+  constructor(
+    private readonly agent: EgressAgent,
+    private readonly gate: EgressGate,
+  ) {
+    super();
+  }
+
+  override check({ url, config, credentials }: Draft): Fault[] {
+    const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+    if (credentials !== null) faults.push({ path: 'credentials', message: 'An https destination takes none: put them into headers.' });
+    if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
+    const verdict = this.gate.check(url);
+    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason }, ...faults];
+  }
+
+  /** HEAD, and GET when a server breaks the connection at it. Any status says that somebody is there. */
+  override async probe({ url }: Draft): Promise<ProbeReport> {
+    const verdict = this.gate.check(url ?? '');
+    if (!verdict.ok) return { ok: false, check: 'connectivity', detail: verdict.reason };
+    const head = await this.ask('HEAD', verdict.url, PROBE_TIMEOUT_MS);
+    const restMs = Math.floor(PROBE_TIMEOUT_MS - head.durationMs);
+    const mayKnowGet = head.kind === 'error' && (head.error === 'protocol' || head.error === 'connection') && restMs > 0;
+    return report(mayKnowGet ? await this.ask('GET', verdict.url, restMs) : head);
+  }
+
+  override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
+    if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    const answer = await this.agent.exchange({
+      method: 'POST',
+      url: target.url,
+      headers: headersOf(outgoing, target),
+      body: outgoing.body,
+      timeoutMs: target.timeoutMs,
+      bodyBytesMax: ANSWER_BYTES_MAX,
+    });
+    const durationMs = Math.round(answer.durationMs);
+    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
+    const { status, headers, body } = answer;
+    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
+  }
+
+  private ask(method: 'HEAD' | 'GET', url: URL, timeoutMs: number): Promise<EgressAnswer> {
+    const headers = { 'user-agent': USER_AGENT, accept: '*/*' };
+    return this.agent.exchange({ method, url, headers, body: null, timeoutMs, bodyBytesMax: PROBE_BYTES_MAX });
+  }
+}
+
+/** The message's headers win over the destination's, and ours over both: what a receiver verifies is never a caller's. */
+export function headersOf(outgoing: Outgoing, { headers: fixed, signingKeys }: Pick<Target, 'headers' | 'signingKeys'>): Record<string, string> {
+  const { webhookId, body, replayed, traceparent } = outgoing;
+  const timestampSeconds = Math.floor(outgoing.atMs / 1000);
+  const headers: Record<string, string> = { ...fixed, ...outgoing.headers };
+  headers['content-type'] = 'application/json';
+  headers['user-agent'] = USER_AGENT;
+  headers['webhook-id'] = webhookId;
+  headers['webhook-timestamp'] = String(timestampSeconds);
+  headers['webhook-signature'] = signatureHeader(signingKeys, webhookId, timestampSeconds, body);
+  if (replayed) headers['webhook-replayed'] = 'true';
+  if (traceparent !== null) headers['traceparent'] = traceparent;
+  return headers;
+}
+
+function report(answer: EgressAnswer): ProbeReport {
+  if (answer.kind === 'error') return { ok: false, check: 'connectivity', detail: answer.detail };
+  return { ok: true, detail: `The target answered with status ${answer.status}.` };
+}

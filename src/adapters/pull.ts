@@ -1,0 +1,29 @@
+import { Adapter, DestinationAdapter, type DeliveryAnswer, type ProbeReport } from '#contracts/destinations.js';
+import type { Draft } from '#contracts/destinations.js';
+import type { Fault } from '#kernel/errors.js';
+
+/** Deliveries that wait until a consumer behind a firewall fetches them. A URL says nothing here and is ignored. */
+@Adapter()
+export class PullAdapter extends DestinationAdapter {
+  override readonly type = 'pull';
+  override readonly pulled = true;
+
+  override check({ config, credentials }: Draft): Fault[] {
+    const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+    if (credentials !== null) faults.push({ path: 'credentials', message: 'A pull destination takes none.' });
+    return faults;
+  }
+
+  /** There is nothing to reach: the consumer comes to us. */
+  override probe(): Promise<ProbeReport> {
+    return Promise.resolve({ ok: true, detail: '' });
+  }
+
+  override deliver(): Promise<DeliveryAnswer> {
+    return Promise.resolve({
+      answer: { kind: 'error', error: 'protocol' },
+      durationMs: 0,
+      excerpt: 'A pull destination is fetched from, never sent to.',
+    });
+  }
+}

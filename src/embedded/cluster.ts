@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync, chmodSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, statSync,
+  symlinkSync, writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { canReach } from './account.js';
+import type { Account } from './account.js';
+import { SYSTEM_DIR } from './binaries.js';
+import type { Binaries } from './binaries.js';
+import { errorCode, EmbeddedPostgresError } from './failure.js';
+
+/** PostgreSQL needs no more of the environment; the locale keeps its messages in English, which the supervisor reads. */
+export const SERVER_ENV: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin', TZ: 'UTC', LC_ALL: 'C' };
+
+/** The files of one embedded database. */
+export interface Cluster {
+  /** The cluster itself, with every symbolic link resolved. */
+  readonly dir: string;
+  readonly logFile: string;
+  readonly password: string;
+}
+
+/** The first lines of postmaster.pid. */
+export interface PidFile {
+  readonly pid: number;
+  readonly port: number;
+  readonly isReady: boolean;
+}
+
+/**
+ * Makes DATA_DIR, closed to everybody else, and its parents with the usual mode.
+ *
+ * @throws EmbeddedPostgresError when this process may not write there.
+ */
+export function makeDataDir(dataDir: string): string {
+  const directory = path.resolve(dataDir);
+  try {
+    mkdirSync(path.dirname(directory), { recursive: true });
+    if (!existsSync(directory)) mkdirSync(directory, { mode: 0o700 });
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    return realpathSync(directory);
+  } catch (error) {
+    throw new EmbeddedPostgresError(`DATA_DIR ${directory} can't be written to (${errorCode(error)}): set another one, or DATABASE_URL.`);
+  }
+}
+
+/** The place of the cluster in DATA_DIR: a directory, or a link to one that root had to put elsewhere. */
+export function clusterLink(dataDir: string): string {
+  return path.join(dataDir, 'postgres');
+}
+
+/**
+ * Opens the cluster of DATA_DIR, and makes it at the first start. It is made beside its place
+ * and renamed, so that a start which was killed half-way leaves nothing that looks like one.
+ */
+export function openCluster(dataDir: string, account: Account, binaries: Binaries): Cluster {
+  const link = clusterLink(dataDir);
+  const passwordFile = path.join(dataDir, 'postgres.password');
+  const isNew = !existsSync(link);
+  if (!isNew && !existsSync(passwordFile)) {
+    throw new EmbeddedPostgresError(`${passwordFile} is missing beside the database that it opens: restore it.`);
+  }
+  if (isNew) {
+    if (!existsSync(passwordFile)) writeFileSync(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+    initialize(link, placeFor(dataDir, account), readFileSync(passwordFile, 'utf8'), account, binaries);
+  } else {
+    admit(dataDir, account);
+  }
+  const dir = realpathSync(link);
+  if (!canReach(account, dir)) {
+    throw new EmbeddedPostgresError(
+      `${dir} can't be reached by user id ${account?.uid}, which PostgreSQL has to run as: open its parents, or set another DATA_DIR.`,
+    );
+  }
+  const logFile = path.join(dataDir, 'postgres.log');
+  return { dir, logFile, password: readFileSync(passwordFile, 'utf8').trim() };
+}
+
+/** What postmaster.pid says; `null` when there is none, or it is being written. */
+export function readPidFile(clusterDir: string): PidFile | null {
+  try {
+    const lines = readFileSync(pidFilePath(clusterDir), 'utf8').split('\n');
+    const pid = Math.abs(Number(lines[0]));
+    return pid > 0 ? { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === 'ready' } : null;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/**
+ * Tells PostgreSQL that the server named in postmaster.pid is gone, although its id is taken
+ * again or still shows as a zombie: PostgreSQL takes a file that names its own parent for stale.
+ * Deleting the file would also delete the check of the shared memory, which is what keeps a new
+ * server off the files while processes of the old one are still writing.
+ */
+export function disownPidFile(clusterDir: string): void {
+  const file = pidFilePath(clusterDir);
+  if (!existsSync(file)) return;
+  const [, ...rest] = readFileSync(file, 'utf8').split('\n');
+  writeFileSync(file, [String(process.pid), ...rest].join('\n'));
+}
+
+function pidFilePath(clusterDir: string): string {
+  return path.join(clusterDir, 'postmaster.pid');
+}
+
+/** The directory in which the cluster will be made; `SYSTEM_DIR` when the account can't come to DATA_DIR. */
+function placeFor(dataDir: string, account: Account): string {
+  admit(dataDir, account);
+  if (canReach(account, dataDir)) return dataDir;
+  mkdirSync(SYSTEM_DIR, { recursive: true, mode: 0o755 });
+  const place = mkdtempSync(path.join(SYSTEM_DIR, 'data-'));
+  chmodSync(place, 0o711);
+  return place;
+}
+
+/** Lets the account walk through DATA_DIR, when that is all it lacks; everything in it has its own closed mode. */
+function admit(dataDir: string, account: Account): void {
+  if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;
+  chmodSync(dataDir, (statSync(dataDir).mode & 0o777) | 0o011);
+}
+
+function initialize(link: string, place: string, password: string, account: Account, binaries: Binaries): void {
+  const draft = path.join(place, 'postgres.new');
+  const passwordCopy = path.join(place, 'postgres.new.password');
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { mode: 0o700 });
+  writeFileSync(passwordCopy, password, { mode: 0o600 });
+  if (account !== null) {
+    for (const file of [draft, passwordCopy]) chownSync(file, account.uid, account.gid);
+  }
+  try {
+    runInitdb(binaries.initdb, draft, passwordCopy, account);
+  } finally {
+    rmSync(passwordCopy, { force: true });
+  }
+  const dir = path.join(place, 'postgres');
+  renameSync(draft, dir);
+  if (dir !== link) symlinkSync(dir, link);
+}
+
+function runInitdb(initdb: string, dir: string, passwordFile: string, account: Account): void {
+  const options = [
+    '-D', dir, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '--no-instructions',
+    // The built-in provider sorts the same on every machine and after every upgrade of its C library.
+    '-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8',
+  ];
+  try {
+    execFileSync(initdb, options, { ...account, cwd: '/', env: SERVER_ENV, stdio: ['ignore', 'ignore', 'pipe'] });
+  } catch (error) {
+    const said = String((error as { stderr?: Buffer }).stderr ?? '').trim().split('\n').at(-1) || String((error as Error).message);
+    throw new EmbeddedPostgresError(`The embedded PostgreSQL can't be set up in ${dir} (${said}): set DATABASE_URL to a PostgreSQL server.`);
+  }
+}

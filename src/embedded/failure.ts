@@ -1,0 +1,9 @@
+/** PostgreSQL can't be embedded here or now. The message is one sentence for the operator, ready to print. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+}
+
+/** The `code` of a failed system call, such as `ENOENT`. */
+export function errorCode(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}

@@ -1,0 +1,31 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { errorCode } from './failure.js';
+
+/*
+ * Below the ports that systems hand to outgoing connections (from 32768 on Linux, 49152 on macOS):
+ * a delivery must not occupy the port while the server is being started again.
+ */
+const PORT_MIN = 20_000;
+const PORT_MAX = 32_767;
+
+/**
+ * Any port. Whether it is free is left to PostgreSQL, which binds it; a probe before that would
+ * only tell what was true a moment ago.
+ */
+export function anyPort(): number {
+  return randomInt(PORT_MIN, PORT_MAX);
+}
+
+/** The port of the last start; PostgreSQL keeps its options in postmaster.opts, also after a clean stop. */
+export function portOfLastStart(clusterDir: string): number | null {
+  try {
+    const options = readFileSync(path.join(clusterDir, 'postmaster.opts'), 'utf8');
+    const port = /"port=(\d{1,5})"/.exec(options)?.[1];
+    return port === undefined ? null : Number(port);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { errorCode } from './failure.js';
+
+/** Whether a process with this id is running. A zombie is not: in a container without an init they stay for ever. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') return false;
+  }
+  return !/^[ZX]/.test(statFields(pid)[0] ?? '');
+}
+
+/**
+ * Tells two processes apart that had the same id one after the other, as process 1 of a
+ * container always has: the start time, and on Linux the boot it belongs to.
+ */
+export function processIdentity(pid: number): string {
+  if (!existsSync('/proc/self/stat')) return ps(pid, 'lstart');
+  const startedTicks = statFields(pid)[19] ?? '';
+  return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${startedTicks}`;
+}
+
+/**
+ * Whether the process is the PostgreSQL server of this cluster, told by its command line. (Its
+ * working directory says it too, but root in a container may not read that of another user.)
+ */
+export function isServerOf(pid: number, clusterDir: string): boolean {
+  if (!isRunning(pid)) return false;
+  if (!existsSync('/proc/self/stat')) return ps(pid, 'command').includes(` -D ${clusterDir} `);
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0-D\0${clusterDir}\0`);
+  } catch {
+    return false;
+  }
+}
+
+/** The fields of /proc/PID/stat that follow the command's name: [0] is the state, [19] the start in ticks since boot. */
+function statFields(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
+}
+
+function ps(pid: number, column: string): string {
+  try {
+    return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return '';
+  }
+}

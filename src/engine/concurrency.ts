@@ -1,0 +1,45 @@
+import type { Outcome } from './outcome.js';
+
+/**
+ * How many attempts may run against one target at once.
+ *
+ * Unlike the rest of the engine a window is changed in place, because it is touched twice per attempt: it is a value
+ * owned by one caller, never shared or stored.
+ */
+export interface Window {
+  limit: number;
+  inFlight: number;
+}
+
+const LIMIT_INITIAL = 32;
+const LIMIT_MIN = 1;
+const LIMIT_MAX = 512;
+
+/** A window for a target that nothing is known of: 32 attempts at once. */
+export function initialWindow(): Window {
+  return { limit: LIMIT_INITIAL, inFlight: 0 };
+}
+
+/** Whether one more attempt may start. */
+export function admits(w: Window): boolean {
+  return w.inFlight < w.limit;
+}
+
+/** Notes that an attempt began. Changes `w`. */
+export function started(w: Window): void {
+  w.inFlight += 1;
+}
+
+/**
+ * Notes that an attempt ended: throttled halves the limit (not below 1), a success raises it by one (not above 512),
+ * anything else leaves it. Changes `w`.
+ *
+ * A success counts only when the window was exactly full: below that the limit was not what held the target back, and
+ * above it the limit has just been halved and the success is older than that.
+ */
+export function settled(w: Window, outcome: Outcome): void {
+  const wasFull = w.inFlight === w.limit;
+  w.inFlight = Math.max(0, w.inFlight - 1);
+  if (outcome === 'throttled') w.limit = Math.max(LIMIT_MIN, Math.floor(w.limit / 2));
+  else if (outcome === 'success' && wasFull) w.limit = Math.min(LIMIT_MAX, w.limit + 1);
+}

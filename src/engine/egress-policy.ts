@@ -1,0 +1,162 @@
+import type { AddressSet, IpAddress, IpFamily } from './ip-ranges.js';
+import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, translatedIpv4 } from './ip-ranges.js';
+
+/**
+ * Where Posthorn may connect to. Checked when a URL is stored, and again for every address at every connect.
+ *
+ * `allow` (EGRESS_ALLOW_CIDRS) opens addresses: an address in it may be reached on any port. It also decides which
+ * names are worth resolving: loopback in it opens `localhost` and `*.localhost`, any other network opens the names
+ * of private networks (one label, `.internal`, `.local` …). Such names are then judged at connect by their addresses
+ * alone. Names of metadata services and our own listeners stay closed whatever is allowed; plain http: is a switch
+ * of its own (`allowHttp`).
+ */
+export interface EgressPolicy {
+  readonly allowHttp: boolean;
+  readonly allow: AddressSet;
+  readonly ownPorts: readonly number[];
+  /** Canonical texts. Loopback and unspecified addresses count as own without being listed. */
+  readonly ownAddresses: readonly string[];
+}
+
+export interface EgressPolicyOptions {
+  allowCidrs: readonly string[];
+  allowHttp: boolean;
+  ownListeners?: readonly { address: string; port: number }[];
+}
+
+export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
+
+export const URL_LENGTH_MAX = 2048;
+
+/** @throws TypeError naming the entry of `allowCidrs` that is no network */
+export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
+  const listeners = options.ownListeners ?? [];
+  return {
+    allowHttp: options.allowHttp,
+    allow: addressSet(options.allowCidrs),
+    ownPorts: [...new Set(listeners.map(({ port }) => port))],
+    ownAddresses: [...new Set(listeners.map(({ address }) => ipAddress(address)?.text ?? address))],
+  };
+}
+
+/**
+ * Whether a URL given by a user may be called. Store and call `url`, never the raw text: it is the WHATWG reading
+ * of it, without the trailing dot of the host. The reason says what to change.
+ */
+export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
+  const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
+  if (url === null || url.href.length > URL_LENGTH_MAX) {
+    return { ok: false, reason: `Give an absolute https URL of at most ${URL_LENGTH_MAX} characters.` };
+  }
+  const reason = schemeRefusal(url.protocol, policy) ?? partsRefusal(url) ?? originRefusal(url, policy);
+  if (reason !== null) return { ok: false, reason };
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  return { ok: true, url };
+}
+
+/** Why no connection may be opened to this scheme, host and port, or `null`. A name is yet to be resolved and judged. */
+export function originRefusal(origin: Pick<URL, 'protocol' | 'hostname' | 'port'>, policy: EgressPolicy): string | null {
+  const refusal = schemeRefusal(origin.protocol, policy);
+  if (refusal !== null) return refusal;
+  const port = origin.port === '' ? (origin.protocol === 'https:' ? 443 : 80) : Number(origin.port);
+  const ip = ipAddress(origin.hostname.replace(/^\[|\]$/g, ''));
+  if (ip !== null) return ipRefusal(ip, port, policy) ?? (policy.allow.has(ip) ? null : cleartextPortRefusal(origin.protocol, port));
+  const hostname = origin.hostname.replace(/\.$/, '');
+  const name = nameKind(hostname);
+  if (name === 'public') return portRefusal(port, policy) ?? cleartextPortRefusal(origin.protocol, port);
+  if (name === 'loopback' && policy.allow.reachesLoopback) return null;
+  if (name === 'network' && policy.allow.reachesNetworks) return null;
+  return nameRefusal(name, hostname);
+}
+
+/**
+ * Why no connection may be opened to this address and port, or `null`. The text does not repeat the address:
+ * whoever guesses names must not learn from it how our resolver answers.
+ */
+export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
+  const ip = ipAddress(address);
+  // `family` is what the resolver claims; a mapped address is IPv6 to it and IPv4 to us.
+  if (ip === null || (family === 4 && ip.family === 6)) return 'The address is not a valid IP address.';
+  return ipRefusal(ip, port, policy);
+}
+
+function ipRefusal(ip: IpAddress, port: number, policy: EgressPolicy): string | null {
+  if (isOwnListener(ip, port, policy)) return 'The address is a listener of this service itself: give a URL of another service.';
+  // A network opened by the operator does not open what a translator behind it would reach.
+  const inner = translatedIpv4(ip).find((ipv4) => ipRefusal(ipv4, port, policy) !== null);
+  if (policy.allow.has(ip) && inner === undefined) return null;
+  const kind = specialPurpose(ip);
+  if (kind !== null) {
+    return `The address is ${kind}: give a public address, or let the operator open its network with EGRESS_ALLOW_CIDRS.`;
+  }
+  return portRefusal(port, policy);
+}
+
+function isOwnListener(ip: IpAddress, port: number, policy: EgressPolicy): boolean {
+  return policy.ownPorts.includes(port) && (isLoopback(ip) || isUnspecified(ip) || policy.ownAddresses.includes(ip.text));
+}
+
+function parse(raw: string): URL | null {
+  try {
+    return new URL(raw);
+  } catch {
+    return null;
+  }
+}
+
+function schemeRefusal(protocol: string, policy: EgressPolicy): string | null {
+  if (protocol === 'https:' || (protocol === 'http:' && policy.allowHttp)) return null;
+  return protocol === 'http:'
+    ? 'Use https: plain http is off unless the operator sets EGRESS_ALLOW_HTTP=true.'
+    : 'Use an https URL.';
+}
+
+function partsRefusal(url: URL): string | null {
+  if (url.username !== '' || url.password !== '') return 'Remove the user name and password: send credentials in a header.';
+  // `hash` is empty for a bare "#", which is still a fragment.
+  if (url.href.includes('#')) return 'Remove the fragment (from "#" on): it is never sent.';
+  return null;
+}
+
+function portRefusal(port: number, policy: EgressPolicy): string | null {
+  const isOpen = port === 443 || (port === 80 && policy.allowHttp) || (port >= 1024 && port <= 65535 && !SERVICE_PORTS.has(port));
+  return isOpen ? null : `Port ${port} is not open to webhooks: use 443, 8443, or one from 1024 on that belongs to no other protocol.`;
+}
+
+function nameRefusal(kind: NameKind, hostname: string): string {
+  if (kind === 'malformed') return `"${hostname}" is not a host name: give a fully qualified public one.`;
+  if (kind === 'metadata') return `"${hostname}" names a metadata service, which is never reached: give a public host name.`;
+  return `"${hostname}" names a private host: give a public host name, or let the operator open its network with EGRESS_ALLOW_CIDRS.`;
+}
+
+function cleartextPortRefusal(protocol: string, port: number): string | null {
+  return protocol === 'https:' && port === 80 ? 'Port 80 is for http only: use 443.' : null;
+}
+
+type NameKind = 'public' | 'loopback' | 'network' | 'metadata' | 'malformed';
+
+function nameKind(hostname: string): NameKind {
+  const labels = hostname.split('.');
+  if (hostname.length > 253 || labels.some((label) => label === '' || label.length > 63)) return 'malformed';
+  if (METADATA_NAMES.has(hostname)) return 'metadata';
+  const last = labels.at(-1) ?? '';
+  if (last === 'localhost' || last === 'localdomain') return 'loopback';
+  return labels.length === 1 || PRIVATE_SUFFIXES.has(last) || hostname.endsWith('.home.arpa') ? 'network' : 'public';
+}
+
+const METADATA_NAMES = new Set([
+  'metadata', 'metadata.google.internal', 'metadata.goog', 'metadata.azure.internal', 'metadata.azure.com',
+  'instance-data', 'instance-data.ec2.internal', 'rancher-metadata', 'rancher-metadata.rancher.internal',
+]);
+
+/** RFC 6762 and its appendix G, ICANN's `.internal`, Kubernetes' `.svc` (`.cluster.local` is under `.local`). */
+const PRIVATE_SUFFIXES = new Set(['local', 'internal', 'svc', 'lan', 'intranet', 'corp', 'home', 'private']);
+
+/** Ports from 1024 on at which something listens that a POST could command: the Fetch standard's bad ports and common stores and consoles. */
+const SERVICE_PORTS = new Set([
+  1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128, 3268, 3269,
+  3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985, 5986,
+  6000, 6379, 6380, 6432, 6443, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 7000, 7001, 7199, 7474, 7687, 8086, 8200, 8300, 8301,
+  8302, 8500, 8600, 8983, 9042, 9092, 9160, 9200, 9300, 9418, 10050, 10051, 10080, 10250, 10255, 10256, 11211, 11214, 11215, 15672,
+  16379, 26257, 26379, 27017, 27018, 27019, 28015, 28017,
+]);

@@ -1,0 +1,14 @@
+/** The status of one delivery. */
+export type DeliveryStatus = 'retrying' | 'delivered' | 'failed' | 'dlq';
+
+/**
+ * The status of an event from those of its deliveries: the first of retrying, dlq, failed that any of them has, else
+ * delivered.
+ * @throws RangeError without any delivery: such an event has a status of its own, which is not derived.
+ */
+export function foldStatus(statuses: readonly DeliveryStatus[]): DeliveryStatus {
+  if (statuses.length === 0) throw new RangeError('An event without deliveries has no derived status.');
+  if (statuses.includes('retrying')) return 'retrying';
+  if (statuses.includes('dlq')) return 'dlq';
+  return statuses.includes('failed') ? 'failed' : 'delivered';
+}

@@ -1,0 +1,77 @@
+/** What is wrong with one header; `path` points into the request body, as in `details.fields` of an error. */
+export interface HeaderFault {
+  path: string;
+  message: string;
+}
+
+const HEADERS_MAX = 64;
+const VALUE_BYTES_MAX = 8192;
+const TOTAL_BYTES_MAX = 32 * 1024;
+
+/** RFC 9110 section 5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** RFC 9110 section 5.5: visible ASCII, obs-text, space and tab; so no CR, LF or NUL, and one byte per character. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
+
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
+  // RFC 9110 section 7.6.1: they speak about one connection, and framing is how requests are smuggled.
+  'connection', 'keep-alive', 'te', 'trailer', 'trailers', 'transfer-encoding', 'upgrade', 'http2-settings', 'expect',
+  // Where the request goes and who sends it.
+  'host', 'user-agent', 'cookie',
+  // They describe the body, which is ours.
+  'content-type', 'content-length', 'content-encoding', 'content-language', 'content-location',
+  // The other names that Svix forbids.
+  'age', 'cache-control', 'clear-site-data', 'expires', 'pragma', 'warning',
+  // W3C Trace Context, set on every attempt.
+  'traceparent', 'tracestate',
+]);
+
+/** `proxy-` also covers Proxy-Connection and Proxy-Authorization; the clouds' own are trusted by what stands behind them. */
+const FORBIDDEN_PREFIXES = [
+  'webhook-', 'svix-', 'x-svix-', 'proxy-', 'x-amz-', 'x-amzn-', 'x-google', 'x-goog-', 'x-gfe', 'x-azure-', 'x-fd-',
+] as const;
+
+/**
+ * Every reason why a caller's extra headers can't be forwarded with a delivery; empty when they can.
+ *
+ * `authorization` is allowed here: whether the destination has one of its own is for the caller to say.
+ */
+export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
+  const entries = Object.entries(headers);
+  if (entries.length > HEADERS_MAX) return [{ path: 'headers', message: `At most ${HEADERS_MAX} headers can be forwarded.` }];
+  const faults: HeaderFault[] = [];
+  const seen = new Set<string>();
+  let totalBytes = 0;
+  for (const [name, value] of entries) {
+    const lowerName = name.toLowerCase();
+    const message = nameFault(name, lowerName) ?? (seen.has(lowerName) ? 'The same name occurs twice.' : valueFault(value));
+    if (message !== null) faults.push({ path: `headers.${name}`, message });
+    seen.add(lowerName);
+    totalBytes += name.length + value.length;
+  }
+  if (totalBytes > TOTAL_BYTES_MAX) {
+    faults.push({ path: 'headers', message: `All names and values together have at most ${TOTAL_BYTES_MAX} bytes.` });
+  }
+  return faults;
+}
+
+/** The same headers with lower-case names; only for headers without faults. */
+export function normalizeForwardedHeaders(headers: Record<string, string>): Record<string, string> {
+  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function nameFault(name: string, lowerName: string): string | null {
+  if (!TOKEN.test(name)) return 'A header name consists of letters, digits and !#$%&\'*+-.^_`|~.';
+  if (FORBIDDEN_NAMES.has(lowerName) || FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix))) {
+    return 'This header is set by the service or by the connection and can\'t be forwarded.';
+  }
+  return null;
+}
+
+function valueFault(value: string): string | null {
+  if (value.length > VALUE_BYTES_MAX) return `A header value has at most ${VALUE_BYTES_MAX} bytes.`;
+  if (!FIELD_VALUE.test(value)) return 'A header value consists of visible Latin-1 characters, spaces and tabs.';
+  return EDGE_WHITESPACE.test(value) ? 'A header value neither starts nor ends with a space or a tab.' : null;
+}

@@ -1,0 +1,122 @@
+import { dueAt, type RetryPolicy } from './retry.js';
+
+/** Why an attempt got no answer; `blocked` was refused by the SSRF gate, `protocol` was no valid HTTP. */
+export type AttemptError = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol';
+
+/** What came back from a target: a status within the timeout, or the stage that failed. */
+export type Answer =
+  | { kind: 'response'; status: number; retryAfter: string | null }
+  | { kind: 'error'; error: AttemptError };
+
+/** What an answer means; `throttled` is the receiver asking for less. */
+export type Outcome = 'success' | 'gone' | 'throttled' | 'failed';
+
+/** What becomes of the delivery. */
+export type Decision =
+  | { status: 'delivered' }
+  | { status: 'failed'; reason: 'gone' }
+  | { status: 'dlq' }
+  | { status: 'retrying'; dueAt: Date };
+
+/** How far a delivery has come. */
+export interface Progress {
+  /** Attempts so far, the one just answered included. */
+  attemptsUsed: number;
+  firstAttemptAt: Date;
+}
+
+const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000;
+const FIFTY_YEARS = 50;
+
+/** 2xx is success, 410 gone, 429, 502, 503 and 504 throttled; everything else, 3xx included, has failed. */
+export function classify(answer: Answer): Outcome {
+  if (answer.kind === 'error') return 'failed';
+  const { status } = answer;
+  if (status >= 200 && status < 300) return 'success';
+  if (status === 410) return 'gone';
+  return THROTTLE_STATUSES.has(status) ? 'throttled' : 'failed';
+}
+
+/** Whether the circuit breaker counts this outcome. */
+export function isHardFailure(outcome: Outcome): boolean {
+  return outcome === 'failed';
+}
+
+/**
+ * What to do after an attempt. `random` is in [0, 1).
+ *
+ * `Retry-After` is honoured on throttled answers only (429, 502, 503, 504): on any other status it would let a broken
+ * receiver stretch the schedule. It can delay an attempt, never hasten or add one.
+ */
+// eslint-disable-next-line max-params -- every value that a decision needs is passed in, none is looked up
+export function decide(
+  outcome: Outcome,
+  answer: Answer,
+  progress: Progress,
+  policy: RetryPolicy,
+  now: Date,
+  random: number,
+): Decision {
+  if (outcome === 'success') return { status: 'delivered' };
+  if (outcome === 'gone') return { status: 'failed', reason: 'gone' };
+  const scheduled = dueAt(policy, progress.attemptsUsed + 1, progress.firstAttemptAt, now, random);
+  if (scheduled === null) return { status: 'dlq' };
+  const askedMs = outcome === 'throttled' && answer.kind === 'response' ? (retryAfterMs(answer.retryAfter, now) ?? 0) : 0;
+  return { status: 'retrying', dueAt: new Date(Math.max(scheduled.getTime(), now.getTime() + askedMs)) };
+}
+
+/**
+ * The wait in milliseconds that a `Retry-After` value asks for, 0 to 24 h; `null` when it is absent or unreadable.
+ *
+ * RFC 9110 section 10.2.3: whole seconds or an HTTP-date. A negative number or a past date is 0.
+ */
+export function retryAfterMs(value: string | null, now: Date): number | null {
+  if (value === null) return null;
+  const text = value.trim();
+  const waitMs = /^-?\d+$/.test(text) ? Number(text) * 1000 : httpDateMs(text, now) - now.getTime();
+  if (Number.isNaN(waitMs)) return null;
+  return Math.min(Math.max(waitMs, 0), RETRY_AFTER_MAX_MS);
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
+const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const DAY_NAME_LONG = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
+
+/** RFC 9110 section 5.6.7: IMF-fixdate, rfc850-date and asctime-date, all case-sensitive and all in GMT. */
+const HTTP_DATES = [
+  new RegExp(`^${DAY_NAME}, (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
+  new RegExp(`^${DAY_NAME_LONG}, (?<day>\\d\\d)-${MONTH}-(?<shortYear>\\d\\d) ${TIME} GMT$`),
+  new RegExp(`^${DAY_NAME} ${MONTH} (?<day>\\d\\d| \\d) ${TIME} (?<year>\\d{4})$`),
+];
+
+type DateParts = Record<string, string | undefined>;
+
+/** Milliseconds since the epoch, or NaN. The weekday is not checked against the date: the date says enough. */
+function httpDateMs(text: string, now: Date): number {
+  for (const form of HTTP_DATES) {
+    const parts = form.exec(text)?.groups;
+    if (parts === undefined) continue;
+    return parts.shortYear === undefined ? instantMs(parts, Number(parts.year)) : latestMs(parts, Number(parts.shortYear), now);
+  }
+  return Number.NaN;
+}
+
+/** RFC 9110 section 5.6.7: a two-digit year is read as the latest one that is not more than 50 years ahead. */
+function latestMs(parts: DateParts, shortYear: number, now: Date): number {
+  const horizonMs = new Date(now).setUTCFullYear(now.getUTCFullYear() + FIFTY_YEARS);
+  const inThisCentury = Math.floor(now.getUTCFullYear() / 100) * 100 + shortYear;
+  const candidates = [inThisCentury + 100, inThisCentury, inThisCentury - 100].map((year) => instantMs(parts, year));
+  return candidates.find((ms) => ms <= horizonMs) ?? Number.NaN;
+}
+
+function instantMs(parts: DateParts, year: number): number {
+  const day = Number(parts.day);
+  const date = new Date(0);
+  date.setUTCFullYear(year, MONTHS.indexOf(parts.month ?? ''), day);
+  // 31 February would otherwise quietly become a day in March.
+  if (date.getUTCDate() !== day) return Number.NaN;
+  return date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second));
+}

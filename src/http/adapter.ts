@@ -1,0 +1,81 @@
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { LogController, type ConnectionError, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { ApiError, badRequest } from '#kernel/errors.js';
+import { showId, type Ids } from '#kernel/ids.js';
+import { answerOf, JSON_TYPE } from './envelope.js';
+
+/** What a socket must have to be told that its bytes are no request; `net.Socket` without importing it. */
+interface ClientSocket {
+  readonly writable: boolean;
+  readonly _httpMessage?: { readonly headersSent: boolean } | null;
+  end(bytes: string): void;
+  destroy(error?: Error): void;
+}
+
+/** 1 MiB of payload and room for what stands around it. */
+const BODY_BYTES_MAX = 1_048_576 + 65_536;
+
+/** A request must have arrived by then: against clients that send a byte a minute. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Longer than the idle time-out of the usual load balancers, which must be the ones to close. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Statuses of Node's parser errors; every other one is 400. */
+const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request line and headers are larger than 16 KB.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Payload Too Large', 'The chunk extensions are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+};
+
+/** Fastify with nothing of its own in the answers: no parsers, no request log, no error bodies. */
+export class EdgeAdapter extends FastifyAdapter {
+  /** Answers what the router itself refuses; `configureApp` sets it. */
+  answerUnrouted: (error: Error, request: FastifyRequest, reply: FastifyReply) => void = (error, _, reply) => void reply.send(error);
+
+  /** Nest would add parsers for JSON and forms here; ours are registered by `configureApp`. */
+  override registerParserMiddleware(): void {}
+}
+
+/** The HTTP server. Requests are named `req_` + ULID; the client's address is the socket's, whatever headers say. */
+export function createAdapter(ids: Ids, logger: Logger): EdgeAdapter {
+  const requestId = (): string => showId('req', ids.next());
+  const adapter: EdgeAdapter = new EdgeAdapter({
+    loggerInstance: logger as unknown as FastifyBaseLogger,
+    childLoggerFactory: (parent: FastifyBaseLogger) => parent,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestId,
+    trustProxy: false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // Our own check answers with the envelope; Node's would answer with nothing.
+    http: { requireHostHeader: false },
+    // What arrives on open connections during the drain is served, and told that the connection closes.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 2048 },
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => adapter.answerUnrouted(error, request, reply),
+    clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
+  });
+  return adapter;
+}
+
+/** Bytes that are no HTTP request. Like Node itself it says nothing once an answer has begun on this connection. */
+function refuseSocket(error: ConnectionError, socket: ClientSocket, requestId: string): void {
+  if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy(error);
+  const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];
+  const type = line.startsWith('413') ? new ApiError('payload_too_large', message) : badRequest(message);
+  const { body } = answerOf(type, requestId);
+  socket.end(
+    [
+      `HTTP/1.1 ${line}`,
+      'connection: close',
+      `content-type: ${JSON_TYPE}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

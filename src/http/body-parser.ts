@@ -1,0 +1,78 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ApiError, badRequest } from '#kernel/errors.js';
+
+/** `application/json`, any other `…/json`, and the `+json` suffix (RFC 6839), with or without parameters. */
+const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
+
+/** Bodies whose text has escapes that a JSON string of PostgreSQL cannot hold; the body pipe looks at those alone. */
+const suspects = new WeakSet<object>();
+
+/**
+ * Makes JSON the only body that is read; every other type is 415. A context that takes raw bodies registers its own
+ * parsers inside its own Fastify plugin, where they are not seen from here.
+ */
+export function registerJsonParser(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      done(null, readJson(request, body as Buffer));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+}
+
+/** Whether a parsed body may contain U+0000 or half a surrogate pair. */
+export function isSuspect(body: object): boolean {
+  return suspects.has(body);
+}
+
+/** Decodes strictly and parses; undefined for an empty body. Throws 400 and 415. */
+export function parseJson(bytes: Buffer): { text: string; value: unknown } {
+  const ascii = isAscii(bytes);
+  if (!ascii && !isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
+  const text = bytes.toString(ascii ? 'latin1' : 'utf8');
+  const value = parse(text);
+  const escaped = text.includes('\\u');
+  if (text.includes('__proto__') || (escaped && /\\u005f/i.test(text))) dropPrototypes(value);
+  if (escaped && typeof value === 'object' && value !== null && /\\u(?:0000|d[89a-f])/i.test(text)) suspects.add(value);
+  return { text, value };
+}
+
+function readJson(request: FastifyRequest, bytes: Buffer): unknown {
+  const { 'content-type': type = '', 'content-encoding': encoding } = request.headers;
+  const charset = type.length > 16 ? /charset *= *"?([^";, ]*)/i.exec(type)?.[1] : undefined;
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    throw new ApiError('unsupported_media_type', 'Send the body in UTF-8.');
+  }
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new ApiError('unsupported_media_type', 'Send the body without a Content-Encoding.');
+  }
+  if (bytes.length === 0) return undefined;
+  const { text, value } = parseJson(bytes);
+  request.rawBody = bytes;
+  request.bodyText = text;
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    // The excerpt that V8 adds would repeat the body in logs and answers.
+    const [, position] = /at position (\d+)/.exec((error as Error).message) ?? [];
+    throw badRequest(`The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}.`);
+  }
+}
+
+/** An own key `__proto__` does nothing by itself, but becomes the prototype of whatever the object is assigned to. */
+function dropPrototypes(value: unknown): void {
+  const rest: unknown[] = [value];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    if (Object.hasOwn(next, '__proto__')) delete (next as Record<string, unknown>)['__proto__'];
+    for (const inner of Object.values(next)) rest.push(inner);
+  }
+}

@@ -1,0 +1,24 @@
+import type { Fault } from '#kernel/errors.js';
+import { FAULTS_MAX } from './faults.js';
+
+/** U+0000, and halves of surrogate pairs: JSON can write them, PostgreSQL's text and jsonb cannot hold them. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u;
+
+const MESSAGE = 'must not contain U+0000 or half of a surrogate pair';
+
+/** Faults of strings and names that cannot be stored, except below the top-level fields `verbatim`. */
+export function unstorable(body: object, verbatim: ReadonlySet<string>): Fault[] {
+  const faults: Fault[] = [];
+  const rest: [path: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(body)) if (!verbatim.has(name)) rest.push([name, value]);
+  for (let next = rest.pop(); next !== undefined && faults.length < FAULTS_MAX; next = rest.pop()) {
+    const [path, value] = next;
+    if (typeof value === 'string' && UNSTORABLE.test(value)) faults.push({ path, message: MESSAGE });
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) {
+      if (UNSTORABLE.test(name)) faults.push({ path, message: `${MESSAGE} in a field name` });
+      else rest.push([`${path}.${name}`, inner]);
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,15 @@
+/**
+ * Who an address belongs to, for counting: an IPv4 address itself, the /64 of an IPv6 address, since one host may
+ * use all of it. Takes what a socket says of its peer.
+ */
+export function clientNetwork(address: string): string {
+  if (!address.includes(':')) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped) return mapped[1] as string;
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  const groups = [...before, ...Array<string>(Math.max(zeros, 0)).fill('0'), ...after];
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,60 @@
+import { Logger } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Config } from '#kernel/config.js';
+import { EdgeAdapter } from './adapter.js';
+import { registerJsonParser } from './body-parser.js';
+import { serveDocs } from './docs.js';
+import { EnvelopeFilter } from './envelope.filter.js';
+import { readOnce } from './idempotency-key.js';
+import { buildDocument, finishDocument } from './openapi.js';
+import { RequestGate } from './request-gate.js';
+import { checkRoutes, listRoutes } from './routes.js';
+import { Schemas } from './schemas.js';
+
+/**
+ * Puts the edge in front of an app that was created on `createAdapter()` and imports `HttpModule`. Called once, between
+ * `NestFactory.create` and `init` or `listen`. Throws when a route does not say who may call it, when two have one
+ * name, and when the schema of a body cannot be compiled.
+ */
+export function configureApp(app: NestFastifyApplication): void {
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  addHooks(app, fastify);
+  registerJsonParser(fastify);
+
+  const routes = listRoutes(app.get(ModulesContainer));
+  checkRoutes(routes);
+  const { configuredBaseUrl } = app.get(Config);
+  const document = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);
+  app.get(Schemas).compile(document, routes);
+  finishDocument(document, routes);
+  serveDocs(app, document);
+}
+
+function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
+  const gate = app.get(RequestGate);
+  const filter = app.get(EnvelopeFilter);
+  for (const name of ['caller', 'once', 'rawBody', 'bodyText'] as const) fastify.decorateRequest(name, null);
+  fastify.addHook('onRequest', (request, reply) => gate.admit(request, reply));
+  fastify.addHook('preHandler', readOnce);
+  if (fastify.log.level === 'debug' || fastify.log.level === 'trace') fastify.addHook('onResponse', logResponse);
+
+  const adapter = app.getHttpAdapter() as unknown as EdgeAdapter;
+  adapter.answerUnrouted = (error, request, reply) =>
+    void gate.admitUnrouted(request, reply).then(
+      () => filter.answer(error, request, reply),
+      (refusal: unknown) => filter.answer(refusal, request, reply),
+    );
+  // RFC 9110, section 10.1.1: an expectation that is not known may be ignored; Node's own answer would have no envelope.
+  fastify.server.on('checkExpectation', (request: unknown, response: unknown) => fastify.server.emit('request', request, response));
+}
+
+const requests = new Logger('http');
+
+/** At `debug` only; what failed on our side is logged at `error` by the filter. Never the query: it may hold secrets. */
+function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const path = request.url.split('?', 1)[0];
+  requests.debug(`${request.method} ${path} ${reply.statusCode}`, { request_id: request.id, duration_ms: Math.round(reply.elapsedTime * 10) / 10 });
+  done();
+}

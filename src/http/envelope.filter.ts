@@ -1,0 +1,79 @@
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '#kernel/errors.js';
+import { AlreadyAnswered, type StoredAnswer } from '#kernel/once.js';
+import { answerOf, JSON_TYPE, toApiError } from './envelope.js';
+import { isAboutKey, isKept } from './idempotency-key.js';
+import { Answers } from './idempotency.store.js';
+import { isNotShipped } from './not-shipped.js';
+
+/**
+ * The one place that turns an error into an answer: errors of handlers, pipes and interceptors, of hooks and parsers,
+ * of the router, and unknown paths all end here.
+ */
+@Catch()
+export class EnvelopeFilter implements ExceptionFilter {
+  private readonly logger = new Logger('http');
+
+  constructor(private readonly answers: Answers) {}
+
+  async catch(error: unknown, host: ArgumentsHost): Promise<void> {
+    const http = host.switchToHttp();
+    await this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /** Never throws. Does nothing once an answer has begun. */
+  async answer(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    try {
+      if (error instanceof AlreadyAnswered) replay(reply, error.answer);
+      else await this.refuse(error, request, reply);
+    } catch (failure) {
+      this.send(toApiError(failure), failure, request, reply);
+    }
+  }
+
+  private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const apiError = this.reword(toApiError(error), request);
+    // Around the other routes that take a key stands the interceptor, which has kept its answer by now.
+    const once = request.once !== null && request.routeOptions.config.once === 'accept' ? request.once : null;
+    if (once !== null && isKept(apiError) && !isAboutKey(apiError)) {
+      const { status, body } = answerOf(apiError, request.id);
+      const earlier = await this.answers.keep(once, { status, body });
+      if (earlier) return replay(reply, earlier);
+    }
+    this.send(apiError, error, request, reply);
+  }
+
+  private send(apiError: ApiError, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const answer = answerOf(apiError, request.id);
+    if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
+    if (reply.sent || reply.raw.headersSent) return;
+    reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE).send(answer.body);
+  }
+
+  private reword(error: ApiError, request: FastifyRequest): ApiError {
+    if (error.type !== 'not_found' || !request.is404) return error;
+    const path = pathOf(request);
+    return isNotShipped(path)
+      ? new ApiError('not_implemented', 'This path comes in a later release.')
+      : new ApiError('not_found', 'There is nothing at this path, or not with this method.');
+  }
+
+  /** What a handler itself calls unavailable needs no stack. */
+  private log(status: number, error: unknown, request: FastifyRequest): void {
+    const line = `${request.method} ${pathOf(request)} ${status}: ${error instanceof Error ? error.message : String(error)}`;
+    if (error instanceof ApiError) this.logger.warn(line, { request_id: request.id });
+    else this.logger.error(line, { request_id: request.id, err: error });
+  }
+}
+
+/** Never the query: it may hold what a log must not. */
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+function replay(reply: FastifyReply, { status, body }: StoredAnswer): void {
+  reply.code(status).header('idempotent-replayed', 'true');
+  if (body !== '') reply.header('content-type', JSON_TYPE);
+  reply.send(body === '' ? undefined : body);
+}

@@ -1,0 +1,108 @@
+import { HttpException } from '@nestjs/common';
+import { isStorageAway, sqlState } from '#kernel/database.js';
+import { ApiError, badRequest, notFound, unavailable, type ErrorType } from '#kernel/errors.js';
+
+/** The content type of every answer of the API. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A whole answer: what the exception filter sends, and what an idempotency record keeps of it. */
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The statuses of the specification's error table, and of contract section 3. */
+const STATUS: Readonly<Record<ErrorType, number>> = {
+  bad_request: 400,
+  unauthenticated: 401,
+  insufficient_scope: 403,
+  not_found: 404,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  rate_limited: 429,
+  not_implemented: 501,
+  unavailable: 503,
+  internal: 500,
+};
+
+const TYPE_OF_STATUS = new Map(Object.entries(STATUS).map(([type, status]) => [status, type as ErrorType]));
+
+/** What Fastify refuses by itself, by its error code. */
+const FASTIFY_ERRORS: Readonly<Record<string, () => ApiError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', 'The body is larger than 1 MB.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as Content-Length says.'),
+  FST_ERR_BAD_URL: () => badRequest('The path is not a valid percent-encoded URL path.'),
+  FST_ERR_MAX_PARAM_LENGTH: () => badRequest('A part of the path is too long.'),
+  FST_ERR_HANDLER_TIMEOUT: () => unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
+};
+
+/** Codes of a connection that could not be made or broke: a database that is away rather than an error of ours. */
+const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENOENT']);
+
+/** What pg and its pool say, without a code, when a connection is gone or none comes in time. */
+const CONNECTION_MESSAGES = /^(Connection terminated|timeout exceeded when trying to connect|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Driver not Connected)/;
+
+/** What the caller is told of an error. One that is not ours to tell becomes `internal`, without its message. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof HttpException) return fromHttpException(error);
+  const known = FASTIFY_ERRORS[codeOf(error)];
+  if (known) return known();
+  const status = clientStatusOf(error);
+  if (status !== null) return status === 403 || status === 404 ? notFound('path') : badRequest('The request could not be read.');
+  if (isAway(error)) return unavailable('The service cannot reach its database. Nothing was accepted; send the request again.');
+  return new ApiError('internal', 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.');
+}
+
+/** The status of an error. */
+export const statusOf = (error: ApiError): number => STATUS[error.type];
+
+/** The answer to an error: the envelope of the specification and the headers that belong to its type. */
+export function answerOf(error: ApiError, requestId: string): ErrorAnswer {
+  const headers: Record<string, string> = {};
+  if (error.type === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
+  return { status: statusOf(error), headers, body: envelope(error, requestId) };
+}
+
+/** The specification knows one type for every 5xx but 501. */
+function envelope({ type, message, details }: ApiError, requestId: string): string {
+  const wireType = type === 'unavailable' ? 'internal' : type;
+  return JSON.stringify({ error: { type: wireType, message, request_id: requestId, details } });
+}
+
+function retryAfterOf(error: ApiError): number | undefined {
+  if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds;
+  return error.type === 'unavailable' || error.details['reason'] === 'in_flight' ? 1 : undefined;
+}
+
+/** Nest's own exceptions come from the framework and from extensions' guards. */
+function fromHttpException(error: HttpException): ApiError {
+  if (clientStatusOf(error.cause) !== null) return toApiError(error.cause);
+  const status = error.getStatus();
+  const type = TYPE_OF_STATUS.get(status) ?? (status < 500 ? 'bad_request' : 'internal');
+  return type === 'internal' ? toApiError(undefined) : new ApiError(type, error.message);
+}
+
+/** The status of what Fastify, its plugins and broken connections blame on the client; null for every other error. */
+function clientStatusOf(error: unknown): number | null {
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : null;
+}
+
+function isAway(error: unknown): boolean {
+  if (sqlState(error) !== null) return isStorageAway(error);
+  const driverError = error instanceof Error && 'driverError' in error ? error.driverError : error;
+  if (!(driverError instanceof Error)) return false;
+  return CONNECTION_CODES.has(codeOf(driverError)) || CONNECTION_MESSAGES.test(driverError.message);
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return typeof code === 'string' ? code : '';
+}

@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, badRequest, conflict } from '#kernel/errors.js';
+
+const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
+
+/** Beyond this a path would not fit PostgreSQL's index row; its hash stands for it. */
+const ROUTE_LENGTH_MAX = 512;
+
+const NO_BODY = Buffer.alloc(0);
+
+/** Statuses that are kept although they are refusals: decided by the handler, so a second try would end the same way. */
+const KEPT: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>(['not_found', 'conflict', 'validation_failed']);
+
+/** The key of an `Idempotency-Key` header: a uuid, with or without quotes. Throws 400 for anything else. */
+export function parseKey(header: string | string[]): string {
+  const match = typeof header === 'string' ? KEY.exec(header.trim().toLowerCase()) : null;
+  const key = match?.[1] ?? match?.[2];
+  if (key === undefined) throw badRequest('The Idempotency-Key header must be one uuid.');
+  return key;
+}
+
+/** Fastify hook: reads the key of a route that takes one into `request.once`; 400 for a malformed one. */
+export function readOnce(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined || request.caller === null || request.routeOptions.config.once === undefined) return done();
+  try {
+    request.once = {
+      environmentId: request.caller.tenant.environmentId,
+      route: routeOf(request.method, request.url),
+      key: parseKey(header),
+      fingerprint: hash('sha256', request.rawBody ?? NO_BODY, 'buffer'),
+    };
+    done();
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+/** Method and path as sent, without the query. */
+export function routeOf(method: string, url: string): string {
+  const query = url.indexOf('?');
+  const path = query < 0 ? url : url.slice(0, query);
+  return `${method} ${path.length > ROUTE_LENGTH_MAX ? `sha256:${hash('sha256', path, 'hex')}` : path}`;
+}
+
+/** Whether the answer to an error is repeated to whoever sends its key again (contract, section 3). */
+export function isKept(error: ApiError): boolean {
+  return KEPT.has(error.type);
+}
+
+/** 409: the key belongs to a request with another body. */
+export const keyReused = (): ApiError =>
+  conflict('This Idempotency-Key was used with another body. Take a new key for a new request.', { reason: 'key_reused' });
+
+/** 409: the first request with this key has not been answered yet. */
+export const keyInFlight = (): ApiError =>
+  conflict('The first request with this Idempotency-Key is still running. Send it again in a second.', { reason: 'in_flight' });
+
+/** True for the conflicts above, which say nothing about the request itself and are never kept. */
+export function isAboutKey(error: ApiError): boolean {
+  return error.details['reason'] === 'key_reused' || error.details['reason'] === 'in_flight';
+}

@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
+import { AlreadyAnswered, type Once, type StoredAnswer } from '#kernel/once.js';
+import { keyInFlight, keyReused } from './idempotency-key.js';
+
+/** The right to answer a key. `fence` names this try: whoever takes over after the lease has another one. */
+export interface Reservation {
+  once: Once;
+  fence: string;
+}
+
+interface Row {
+  fingerprint: Buffer;
+  status: number | null;
+  body: string | null;
+}
+
+/** A crashed request blocks its key for no longer than this; a live one is expected to end well before. */
+const LEASE_MS = 60_000;
+
+// idempotency_keys_pkey serves every statement but the last, idempotency_keys_expires_at_idx that one.
+const RESERVE = {
+  name: 'idempotency_reserve',
+  text: `
+    insert into idempotency_keys as k (environment_id, route, key, fingerprint, locked_until, expires_at)
+    values ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 ms', clock_timestamp() + $6 * interval '1 ms')
+    on conflict (environment_id, route, key) do update
+      set fingerprint = excluded.fingerprint, status = null, body = null,
+          locked_until = excluded.locked_until, expires_at = excluded.expires_at
+      where k.expires_at <= clock_timestamp() or (k.status is null and k.locked_until <= clock_timestamp())
+    returning locked_until::text as fence`,
+};
+
+const READ = {
+  name: 'idempotency_read',
+  text: 'select fingerprint, status, body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',
+};
+
+const COMPLETE = {
+  name: 'idempotency_complete',
+  text: `
+    update idempotency_keys set status = $5, body = $6, locked_until = null
+    where environment_id = $1 and route = $2 and key = $3 and status is null and locked_until = $4::timestamptz
+    returning 1`,
+};
+
+const RELEASE = {
+  name: 'idempotency_release',
+  text: `
+    delete from idempotency_keys
+    where environment_id = $1 and route = $2 and key = $3 and status is null and locked_until = $4::timestamptz`,
+};
+
+const KEEP = {
+  name: 'idempotency_keep',
+  text: `
+    insert into idempotency_keys as k (environment_id, route, key, fingerprint, status, body, expires_at)
+    values ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 ms')
+    on conflict (environment_id, route, key) do update
+      set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+          locked_until = null, expires_at = excluded.expires_at
+      where k.expires_at <= clock_timestamp()
+    returning 1`,
+};
+
+const PURGE = {
+  name: 'idempotency_purge',
+  text: `
+    with expired as (
+      select ctid from idempotency_keys where expires_at <= clock_timestamp() order by expires_at limit $1 for update skip locked
+    )
+    delete from idempotency_keys where ctid = any (array(select ctid from expired)) returning 1`,
+};
+
+/** First answers to idempotency keys, in PostgreSQL only: a lost key would mean a duplicate. */
+@Injectable()
+export class Answers {
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * Takes the key for this request. Throws `AlreadyAnswered` when it has its answer, 409 when it belongs to another
+   * body or is being answered.
+   */
+  async reserve(once: Once): Promise<Reservation> {
+    const values = [...keyOf(once), once.fingerprint, LEASE_MS, this.config.idempotencyTtlMs];
+    const [row] = await this.database.query<{ fence: string }>(RESERVE, values);
+    if (row) return { once, fence: row.fence };
+    const earlier = await this.read(once);
+    if (earlier) throw new AlreadyAnswered(earlier);
+    throw keyInFlight();
+  }
+
+  /** Writes the answer; inside a transaction it commits with the effect. Throws 409 when the lease was lost. */
+  async complete({ once, fence }: Reservation, answer: StoredAnswer): Promise<void> {
+    const rows = await this.database.query(COMPLETE, [...keyOf(once), fence, answer.status, answer.body]);
+    if (rows.length === 0) throw keyInFlight();
+  }
+
+  /** Gives the key back unused: the next request with it runs. */
+  async release({ once, fence }: Reservation): Promise<void> {
+    await this.database.query(RELEASE, [...keyOf(once), fence]);
+  }
+
+  /**
+   * Keeps the answer of a route that reserves nothing. Returns the earlier answer when another request was first;
+   * throws 409 when that one had another body or is not answered yet.
+   */
+  async keep(once: Once, answer: StoredAnswer): Promise<StoredAnswer | null> {
+    const values = [...keyOf(once), once.fingerprint, answer.status, answer.body, this.config.idempotencyTtlMs];
+    const rows = await this.database.query(KEEP, values);
+    if (rows.length > 0) return null;
+    const earlier = await this.read(once);
+    if (earlier) return earlier;
+    throw keyInFlight();
+  }
+
+  /** Deletes up to `limit` expired keys, oldest first; returns how many it were. */
+  async purgeExpired(limit: number): Promise<number> {
+    return (await this.database.query(PURGE, [limit])).length;
+  }
+
+  /** The answer of this very request, or null while there is none. Throws 409 when the key has another body. */
+  private async read(once: Once): Promise<StoredAnswer | null> {
+    const [row] = await this.database.query<Row>(READ, keyOf(once));
+    if (!row) return null;
+    if (!row.fingerprint.equals(once.fingerprint)) throw keyReused();
+    return row.status === null ? null : { status: row.status, body: row.body ?? '' };
+  }
+}
+
+function keyOf({ environmentId, route, key }: Once): [number, string, string] {
+  return [environmentId, route, key];
+}

@@ -1,0 +1,53 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '#kernel/config.js';
+import { Metrics } from '#kernel/metrics.js';
+import { isToken } from './metrics.controller.js';
+import { parseBearer } from './request-gate.js';
+
+/** `GET /metrics` on METRICS_PORT: for scrapers in a network that the API's port is not open to. Works in every role. */
+@Injectable()
+export class MetricsListener implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(MetricsListener.name);
+  private server: Server | null = null;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly config: Config,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { metricsPort, host } = this.config;
+    if (metricsPort === null) return;
+    const server = createServer((request, response) => void this.serve(request, response));
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(metricsPort, host, resolve));
+    this.server = server;
+    this.logger.log(`Metrics on port ${(server.address() as AddressInfo).port}`);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    const { server } = this;
+    if (!server) return;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const status = this.statusFor(request);
+    if (status !== 200) return void response.writeHead(status, { 'content-length': 0 }).end();
+    try {
+      const text = await this.metrics.registry.metrics();
+      response.writeHead(200, { 'content-type': this.metrics.registry.contentType }).end(text);
+    } catch (error) {
+      this.logger.error('A scrape failed', { err: error });
+      response.writeHead(500, { 'content-length': 0 }).end();
+    }
+  }
+
+  private statusFor({ method, url = '', headers }: IncomingMessage): number {
+    if (method !== 'GET' || url.split('?', 1)[0] !== '/metrics') return 404;
+    const { metricsToken } = this.config;
+    return metricsToken === null || isToken(parseBearer(headers.authorization), metricsToken) ? 200 : 401;
+  }
+}

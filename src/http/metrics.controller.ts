@@ -1,0 +1,53 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Config } from '#kernel/config.js';
+import { ApiError, notFound } from '#kernel/errors.js';
+import { Metrics } from '#kernel/metrics.js';
+import { Public } from './access.js';
+import { parseBearer } from './request-gate.js';
+
+/** Headers that only a proxy adds: behind one, a loopback address says nothing about the client. */
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'];
+
+const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
+
+/**
+ * `GET /metrics` on the API's port. With METRICS_TOKEN it asks for that token. Without one it exists only for the
+ * machine itself, and not at all when METRICS_PORT gives it a port of its own (`metrics-listener.ts`).
+ */
+@ApiExcludeController()
+@Controller('metrics')
+export class MetricsController {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly config: Config,
+  ) {}
+
+  @Get()
+  @Public({ uncounted: true })
+  async scrape(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.refuseStrangers(request);
+    const { registry } = this.metrics;
+    await reply.type(registry.contentType).send(await registry.metrics());
+  }
+
+  private refuseStrangers(request: FastifyRequest): void {
+    const { metricsToken, metricsPort } = this.config;
+    if (metricsToken !== null) {
+      if (!isToken(parseBearer(request.headers.authorization), metricsToken)) {
+        throw new ApiError('unauthenticated', 'Send METRICS_TOKEN as `Authorization: Bearer …`.');
+      }
+      return;
+    }
+    const isLocal = LOOPBACK.test(request.ip) && !PROXY_HEADERS.some((name) => name in request.headers);
+    if (metricsPort !== null || !isLocal) throw notFound('path');
+  }
+}
+
+/** Compares in constant time for tokens of one length. */
+export function isToken(given: string | null, expected: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,101 @@
+import { ApiError, unavailable, type ErrorType } from '#kernel/errors.js';
+import { answerOf } from './envelope.js';
+
+/** The OpenAPI objects that every operation refers to. */
+interface SharedResponse {
+  status: number;
+  name: string;
+  description: string;
+  example: ApiError;
+}
+
+const EXAMPLE_REQUEST_ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
+
+const RESPONSES: readonly SharedResponse[] = [
+  shared('BadRequest', 'The request cannot be read: malformed JSON, a bad parameter, header or cursor.',
+    error('bad_request', 'The body is not valid JSON (at character 17).')),
+  shared('Unauthenticated', 'The key is missing, unknown, expired or revoked.', error('unauthenticated', 'Send a valid API key.')),
+  shared('InsufficientScope', 'The key lacks the scope.',
+    error('insufficient_scope', 'This needs a key of scope write; this one has scope read.', { required: 'write', scope: 'read' })),
+  shared('NotFound', "No such resource in the key's environment.", error('not_found', 'No such destination.')),
+  shared('Conflict', 'A duplicate, or an Idempotency-Key that is in use or was used with another body.',
+    error('conflict', 'This Idempotency-Key was used with another body. Take a new key for a new request.', { reason: 'key_reused' })),
+  shared('PayloadTooLarge', 'The body is too large.', error('payload_too_large', 'The body is larger than 1 MB.')),
+  shared('UnsupportedMediaType', 'The body is not JSON in UTF-8.',
+    error('unsupported_media_type', 'Send the body as application/json in UTF-8.')),
+  shared('ValidationFailed', 'The body breaks its schema, or a check of credentials or connectivity failed.',
+    error('validation_failed', 'name: is required', { check: 'schema', fields: [{ path: 'name', message: 'is required' }] })),
+  shared('RateLimited', 'Too many requests. `Retry-After` says when to come back.',
+    error('rate_limited', 'Too many requests. Try again in 12 s.')),
+  shared('InternalError', 'An error on our side. Retry with backoff; safe with an Idempotency-Key.',
+    error('internal', 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.')),
+  shared('Unavailable', 'Storage is away. Nothing was accepted; send the request again after `Retry-After`.',
+    unavailable('The service cannot reach its database. Nothing was accepted; send the request again.')),
+];
+
+/** The response component of a status, or undefined for one that is not shared. */
+export function sharedResponse(status: number): string | undefined {
+  return RESPONSES.find((response) => response.status === status)?.name;
+}
+
+/** Headers that every counted answer carries, as references. */
+export const RATE_LIMIT_HEADERS = referTo(['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']);
+
+/** The components of the document that no controller declares. */
+export const SHARED_COMPONENTS = {
+  headers: {
+    'RateLimit-Limit': integerHeader('Requests that the tighter one of the quotas of key and organization allows in its period.', 6000),
+    'RateLimit-Remaining': integerHeader('Requests left of it now.', 5999),
+    'RateLimit-Reset': integerHeader('Whole seconds until it is full again.', 1),
+    'Retry-After': integerHeader('Whole seconds to wait before the next try.', 1),
+  },
+  responses: Object.fromEntries(RESPONSES.map((response) => [response.name, responseObject(response)])),
+  schemas: { Error: errorSchema() },
+};
+
+function responseObject({ status, description, example }: SharedResponse): Record<string, unknown> {
+  const waits = status === 429 || status === 503 ? referTo(['Retry-After']) : {};
+  const value = JSON.parse(answerOf(example, EXAMPLE_REQUEST_ID).body) as unknown;
+  return {
+    description,
+    headers: { ...RATE_LIMIT_HEADERS, ...waits },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: value } },
+  };
+}
+
+function shared(name: string, description: string, example: ApiError): SharedResponse {
+  return { status: answerOf(example, '').status, name, description, example };
+}
+
+function error(type: ErrorType, message: string, details: Record<string, unknown> = {}): ApiError {
+  return new ApiError(type, message, details);
+}
+
+function errorSchema(): Record<string, unknown> {
+  const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'not_implemented'].filter((type) => type !== 'unavailable');
+  return {
+    type: 'object',
+    description: 'Every answer that is not 2xx.',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['type', 'message', 'request_id', 'details'],
+        properties: {
+          type: { type: 'string', enum: types, description: 'What kind of error, for programs.' },
+          message: { type: 'string', description: 'What happened and what to do next, for people.' },
+          request_id: { type: 'string', description: 'Names this request in the logs.', examples: [EXAMPLE_REQUEST_ID] },
+          details: { type: 'object', additionalProperties: true, description: 'More, by type; `check` and `fields` for validation_failed.' },
+        },
+      },
+    },
+  };
+}
+
+function integerHeader(description: string, example: number): Record<string, unknown> {
+  return { description, schema: { type: 'integer', minimum: 0 }, example };
+}
+
+function referTo(names: readonly string[]): Record<string, { $ref: string }> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,132 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { INestApplication, Type } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { sectionDescription } from './openapi-sections.js';
+import { RATE_LIMIT_HEADERS, SHARED_COMPONENTS, sharedResponse } from './openapi-responses.js';
+import type { RouteHandler } from './routes.js';
+
+/** What is read and written of an operation here. */
+interface Operation {
+  operationId?: string;
+  tags?: string[];
+  security?: Record<string, string[]>[];
+  parameters?: Record<string, unknown>[];
+  requestBody?: unknown;
+  responses: Record<string, Record<string, unknown>>;
+}
+
+const SECURITY_SCHEME = 'apiKey';
+
+const DESCRIPTION = `Webhooks out, signed and retried for 28 hours, with every attempt on record.
+
+Answers other than 2xx have one envelope, \`{error: {type, message, request_id, details}}\`. Lists are
+\`{data, next_cursor}\`, newest first. POST operations that send or create take an \`Idempotency-Key\`.
+New fields can appear at any time: ignore what you do not know.`;
+
+/** The document with everything that no controller has to say. `finish` makes it presentable once it is compiled. */
+export function buildDocument(app: INestApplication, routes: readonly RouteHandler[], basePath: string): OpenAPIObject {
+  const config = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Posthorn')
+    .setDescription(DESCRIPTION)
+    .setVersion(packageVersion())
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addServer(basePath, 'This server')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `ek_live_…` or `ek_test_…`.' }, SECURITY_SCHEME)
+    .addSecurityRequirements(SECURITY_SCHEME)
+    .build();
+  const queries = routes.flatMap(({ query }) => query ?? []) as Type[];
+  return SwaggerModule.createDocument(app, config, { extraModels: queries, operationIdFactory: (_controller, method) => method });
+}
+
+/** Adds what follows from the routes (errors, headers, access, keys) and drops what nothing refers to. Changes `document`. */
+export function finishDocument(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
+  const byName = new Map(routes.map((route) => [route.name, route]));
+  const used = new Set<string>();
+  for (const [url, item] of Object.entries(document.paths)) {
+    for (const operation of Object.values(item) as Operation[]) {
+      const route = byName.get(operation.operationId ?? '');
+      if (!route) continue;
+      completeOperation(operation, route, url);
+      for (const tag of operation.tags ?? []) used.add(tag);
+    }
+  }
+  document.tags = [...used].map((name) => ({ name, description: sectionDescription(name) ?? name }));
+  document.components = {
+    ...document.components,
+    headers: SHARED_COMPONENTS.headers as never,
+    responses: SHARED_COMPONENTS.responses as never,
+    schemas: Object.assign({}, document.components?.schemas, SHARED_COMPONENTS.schemas) as never,
+  };
+  dropUnused(document, ['responses', 'schemas', 'headers']);
+}
+
+function completeOperation(operation: Operation, { config, ...route }: RouteHandler, url: string): void {
+  if (config.access === 'public') operation.security = [];
+  if (config.once !== undefined) (operation.parameters ??= []).push(idempotencyKeyParameter());
+  for (const parameter of operation.parameters ?? []) parameter['description'] ??= `The ${String(parameter['name'])}.`;
+  for (const [status, own] of Object.entries(operation.responses)) {
+    own['description'] ||= DESCRIPTIONS[status] ?? 'The answer.';
+    if (config.uncounted !== true && !('$ref' in own)) own['headers'] = Object.assign({}, RATE_LIMIT_HEADERS, own['headers']);
+  }
+  const statuses = new Set([400, 500, 503]);
+  const add = (applies: boolean, ...more: number[]): void => more.forEach((status) => applies && statuses.add(status));
+  add(config.uncounted !== true, 429);
+  add(config.access !== 'public', 401, 403);
+  add(url.includes('{'), 404);
+  add(config.once !== undefined, 409);
+  add(route.body !== null, 409, 413, 415, 422);
+  for (const status of statuses) mergeError(operation.responses, status);
+}
+
+/** An operation's own words for an error stand; the envelope and its example are the same everywhere. */
+function mergeError(responses: Operation['responses'], status: number): void {
+  const name = sharedResponse(status) as string;
+  const own = responses[status];
+  if (!own) responses[status] = { $ref: `#/components/responses/${name}` };
+  else own['content'] ??= { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted: it is stored and will be worked on.',
+  204: 'Done; there is nothing to show.',
+};
+
+function idempotencyKeyParameter(): Record<string, unknown> {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'A uuid. Within a day, the same request with the same key is done once; the first answer is repeated with `Idempotent-Replayed: true`.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11',
+  };
+}
+
+/** Query classes are parameters in the document, and responses of no route are noise. */
+function dropUnused(document: OpenAPIObject, sections: readonly ('responses' | 'schemas' | 'headers')[]): void {
+  for (let dropped = true; dropped; ) {
+    dropped = false;
+    const text = JSON.stringify(document);
+    for (const section of sections) {
+      const components = (document.components?.[section] ?? {}) as Record<string, unknown>;
+      for (const name of Object.keys(components)) {
+        if (text.includes(`"#/components/${section}/${name}"`)) continue;
+        delete components[name];
+        dropped = true;
+      }
+    }
+  }
+}
+
+/** The version of the package that this file belongs to, compiled or not. */
+function packageVersion(): string {
+  for (let folder = import.meta.dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const file = path.join(folder, 'package.json');
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  }
+  throw new Error('package.json is missing.');
+}

@@ -1,0 +1,31 @@
+import type { Once } from '#kernel/once.js';
+import type { Caller, Scope } from '#kernel/tenant.js';
+
+/** Who may call a route: a key of at least this scope, or anybody. */
+export type Access = Scope | 'public';
+
+/** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
+export type OnceMode = 'create' | 'accept';
+
+/** What the edge knows of a route; the decorators of `access.ts` and `idempotency.ts` write it. */
+export interface EdgeRouteConfig {
+  access?: Access;
+  /** True where no rate limit counts: health and metrics. */
+  uncounted?: boolean;
+  once?: OnceMode;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is calling; null without a valid key. */
+    caller: Caller | null;
+    /** The idempotency key in its scope; null when none was sent or the route takes none. */
+    once: Once | null;
+    /** The body's very bytes, set by the JSON parser; null without a body. */
+    rawBody: Buffer | null;
+    /** The same as text. */
+    bodyText: string | null;
+  }
+
+  interface FastifyContextConfig extends EdgeRouteConfig {}
+}

@@ -1,0 +1,18 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
+import type { EdgeRouteConfig } from './request.js';
+
+type Handler = (...args: never[]) => unknown;
+
+/** Adds to what Fastify's route will carry; a bare `@RouteConfig` would drop what other decorators wrote. */
+export function withRouteConfig(part: EdgeRouteConfig): MethodDecorator {
+  return (target, name, descriptor) => {
+    const before = routeConfigOf(descriptor.value as Handler);
+    RouteConfig({ ...before, ...part })(target, name, descriptor);
+  };
+}
+
+/** What the decorators said of a handler. */
+export function routeConfigOf(handler: Handler): EdgeRouteConfig {
+  return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) as EdgeRouteConfig | undefined) ?? {};
+}

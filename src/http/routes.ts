@@ -1,0 +1,63 @@
+import { RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import type { EdgeRouteConfig } from './request.js';
+import { routeConfigOf } from './route-config.js';
+
+/** One handler of a controller, as its decorators describe it. */
+export interface RouteHandler {
+  controller: Type;
+  /** The handler's name, which is also its operation id. */
+  name: string;
+  method: string;
+  config: EdgeRouteConfig;
+  /** The class of the whole body, `@Body() dto: SomeDto`; null without one. */
+  body: Type | null;
+  /** The class of the whole query, `@Query() query: SomeDto`; null without one. */
+  query: Type | null;
+}
+
+type Handler = (...args: never[]) => unknown;
+
+/** Every handler of every controller, extensions' too. */
+export function listRoutes(modules: ModulesContainer): RouteHandler[] {
+  const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
+  return controllers.flatMap(({ metatype }) => (typeof metatype === 'function' ? routesOf(metatype as Type) : []));
+}
+
+/**
+ * Stops the start for a route that does not say who may call it, and for two of one name: names are the operation ids
+ * that clients are generated from.
+ */
+export function checkRoutes(routes: readonly RouteHandler[]): void {
+  const seen = new Map<string, RouteHandler>();
+  for (const route of routes) {
+    const where = `${route.controller.name}.${route.name}`;
+    if (route.config.access === undefined) throw new Error(`${where} needs @Scope('read' | 'write' | 'admin') or @Public().`);
+    if (route.config.once !== undefined && route.method !== 'POST') throw new Error(`${where} is @Idempotent() but not a POST.`);
+    const other = seen.get(route.name);
+    if (other) throw new Error(`${where} and ${other.controller.name}.${other.name} need different names: they are operation ids.`);
+    seen.set(route.name, route);
+  }
+}
+
+function routesOf(controller: Type): RouteHandler[] {
+  const prototype = controller.prototype as Record<string, Handler>;
+  return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
+    const handler = prototype[name];
+    if (!handler || Reflect.getMetadata(PATH_METADATA, handler) === undefined) return [];
+    const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+    return [{ controller, name, method, config: routeConfigOf(handler), ...parametersOf(controller, name) }];
+  });
+}
+
+function parametersOf(controller: Type, name: string): Pick<RouteHandler, 'body' | 'query'> {
+  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, { index: number; data?: unknown }>;
+  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) ?? []) as Type[];
+  const whole = (kind: RouteParamtypes): Type | null => {
+    const found = Object.entries(parameters).find(([key, { data }]) => key.startsWith(`${kind}:`) && data === undefined);
+    const type = found && types[found[1].index];
+    return type === undefined || (type as unknown) === Object ? null : type;
+  };
+  return { body: whole(RouteParamtypes.BODY), query: whole(RouteParamtypes.QUERY) };
+}

@@ -1,0 +1,48 @@
+/** A value with the moment until which it may be used without asking again. */
+interface Entry<V> {
+  value: Promise<V>;
+  freshUntilMs: number;
+}
+
+/** No answer of a cache is older than this, whatever became of the notification that should have dropped it. */
+export const STALENESS_MAX_MS = 5_000;
+
+/**
+ * A bounded read-through cache. One load at a time per key; a failed load is not kept.
+ * Dropped entries come from notifications; the age limit is the net below them.
+ */
+export class Cache<V> {
+  private readonly entries = new Map<string, Entry<V>>();
+
+  constructor(
+    private readonly load: (key: string) => Promise<V>,
+    private readonly options: { entriesMax: number; nowMs: () => number },
+  ) {}
+
+  get(key: string): Promise<V> {
+    const nowMs = this.options.nowMs();
+    const known = this.entries.get(key);
+    if (known && known.freshUntilMs > nowMs) return known.value;
+    const value = this.load(key);
+    this.entries.delete(key);
+    this.entries.set(key, { value, freshUntilMs: nowMs + STALENESS_MAX_MS });
+    value.catch(() => {
+      if (this.entries.get(key)?.value === value) this.entries.delete(key);
+    });
+    if (this.entries.size > this.options.entriesMax) this.evictOldest();
+    return value;
+  }
+
+  drop(key: string): void {
+    this.entries.delete(key);
+  }
+
+  clear(): void {
+    this.entries.clear();
+  }
+
+  private evictOldest(): void {
+    const oldest = this.entries.keys().next();
+    if (!oldest.done) this.entries.delete(oldest.value);
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The configuration can't be used. The message is one line that names the variable and says
+ * what is expected; it never repeats the value of a secret.
+ */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** A quota: `count` calls in every `periodMs` milliseconds. */
+export interface RateLimit {
+  readonly count: number;
+  readonly periodMs: number;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_S = 24 * 60 * 60;
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS };
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
+/**
+ * Reads one variable after the other. Each method answers with the checked value or throws
+ * `ConfigError`; an empty or blank value counts as not set.
+ */
+export class ConfigReader {
+  constructor(private readonly env: Readonly<Record<string, string | undefined>>) {}
+
+  text(name: string): string | null {
+    return this.env[name]?.trim() || null;
+  }
+
+  matching(name: string, pattern: RegExp, expected: string): string | null {
+    const value = this.text(name);
+    if (value !== null && !pattern.test(value)) throw mismatch(name, expected, value);
+    return value;
+  }
+
+  wholeNumber(name: string, min: number, max: number): number | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+    if (!(number >= min && number <= max)) throw mismatch(name, `a whole number from ${min} to ${max}`, value);
+    return number;
+  }
+
+  flag(name: string): boolean | null {
+    const value = this.matching(name, /^(true|false)$/, '`true` or `false`');
+    return value === null ? null : value === 'true';
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly T[]): T | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const found = allowed.find((candidate) => candidate === value);
+    if (found === undefined) throw mismatch(name, `one of ${allowed.join(', ')}`, value);
+    return found;
+  }
+
+  list(name: string): string[] {
+    return (this.text(name) ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== '');
+  }
+
+  listOf(name: string, admits: (entry: string) => boolean, expected: string): string[] {
+    const entries = this.list(name);
+    const bad = entries.find((entry) => !admits(entry));
+    if (bad !== undefined) throw mismatch(name, expected, bad);
+    return entries;
+  }
+
+  /** A duration with its unit (`30s`, `15m`, `24h`), in milliseconds; `min` and `max` are written the same way. */
+  durationMs(name: string, min: string, max: string): number | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const ms = inMs(value);
+    if (ms === null || ms < (inMs(min) ?? 0) || ms > (inMs(max) ?? Infinity)) {
+      throw mismatch(name, `a duration from ${min} to ${max} such as 30s, 15m or 24h`, value);
+    }
+    return ms;
+  }
+
+  /** `COUNT/SECONDS`, or `off`; `undefined` when not set. */
+  rateLimit(name: string): RateLimit | null | undefined {
+    const value = this.text(name);
+    if (value === null) return undefined;
+    if (value === 'off') return null;
+    const [count = NaN, seconds = NaN] = /^\d{1,9}\/\d{1,9}$/.test(value) ? value.split('/').map(Number) : [];
+    if (!(count >= 1 && seconds >= 1 && seconds <= DAY_S)) {
+      throw mismatch(name, `COUNT/SECONDS with 1 to ${DAY_S} seconds (for example 6000/60), or \`off\``, value);
+    }
+    return { count, periodMs: seconds * SECOND_MS };
+  }
+
+  /** A URL with one of these protocols. `isSecret` keeps the value out of the message. */
+  url(name: string, protocols: readonly string[], isSecret: boolean): URL | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const url = URL.canParse(value) ? new URL(value) : null;
+    if (url === null || !protocols.includes(url.protocol)) {
+      const expected = `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+      throw isSecret ? new ConfigError(`${name} must be ${expected}.`) : mismatch(name, expected, value);
+    }
+    return url;
+  }
+}
+
+/** 32 bytes in base64 (standard or URL alphabet) or hex; `null` for anything else. */
+export function parseMasterKey(value: string): Buffer | null {
+  if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : null;
+}
+
+/** Whether the text is an IPv4 or IPv6 address, a slash and a prefix length that fits it. */
+export function isCidr(text: string): boolean {
+  const [address = '', prefix = '', ...rest] = text.split('/');
+  if (rest.length > 0 || !/^\d{1,3}$/.test(prefix)) return false;
+  return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128);
+}
+
+/** Whether the text is an address of a resolver, with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
+export function isDnsServer(text: string): boolean {
+  const [, address, port] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [undefined, text, '53'];
+  if (!(Number(port) >= 1 && Number(port) <= 65535)) return false;
+  const bare = address?.replace(/^\[(.*)\]$/, '$1') ?? '';
+  return isIPv4(bare) || isIPv6(bare);
+}
+
+// The kernel may not import node:net (only egress and the listeners may), so `isIP` is out of reach.
+function isIPv4(text: string): boolean {
+  return IPV4.test(text);
+}
+
+function isIPv6(text: string): boolean {
+  return /^[0-9a-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]`);
+}
+
+function inMs(duration: string): number | null {
+  const [, count, unit] = /^(\d{1,9})([smh])$/.exec(duration) ?? [];
+  const unitMs = UNIT_MS[unit ?? ''];
+  return count === undefined || unitMs === undefined ? null : Number(count) * unitMs;
+}
+
+function mismatch(name: string, expected: string, value: string): ConfigError {
+  return new ConfigError(`${name} must be ${expected}, not ${JSON.stringify(value)}.`);
+}

@@ -1,0 +1,218 @@
+import { inspect } from 'node:util';
+import { Config, ConfigError, loadConfig } from './config.js';
+import type { ConfigFields } from './config.js';
+
+type Env = Record<string, string>;
+
+const KEY_HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
+const KEY_BYTES = Buffer.from(KEY_HEX, 'hex');
+const BOOTSTRAP = 'ek_test_abcdefghij0123456789';
+
+function failure(env: Env): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('loadConfig', () => {
+  it('starts on an empty environment with the documented defaults', () => {
+    const config = loadConfig({});
+
+    expect({ ...config }).toEqual({
+      port: 3000,
+      host: '127.0.0.1',
+      configuredBaseUrl: null,
+      dataDir: '.posthorn',
+      configuredDatabaseUrl: null,
+      redisUrl: null,
+      role: 'all',
+      configuredMasterKey: null,
+      bootstrapApiKey: null,
+      platformDomain: 'localhost',
+      egressAllowCidrs: [],
+      egressAllowHttp: false,
+      dnsServers: [],
+      rateLimitKey: { count: 6000, periodMs: 60_000 },
+      rateLimitOrg: { count: 12_000, periodMs: 60_000 },
+      idempotencyTtlMs: 24 * 3600 * 1000,
+      logLevel: 'info',
+      metricsToken: null,
+      metricsPort: null,
+      otlpEndpoint: null,
+      extensions: [],
+      shutdownTimeoutMs: 30_000,
+      deliveryConcurrency: 1024,
+      databasePoolSize: 10,
+      reconcile: true,
+      experimentalDestinations: [],
+    } satisfies ConfigFields);
+    expect(config.baseUrl).toBe('http://localhost:3000');
+  });
+
+  it.each<[Env, Partial<ConfigFields>]>([
+    [{ PORT: '0' }, { port: 0 }],
+    [{ PORT: '65535' }, { port: 65535 }],
+    [{ PORT: '' }, { port: 3000 }],
+    [{ PORT: '  ' }, { port: 3000 }],
+    [{ HOST: '::' }, { host: '::' }],
+    [{ BASE_URL: 'https://hooks.example.com/' }, { configuredBaseUrl: 'https://hooks.example.com' }],
+    [{ BASE_URL: 'https://example.com/hooks/' }, { configuredBaseUrl: 'https://example.com/hooks' }],
+    [{ DATA_DIR: '/var/lib/posthorn' }, { dataDir: '/var/lib/posthorn' }],
+    [
+      { DATABASE_URL: 'postgresql://u:p@db/x', MASTER_KEY: KEY_HEX },
+      { configuredDatabaseUrl: 'postgresql://u:p@db/x', host: '0.0.0.0' },
+    ],
+    [{ REDIS_URL: 'rediss://cache:6380/1' }, { redisUrl: 'rediss://cache:6380/1' }],
+    [{ ROLE: 'worker' }, { role: 'worker' }],
+    [{ ROLE: 'api' }, { role: 'api' }],
+    [{ MASTER_KEY: KEY_HEX }, { configuredMasterKey: KEY_BYTES }],
+    [{ MASTER_KEY: KEY_HEX.toUpperCase() }, { configuredMasterKey: KEY_BYTES }],
+    [{ MASTER_KEY: KEY_BYTES.toString('base64') }, { configuredMasterKey: KEY_BYTES }],
+    [{ MASTER_KEY: KEY_BYTES.toString('base64url') }, { configuredMasterKey: KEY_BYTES }],
+    [{ BOOTSTRAP_API_KEY: BOOTSTRAP }, { bootstrapApiKey: BOOTSTRAP }],
+    [{ PLATFORM_DOMAIN: 'Hooks.Example.COM' }, { platformDomain: 'hooks.example.com' }],
+    [{ EGRESS_ALLOW_CIDRS: '127.0.0.0/8, ::1/128,' }, { egressAllowCidrs: ['127.0.0.0/8', '::1/128'] }],
+    [{ EGRESS_ALLOW_CIDRS: '0.0.0.0/0,fd00::/8,::ffff:10.0.0.0/104' }, { egressAllowCidrs: ['0.0.0.0/0', 'fd00::/8', '::ffff:10.0.0.0/104'] }],
+    [{ EGRESS_ALLOW_HTTP: 'true' }, { egressAllowHttp: true }],
+    [{ EGRESS_ALLOW_HTTP: 'false' }, { egressAllowHttp: false }],
+    [{ DNS_SERVERS: '1.1.1.1,9.9.9.9:5353,::1,[::1]:53' }, { dnsServers: ['1.1.1.1', '9.9.9.9:5353', '::1', '[::1]:53'] }],
+    [{ RATE_LIMIT_KEY: '10/1' }, { rateLimitKey: { count: 10, periodMs: 1000 } }],
+    [{ RATE_LIMIT_KEY: 'off' }, { rateLimitKey: null, rateLimitOrg: { count: 12_000, periodMs: 60_000 } }],
+    [{ RATE_LIMIT_ORG: '5/86400' }, { rateLimitOrg: { count: 5, periodMs: 86_400_000 } }],
+    [{ IDEMPOTENCY_TTL: '90s' }, { idempotencyTtlMs: 90_000 }],
+    [{ IDEMPOTENCY_TTL: '1m' }, { idempotencyTtlMs: 60_000 }],
+    [{ IDEMPOTENCY_TTL: '720h' }, { idempotencyTtlMs: 720 * 3_600_000 }],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [{ METRICS_TOKEN: 'scrape-me', METRICS_PORT: '9464' }, { metricsToken: 'scrape-me', metricsPort: 9464 }],
+    [{ METRICS_PORT: '0', PORT: '0' }, { metricsPort: 0, port: 0 }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/' }, { otlpEndpoint: 'http://otel:4318/' }],
+    [{ EXTENSIONS: '@acme/posthorn-kafka, ./ee/audit' }, { extensions: ['@acme/posthorn-kafka', './ee/audit'] }],
+    [{ SHUTDOWN_TIMEOUT: '2m' }, { shutdownTimeoutMs: 120_000 }],
+    [{ DELIVERY_CONCURRENCY: '1' }, { deliveryConcurrency: 1 }],
+    [{ DATABASE_POOL_SIZE: '40' }, { databasePoolSize: 40 }],
+    [{ RECONCILE: 'false' }, { reconcile: false }],
+    [{ EXPERIMENTAL_DESTINATIONS: 'kafka,nats' }, { experimentalDestinations: ['kafka', 'nats'] }],
+    [{ SOMETHING_ELSE: 'is ignored' }, {}],
+  ])('accepts %j', (env, expected) => {
+    expect({ ...loadConfig(env) }).toMatchObject(expected);
+  });
+
+  it.each<[Env, string]>([
+    [{ PORT: 'abc' }, 'PORT must be a whole number from 0 to 65535, not "abc".'],
+    [{ PORT: '65536' }, 'PORT must be a whole number from 0 to 65535, not "65536".'],
+    [{ PORT: '-1' }, 'PORT must be a whole number from 0 to 65535, not "-1".'],
+    [{ PORT: '80.5' }, 'PORT must be a whole number from 0 to 65535, not "80.5".'],
+    [{ PORT: '0x50' }, 'PORT must be a whole number from 0 to 65535, not "0x50".'],
+    [{ HOST: 'a b' }, 'HOST must be an IP address or a host name, not "a b".'],
+    [{ BASE_URL: 'example.com' }, 'BASE_URL must be a URL that starts with http:// or https://, not "example.com".'],
+    [{ BASE_URL: 'ftp://example.com' }, 'BASE_URL must be a URL that starts with http:// or https://, not "ftp://example.com".'],
+    [
+      { BASE_URL: 'https://example.com/?a=1' },
+      'BASE_URL must be a URL without credentials, query and fragment, such as https://hooks.example.com.',
+    ],
+    [{ DATABASE_URL: 'mysql://u:hunter2@db/x' }, 'DATABASE_URL must be a URL that starts with postgres:// or postgresql://.'],
+    [
+      { DATABASE_URL: 'postgres://u:p@db/x' },
+      'MASTER_KEY is required when DATABASE_URL is set: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).',
+    ],
+    [{ REDIS_URL: 'http://:hunter2@cache' }, 'REDIS_URL must be a URL that starts with redis:// or rediss://.'],
+    [{ ROLE: 'smtp' }, 'ROLE=smtp comes in a later release: use api, worker or all.'],
+    [{ ROLE: 'API' }, 'ROLE must be one of api, worker, all, not "API".'],
+    [
+      { MASTER_KEY: 'short' },
+      'MASTER_KEY must be 32 bytes in base64 or hex (`openssl rand -base64 32` makes one); the given value has 5 characters.',
+    ],
+    [
+      { BOOTSTRAP_API_KEY: 'ek_live_tooshort' },
+      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and at least 20 letters and digits after it.',
+    ],
+    [
+      { BOOTSTRAP_API_KEY: `ek_prod_${'a'.repeat(40)}` },
+      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and at least 20 letters and digits after it.',
+    ],
+    [{ PLATFORM_DOMAIN: 'https://x.y' }, 'PLATFORM_DOMAIN must be a domain name such as hooks.example.com, not "https://x.y".'],
+    [{ EGRESS_ALLOW_HTTP: 'yes' }, 'EGRESS_ALLOW_HTTP must be `true` or `false`, not "yes".'],
+    [{ RECONCILE: '0' }, 'RECONCILE must be `true` or `false`, not "0".'],
+    [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "verbose".'],
+    [{ METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT, which is 3000 too.'],
+    [{ DELIVERY_CONCURRENCY: '0' }, 'DELIVERY_CONCURRENCY must be a whole number from 1 to 100000, not "0".'],
+    [{ DATABASE_POOL_SIZE: '1e3' }, 'DATABASE_POOL_SIZE must be a whole number from 1 to 1000, not "1e3".'],
+    [{ IDEMPOTENCY_TTL: '24' }, 'IDEMPOTENCY_TTL must be a duration from 1m to 720h such as 30s, 15m or 24h, not "24".'],
+    [{ IDEMPOTENCY_TTL: '59s' }, 'IDEMPOTENCY_TTL must be a duration from 1m to 720h such as 30s, 15m or 24h, not "59s".'],
+    [{ IDEMPOTENCY_TTL: '721h' }, 'IDEMPOTENCY_TTL must be a duration from 1m to 720h such as 30s, 15m or 24h, not "721h".'],
+    [{ SHUTDOWN_TIMEOUT: '0s' }, 'SHUTDOWN_TIMEOUT must be a duration from 1s to 1h such as 30s, 15m or 24h, not "0s".'],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'otel:4318' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http:// or https://, not "otel:4318".',
+    ],
+  ])('refuses %j in one line that names the variable', (env, message) => {
+    expect(failure(env)).toBe(message);
+  });
+
+  it.each(['10.0.0.0', '10.0.0.0/33', '10.0.0/8', '256.0.0.0/8', '010.0.0.0/8', '::1/129', '::1', 'fe80::1%eth0/64', 'a/8', '1.2.3.4/', '1.2.3.4/8/8'])(
+    'refuses %s in EGRESS_ALLOW_CIDRS',
+    (cidr) => {
+      expect(failure({ EGRESS_ALLOW_CIDRS: `127.0.0.0/8,${cidr}` })).toBe(
+        `EGRESS_ALLOW_CIDRS must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8, not "${cidr}".`,
+      );
+    },
+  );
+
+  it.each(['dns.google', '1.1.1.1:0', '1.1.1.1:65536', '[::1', '::1]:53', '1.1.1', '1.1.1.1:'])('refuses %s in DNS_SERVERS', (server) => {
+    expect(failure({ DNS_SERVERS: server })).toBe(
+      `DNS_SERVERS must be a comma-separated list of IP addresses, each with an optional :port, not "${server}".`,
+    );
+  });
+
+  it.each(['off/60', '60', '0/60', '10/0', '10/86401', '-1/60', '1.5/60', '10/60/60', 'OFF'])('refuses %s as a rate limit', (limit) => {
+    expect(failure({ RATE_LIMIT_KEY: limit })).toBe(
+      `RATE_LIMIT_KEY must be COUNT/SECONDS with 1 to 86400 seconds (for example 6000/60), or \`off\`, not "${limit}".`,
+    );
+  });
+});
+
+describe('Config', () => {
+  it('shows no secret when it is printed', () => {
+    const env = {
+      DATABASE_URL: 'postgres://u:hunter2@db/x', REDIS_URL: 'redis://:hunter2@cache', MASTER_KEY: KEY_HEX,
+      BOOTSTRAP_API_KEY: BOOTSTRAP, METRICS_TOKEN: 'hunter2',
+    };
+
+    const printed = [inspect(loadConfig(env)), inspect({ config: loadConfig(env) }), JSON.stringify(loadConfig(env))].join('\n');
+
+    expect(printed).toContain('[secret]');
+    expect(printed).toContain('6000');
+    expect(printed).not.toMatch(/hunter2|ek_test_|00112233|0, 17, 34|<Buffer/);
+  });
+
+  it('can not be changed', () => {
+    expect(() => Object.assign(loadConfig({}), { port: 1 })).toThrow(TypeError);
+  });
+
+  it('follows the port that PORT=0 became, unless BASE_URL says otherwise', () => {
+    const free = loadConfig({ PORT: '0' });
+    const fixed = loadConfig({ PORT: '0', BASE_URL: 'https://hooks.example.com' });
+
+    free.listensOn(41234);
+    fixed.listensOn(41234);
+
+    expect(free.baseUrl).toBe('http://localhost:41234');
+    expect(fixed.baseUrl).toBe('https://hooks.example.com');
+  });
+
+  it('has no database and no key before an embedded start, and both after it', () => {
+    const config = loadConfig({});
+
+    const completed = config.completedWith('postgres://127.0.0.1/x', KEY_BYTES);
+
+    expect(config.isEmbedded).toBe(true);
+    expect(() => config.databaseUrl).toThrow('not started');
+    expect(() => config.masterKey).toThrow('not provided');
+    expect(completed).toBeInstanceOf(Config);
+    expect([completed.databaseUrl, completed.masterKey]).toEqual(['postgres://127.0.0.1/x', KEY_BYTES]);
+  });
+});

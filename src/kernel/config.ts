@@ -1,0 +1,242 @@
+import { inspect } from 'node:util';
+import { ConfigError, ConfigReader, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
+import type { RateLimit } from './config-values.js';
+
+export { ConfigError };
+export type { RateLimit };
+
+/** Which part of the service this process runs. */
+export type Role = (typeof ROLES)[number];
+
+/** A level of pino; `silent` writes nothing. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The plain values of a `Config`. */
+export type ConfigFields = Omit<
+  Config,
+  'baseUrl' | 'databaseUrl' | 'masterKey' | 'isEmbedded' | 'listensOn' | 'completedWith' | 'toJSON' | typeof inspect.custom
+>;
+
+const ROLES = ['api', 'worker', 'all'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
+  'configuredDatabaseUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken',
+]);
+
+/**
+ * The configuration of one process: checked once at start, frozen, injected by class.
+ *
+ * Printing it (console.log, inspect, JSON.stringify) shows `[secret]` in place of a secret.
+ */
+export class Config {
+  /** PORT: where the API listens; 0 takes a free port. */
+  declare readonly port: number;
+  /** HOST: the address the listeners bind to. Loopback when PostgreSQL is embedded (a laptop), else every interface. */
+  declare readonly host: string;
+  /** BASE_URL without a trailing slash; `null` means `baseUrl` follows the port. */
+  declare readonly configuredBaseUrl: string | null;
+  /** DATA_DIR as given, perhaps relative: the embedded database, its password and the master key live there. */
+  declare readonly dataDir: string;
+  /** DATABASE_URL; `null` means that PostgreSQL is to be embedded. Secret. */
+  declare readonly configuredDatabaseUrl: string | null;
+  /** REDIS_URL: where queues and rate limits live; `null` keeps them in PostgreSQL. Secret. */
+  declare readonly redisUrl: string | null;
+  /** ROLE. */
+  declare readonly role: Role;
+  /** MASTER_KEY, 32 bytes; `null` only when PostgreSQL is embedded. Secret. */
+  declare readonly configuredMasterKey: Buffer | null;
+  /** BOOTSTRAP_API_KEY: made an admin key of the first organization when it does not exist yet. Secret. */
+  declare readonly bootstrapApiKey: string | null;
+  /** PLATFORM_DOMAIN in lower case: the ingest host. */
+  declare readonly platformDomain: string;
+  /** EGRESS_ALLOW_CIDRS: networks that the SSRF gate lets through although they are private. */
+  declare readonly egressAllowCidrs: readonly string[];
+  /** EGRESS_ALLOW_HTTP: whether targets may use plain `http:`. */
+  declare readonly egressAllowHttp: boolean;
+  /** DNS_SERVERS: resolvers (address, or address:port) for domain checks; empty means the system's. */
+  declare readonly dnsServers: readonly string[];
+  /** RATE_LIMIT_KEY: the quota of one API key; `null` means none. */
+  declare readonly rateLimitKey: RateLimit | null;
+  /** RATE_LIMIT_ORG: the quota of all keys of one organization; `null` means none. */
+  declare readonly rateLimitOrg: RateLimit | null;
+  /** IDEMPOTENCY_TTL: how long the answer to an Idempotency-Key is kept. */
+  declare readonly idempotencyTtlMs: number;
+  /** LOG_LEVEL. */
+  declare readonly logLevel: LogLevel;
+  /** METRICS_TOKEN: the bearer token that `GET /metrics` asks for on the API's port. Secret. */
+  declare readonly metricsToken: string | null;
+  /** METRICS_PORT: a port of its own for `/metrics`; `null` means none, 0 a free one. */
+  declare readonly metricsPort: number | null;
+  /** OTEL_EXPORTER_OTLP_ENDPOINT: where traces go; `null` switches tracing off. */
+  declare readonly otlpEndpoint: string | null;
+  /** EXTENSIONS: package names or paths of Nest modules, in the order of loading. */
+  declare readonly extensions: readonly string[];
+  /** SHUTDOWN_TIMEOUT: how long a drain may take before the process leaves anyway. */
+  declare readonly shutdownTimeoutMs: number;
+  /** DELIVERY_CONCURRENCY: deliveries that one worker process has in flight at most. */
+  declare readonly deliveryConcurrency: number;
+  /** DATABASE_POOL_SIZE: connections that one process opens at most in its main pool. */
+  declare readonly databasePoolSize: number;
+  /**
+   * RECONCILE: whether the dispatcher sweeps for due rows. Only the negative controls of the
+   * durability tests switch it off: without the sweep, whatever the queue forgot stays undelivered.
+   */
+  declare readonly reconcile: boolean;
+  /** EXPERIMENTAL_DESTINATIONS: destination types that are offered although they are not finished. */
+  declare readonly experimentalDestinations: readonly string[];
+
+  #listeningPort: number | null = null;
+
+  constructor(fields: ConfigFields) {
+    Object.assign(this, fields);
+    Object.freeze(this);
+  }
+
+  /** The public address of the API without a trailing slash. */
+  get baseUrl(): string {
+    return this.configuredBaseUrl ?? `http://localhost:${this.#listeningPort ?? this.port}`;
+  }
+
+  /** Whether PostgreSQL is to be started under `dataDir`. */
+  get isEmbedded(): boolean {
+    return this.configuredDatabaseUrl === null;
+  }
+
+  /** The database: DATABASE_URL or the embedded server. Throws before `completedWith` when embedded. Secret. */
+  get databaseUrl(): string {
+    if (this.configuredDatabaseUrl === null) throw new Error('The embedded PostgreSQL is not started yet.');
+    return this.configuredDatabaseUrl;
+  }
+
+  /** The 32 bytes that wrap every data key. Throws before `completedWith` when embedded without MASTER_KEY. Secret. */
+  get masterKey(): Buffer {
+    if (this.configuredMasterKey === null) throw new Error('The master key is not provided yet.');
+    return this.configuredMasterKey;
+  }
+
+  /** Tells the port that PORT=0 became, so that `baseUrl` is right; called once, after listening. */
+  listensOn(port: number): void {
+    this.#listeningPort = port;
+  }
+
+  /** The same configuration with what an embedded start finds out: where the database is, and the key. */
+  completedWith(databaseUrl: string, masterKey: Buffer): Config {
+    return new Config({ ...this, configuredDatabaseUrl: databaseUrl, configuredMasterKey: masterKey });
+  }
+
+  toJSON(): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(this).map(([name, value]) => [name, SECRETS.has(name) && value !== null ? '[secret]' : (value as unknown)]),
+    );
+  }
+
+  [inspect.custom](): Record<string, unknown> {
+    return this.toJSON();
+  }
+}
+
+/**
+ * Checks the environment and gives it types. Pure over its argument; unknown variables are
+ * ignored, empty ones count as not set.
+ *
+ * @throws ConfigError for the first variable that can't be used.
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const read = new ConfigReader(env);
+  const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'], true) && read.text('DATABASE_URL');
+  return new Config({
+    ...readListeners(read, databaseUrl !== null),
+    ...readLimits(read),
+    configuredDatabaseUrl: databaseUrl,
+    configuredMasterKey: readMasterKey(read, databaseUrl !== null),
+    redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], true) && read.text('REDIS_URL'),
+    dataDir: read.text('DATA_DIR') ?? '.posthorn',
+    role: readRole(read),
+    bootstrapApiKey: readBootstrapApiKey(read),
+    platformDomain: readPlatformDomain(read),
+    egressAllowCidrs: read.listOf('EGRESS_ALLOW_CIDRS', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
+    egressAllowHttp: read.flag('EGRESS_ALLOW_HTTP') ?? false,
+    dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
+    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
+    otlpEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], false)?.href ?? null,
+    extensions: read.list('EXTENSIONS'),
+    reconcile: read.flag('RECONCILE') ?? true,
+    experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
+  });
+}
+
+type ListenerFields = Pick<ConfigFields, 'port' | 'host' | 'configuredBaseUrl' | 'metricsPort' | 'metricsToken'>;
+
+function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields {
+  const port = read.wholeNumber('PORT', 0, 65535) ?? 3000;
+  const metricsPort = read.wholeNumber('METRICS_PORT', 0, 65535);
+  if (metricsPort !== null && metricsPort !== 0 && metricsPort === port) {
+    throw new ConfigError(`METRICS_PORT must differ from PORT, which is ${port} too.`);
+  }
+  return {
+    port,
+    metricsPort,
+    metricsToken: read.text('METRICS_TOKEN'),
+    host: read.matching('HOST', /^[A-Za-z0-9.:_-]+$/, 'an IP address or a host name') ?? (isExternal ? '0.0.0.0' : '127.0.0.1'),
+    configuredBaseUrl: readBaseUrl(read),
+  };
+}
+
+type LimitFields = Pick<
+  ConfigFields,
+  'rateLimitKey' | 'rateLimitOrg' | 'idempotencyTtlMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
+>;
+
+function readLimits(read: ConfigReader): LimitFields {
+  const keyLimit = read.rateLimit('RATE_LIMIT_KEY');
+  const orgLimit = read.rateLimit('RATE_LIMIT_ORG');
+  return {
+    rateLimitKey: keyLimit === undefined ? { count: 6000, periodMs: 60_000 } : keyLimit,
+    rateLimitOrg: orgLimit === undefined ? { count: 12_000, periodMs: 60_000 } : orgLimit,
+    idempotencyTtlMs: read.durationMs('IDEMPOTENCY_TTL', '1m', '720h') ?? 86_400_000,
+    shutdownTimeoutMs: read.durationMs('SHUTDOWN_TIMEOUT', '1s', '1h') ?? 30_000,
+    deliveryConcurrency: read.wholeNumber('DELIVERY_CONCURRENCY', 1, 100_000) ?? 1024,
+    databasePoolSize: read.wholeNumber('DATABASE_POOL_SIZE', 1, 1000) ?? 10,
+  };
+}
+
+function readRole(read: ConfigReader): Role {
+  if (read.text('ROLE') === 'smtp') throw new ConfigError('ROLE=smtp comes in a later release: use api, worker or all.');
+  return read.oneOf('ROLE', ROLES) ?? 'all';
+}
+
+function readBaseUrl(read: ConfigReader): string | null {
+  const url = read.url('BASE_URL', ['http:', 'https:'], false);
+  if (url === null) return null;
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new ConfigError('BASE_URL must be a URL without credentials, query and fragment, such as https://hooks.example.com.');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
+  const expected = '32 bytes in base64 or hex (`openssl rand -base64 32` makes one)';
+  const value = read.text('MASTER_KEY');
+  if (value === null) {
+    // A generated key would differ between machines that share the database.
+    if (isExternal) throw new ConfigError(`MASTER_KEY is required when DATABASE_URL is set: ${expected}.`);
+    return null;
+  }
+  const key = parseMasterKey(value);
+  if (key === null) throw new ConfigError(`MASTER_KEY must be ${expected}; the given value has ${value.length} characters.`);
+  return key;
+}
+
+function readBootstrapApiKey(read: ConfigReader): string | null {
+  const value = read.text('BOOTSTRAP_API_KEY');
+  if (value !== null && !/^ek_(live|test)_[A-Za-z0-9_-]{20,}$/.test(value)) {
+    throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and at least 20 letters and digits after it.');
+  }
+  return value;
+}
+
+function readPlatformDomain(read: ConfigReader): string {
+  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+  const name = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`, 'i');
+  return (read.matching('PLATFORM_DOMAIN', name, 'a domain name such as hooks.example.com') ?? 'localhost').toLowerCase();
+}

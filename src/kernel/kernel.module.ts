@@ -1,0 +1,38 @@
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Clock, SystemClock } from './clock.js';
+import { Config } from './config.js';
+import { Cursors } from './cursors.js';
+import { Database } from './database.js';
+import { Ids } from './ids.js';
+import { Metrics } from './metrics.js';
+import { Notifications } from './notifications.js';
+import { Readiness } from './readiness.js';
+import { Tracing } from './tracing.js';
+import { Vault } from './vault.js';
+
+/** What every context stands on. The composition root brings the configuration and the connected data source. */
+@Global()
+@Module({})
+export class KernelModule {
+  static with(config: Config, dataSource: DataSource): DynamicModule {
+    const provided = [Clock, Config, Cursors, Database, Ids, Metrics, Notifications, Readiness, Tracing, Vault];
+    return {
+      module: KernelModule,
+      providers: [
+        { provide: Config, useValue: config },
+        { provide: DataSource, useValue: dataSource },
+        { provide: Clock, useClass: SystemClock },
+        Cursors,
+        Database,
+        Ids,
+        Metrics,
+        Notifications,
+        Readiness,
+        Tracing,
+        Vault,
+      ],
+      exports: provided,
+    };
+  }
+}

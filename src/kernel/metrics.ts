@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The process's Prometheus registry. Contexts make their metrics here, so that names are unique and documented once. */
+@Injectable()
+export class Metrics {
+  readonly registry = new Registry();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  counter<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
+    return new Counter({ name: `posthorn_${name}`, help, labelNames, registers: [this.registry] });
+  }
+
+  histogram<L extends string>(name: string, help: string, buckets: number[], labelNames: readonly L[] = []): Histogram<L> {
+    return new Histogram({ name: `posthorn_${name}`, help, buckets, labelNames, registers: [this.registry] });
+  }
+
+  /** A gauge that is read when it is scraped. */
+  gauge<L extends string>(name: string, help: string, labelNames: readonly L[], collect: (gauge: Gauge<L>) => void | Promise<void>): void {
+    const gauge: Gauge<L> = new Gauge({
+      name: `posthorn_${name}`,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect: () => collect(gauge),
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+
+/** What one part says of itself: whether it can do its work, and the figures that it judges by. */
+export interface PartReadiness {
+  ready: boolean;
+  [figure: string]: unknown;
+}
+
+/** Collects what every part says; `/health/ready` shows it. A draining process is never ready. */
+@Injectable()
+export class Readiness {
+  private readonly parts = new Map<string, () => Promise<PartReadiness>>();
+  private draining = false;
+
+  register(part: string, check: () => Promise<PartReadiness>): void {
+    this.parts.set(part, check);
+  }
+
+  /** From now on this process says that it is not ready, so that no new traffic is sent to it. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  async report(): Promise<{ ready: boolean; parts: Record<string, PartReadiness> }> {
+    const parts: Record<string, PartReadiness> = { process: { ready: !this.draining } };
+    await Promise.all(
+      [...this.parts].map(async ([part, check]) => {
+        parts[part] = await check().catch(() => ({ ready: false }));
+      }),
+    );
+    return { ready: Object.values(parts).every(({ ready }) => ready), parts };
+  }
+}

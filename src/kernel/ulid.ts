@@ -1,0 +1,111 @@
+import { Buffer } from 'node:buffer';
+
+/** Crockford's base 32: no I, L, O and U. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TEXT_LENGTH = 26;
+const ULID_BYTES = 16;
+const TIME_BYTES = 6;
+const RANDOM_BYTES = ULID_BYTES - TIME_BYTES;
+const TIME_MAX_MS = 2 ** 48 - 1;
+const INVALID = 0xff;
+/** 26 characters of 5 bits hold 130 bits: the first two are zero, so no ULID is above 7ZZZ…. */
+const LEADING_BITS = 2;
+
+const CODES = Uint8Array.from(ALPHABET, (char) => char.charCodeAt(0));
+const VALUES = new Uint8Array(128).fill(INVALID);
+for (const [value, char] of [...ALPHABET].entries()) {
+  VALUES[char.charCodeAt(0)] = value;
+  VALUES[char.toLowerCase().charCodeAt(0)] = value;
+}
+
+/**
+ * The 26 upper-case characters of a ULID; they sort like the bytes.
+ * @throws RangeError unless there are 16 bytes.
+ */
+export function encodeUlid(bytes: Uint8Array): string {
+  assertLength(bytes, ULID_BYTES);
+  const codes = new Array<number>(TEXT_LENGTH);
+  let at = 0;
+  let pending = 0;
+  let pendingBits = LEADING_BITS;
+  for (let i = 0; i < ULID_BYTES; i += 1) {
+    pending = ((pending << 8) | (bytes[i] as number)) & 0xfff;
+    pendingBits += 8;
+    while (pendingBits >= 5) {
+      pendingBits -= 5;
+      codes[at] = CODES[(pending >> pendingBits) & 31] as number;
+      at += 1;
+    }
+  }
+  return String.fromCharCode.apply(null, codes);
+}
+
+/**
+ * The 16 bytes of a ULID in upper or lower case; `null` for anything else.
+ *
+ * Crockford's aliases (I and L for 1, O for 0) are refused: one resource must not have two ids.
+ */
+export function decodeUlid(text: string): Buffer | null {
+  if (text.length !== TEXT_LENGTH) return null;
+  const bytes = Buffer.allocUnsafe(ULID_BYTES);
+  let at = 0;
+  let pending = 0;
+  let pendingBits = -LEADING_BITS;
+  for (let i = 0; i < TEXT_LENGTH; i += 1) {
+    const value = VALUES[text.charCodeAt(i)] ?? INVALID;
+    if (value === INVALID || (i === 0 && value > 7)) return null;
+    pending = ((pending << 5) | value) & 0xfff;
+    pendingBits += 5;
+    if (pendingBits < 8) continue;
+    pendingBits -= 8;
+    bytes[at] = pending >> pendingBits;
+    at += 1;
+  }
+  return bytes;
+}
+
+/**
+ * When a ULID was made, in milliseconds since the epoch.
+ * @throws RangeError unless there are 16 bytes.
+ */
+export function ulidTime(bytes: Uint8Array): number {
+  assertLength(bytes, ULID_BYTES);
+  let timeMs = 0;
+  // Not by shifting: 48 bits are more than a bitwise operator holds.
+  for (let i = 0; i < TIME_BYTES; i += 1) timeMs = timeMs * 256 + (bytes[i] as number);
+  return timeMs;
+}
+
+/**
+ * A ULID of a whole number of milliseconds since the epoch and 10 random bytes.
+ * @throws RangeError when either is out of range.
+ */
+export function ulidBytes(timeMs: number, random: Uint8Array): Buffer {
+  if (!Number.isInteger(timeMs) || timeMs < 0 || timeMs > TIME_MAX_MS) {
+    throw new RangeError('A ULID holds whole milliseconds of 48 bits.');
+  }
+  assertLength(random, RANDOM_BYTES);
+  const bytes = Buffer.allocUnsafe(ULID_BYTES);
+  bytes.writeUIntBE(timeMs, 0, TIME_BYTES);
+  bytes.set(random, TIME_BYTES);
+  return bytes;
+}
+
+/**
+ * The next ULID of the same millisecond, for ids that must sort in the order they were made.
+ * @throws RangeError when the 80 random bits are used up, as the ULID specification asks, or unless there are 16 bytes.
+ */
+export function incrementUlid(bytes: Uint8Array): Buffer {
+  assertLength(bytes, ULID_BYTES);
+  const next = Buffer.from(bytes);
+  for (let i = ULID_BYTES - 1; i >= TIME_BYTES; i -= 1) {
+    const sum = (next[i] as number) + 1;
+    next[i] = sum & 0xff;
+    if (sum <= 0xff) return next;
+  }
+  throw new RangeError('No ULID is left in this millisecond.');
+}
+
+function assertLength(bytes: Uint8Array, expected: number): void {
+  if (bytes.length !== expected) throw new RangeError(`Expected ${expected} bytes, not ${bytes.length}.`);
+}

@@ -1,0 +1,89 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import type { Id } from '#kernel/ids.js';
+import type { Scope } from '#kernel/tenant.js';
+
+/** One organization: whose keys, environments and slug these are. */
+@Entity('organizations')
+@Unique('organizations_slug_key', ['slug'])
+export class OrganizationEntity {
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'organizations_pkey' })
+  id: Id;
+
+  @Column('text')
+  slug: string;
+
+  @Column('text')
+  name: string;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+}
+
+/** The live or the test half of an organization; the tenant of everything else. The secrets are sealed. */
+@Entity('environments')
+@Unique('environments_organization_id_mode_key', ['organizationId', 'mode'])
+@Check('environments_mode_check', `mode in ('live', 'test')`)
+export class EnvironmentEntity {
+  @PrimaryGeneratedColumn('identity', { generatedIdentity: 'BY DEFAULT', primaryKeyConstraintName: 'environments_pkey' })
+  id: number;
+
+  @Column('uuid', { name: 'organization_id' })
+  @ForeignKey(() => OrganizationEntity, { name: 'environments_organization_id_fkey' })
+  organizationId: Id;
+
+  @Column('text')
+  mode: 'live' | 'test';
+
+  @Column('int', { name: 'retention_days', default: 30 })
+  retentionDays: number;
+
+  @Column('bytea')
+  secret: Buffer;
+
+  @Column('bytea', { name: 'previous_secret', nullable: true })
+  previousSecret: Buffer | null;
+
+  @Column('timestamptz', { name: 'previous_secret_until', nullable: true })
+  previousSecretUntil: Date | null;
+}
+
+/** One API key. Its text is stored nowhere. */
+@Entity('api_keys')
+@Unique('api_keys_hash_key', ['hash'])
+@Check('api_keys_scope_check', `scope in ('read', 'write', 'admin')`)
+@Check('api_keys_source_check', `source in ('api', 'oauth', 'bootstrap')`)
+export class ApiKeyEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'api_keys_pkey' })
+  @ForeignKey(() => EnvironmentEntity, { name: 'api_keys_environment_id_fkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'api_keys_pkey' })
+  id: Id;
+
+  @Column('text')
+  name: string;
+
+  @Column('text')
+  scope: Scope;
+
+  @Column('text')
+  source: 'api' | 'oauth' | 'bootstrap';
+
+  @Column('text')
+  prefix: string;
+
+  @Column('bytea')
+  hash: Buffer;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'last_used_at', nullable: true })
+  lastUsedAt: Date | null;
+
+  @Column('timestamptz', { name: 'expires_at', nullable: true })
+  expiresAt: Date | null;
+
+  @Column('timestamptz', { name: 'revoked_at', nullable: true })
+  revokedAt: Date | null;
+}

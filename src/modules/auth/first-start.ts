@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { FirstStart } from '#contracts/auth.js';
+import { Config, ConfigError } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { hasApiKeyForm, hashApiKey, keyMode } from './api-key.js';
+import { KeyIssuer } from './key-issuer.js';
+import { KeysStore } from './keys.store.js';
+import { OrganizationFounder } from './organization-founder.js';
+
+type Modes = Record<'live' | 'test', string>;
+
+/** The first start, under a lock: of several processes that start at once, one makes what is missing. */
+@Injectable()
+export class LockedFirstStart extends FirstStart {
+  constructor(
+    private readonly config: Config,
+    private readonly database: Database,
+    private readonly founder: OrganizationFounder,
+    private readonly keys: KeysStore,
+    private readonly issuer: KeyIssuer,
+  ) {
+    super();
+  }
+
+  override async run(): Promise<Modes | null> {
+    const { bootstrapApiKey } = this.config;
+    if (bootstrapApiKey !== null && !hasApiKeyForm(bootstrapApiKey)) {
+      throw new ConfigError(
+        'BOOTSTRAP_API_KEY must be a whole API key: ek_live_ or ek_test_, 43 letters and digits, and the 6 characters of their checksum.',
+      );
+    }
+    return this.database.transaction(async () => {
+      const { organizationId, isNew } = await this.founder.firstOrganization();
+      if (bootstrapApiKey !== null) {
+        await this.bootstrap(organizationId, bootstrapApiKey);
+        return null;
+      }
+      return isNew ? { live: await this.issue(organizationId, 'live'), test: await this.issue(organizationId, 'test') } : null;
+    });
+  }
+
+  /** A bootstrap key that was revoked stays revoked: it exists. */
+  private async bootstrap(organizationId: Id, text: string): Promise<void> {
+    if (!(await this.keys.exists(hashApiKey(text)))) await this.issue(organizationId, keyMode(text), text);
+  }
+
+  private async issue(organizationId: Id, mode: 'live' | 'test', text?: string): Promise<string> {
+    const environmentId = await this.keys.environmentOf(organizationId, mode);
+    const name = text === undefined ? 'First key' : 'Bootstrap key';
+    const issued = await this.issuer.issue({ environmentId, mode, name, scope: 'admin', source: 'bootstrap', expiresAt: null }, text);
+    return issued.text;
+  }
+}

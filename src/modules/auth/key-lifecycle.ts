@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database.js';
+import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import type { Scope, Tenant } from '#kernel/tenant.js';
+import { type IssuedKey, KeyIssuer } from './key-issuer.js';
+import { KeysStore } from './keys.store.js';
+
+/** A key that a caller asks for. */
+export interface NewKey {
+  name: string;
+  scope: Scope;
+  environment: 'live' | 'test';
+  expiresAt: Date | null;
+}
+
+/** Creates, revokes and rotates keys. Every change is announced, so that no node goes on with what it remembers. */
+@Injectable()
+export class KeyLifecycle {
+  constructor(
+    private readonly issuer: KeyIssuer,
+    private readonly keys: KeysStore,
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 403 when a key of the test environment asks for a live one, 422 when the expiry is past. */
+  async create(tenant: Tenant, { environment, ...request }: NewKey): Promise<IssuedKey> {
+    if (environment === 'live' && tenant.mode === 'test') {
+      throw new ApiError('insufficient_scope', 'A key of the test environment cannot make a live key. Use a live admin key.');
+    }
+    // Also false for 23:59:60, which is a valid time but none that JavaScript knows.
+    if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
+      throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
+    }
+    return this.database.transaction(async () => {
+      const environmentId = environment === tenant.mode
+        ? tenant.environmentId
+        : await this.keys.environmentOf(tenant.organizationId, environment);
+      const issued = await this.issuer.issue({ ...request, environmentId, mode: environment, source: 'api' });
+      await this.announce(issued.row.hash);
+      return issued;
+    });
+  }
+
+  /** Throws 404 when there is no such key, or it has been revoked before. */
+  async revoke(tenant: Tenant, id: Id): Promise<void> {
+    await this.database.transaction(async () => {
+      const hash = await this.keys.revoke(tenant.environmentId, id, this.clock.now());
+      if (hash === null) throw notFound('key');
+      await this.announce(hash);
+    });
+  }
+
+  /**
+   * A new key with the name, the scope and the expiry of the old one, which goes on for `graceMs`. Throws 404 for a
+   * revoked key and 409 for an expired one: neither may come back to life.
+   */
+  async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
+    return this.database.transaction(async () => {
+      const old = await this.keys.findForUpdate(tenant.environmentId, id);
+      if (old === null || old.revokedAt !== null) throw notFound('key');
+      const nowMs = this.clock.nowMs();
+      if (old.expiresAt && old.expiresAt.getTime() <= nowMs) throw conflict('The key has expired. Create a new one.');
+      const { environmentId, name, scope, expiresAt } = old;
+      const issued = await this.issuer.issue({ environmentId, mode: tenant.mode, name, scope, source: 'api', expiresAt });
+      await this.keys.expire(environmentId, id, new Date(nowMs + graceMs));
+      await this.announce(old.hash);
+      return issued;
+    });
+  }
+
+  private announce(hash: Buffer): Promise<void> {
+    return this.notifications.announce('key', hash.toString('hex'));
+  }
+}

@@ -1,0 +1,70 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { KeyLifecycle } from './key-lifecycle.js';
+import {
+  IssuedKeyItem, keyId, KeyItem, KeyListQuery, KeyPage, KeyRotationBody, newKey, NewKeyBody, presentIssuedKey, presentKey, presentKeys,
+} from './keys.dto.js';
+import { KeysService } from './keys.service.js';
+
+const ID = { name: 'id', description: 'The key.', example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+
+/** Who may call (contract, section 2). */
+@Section('Keys', 'API keys of the organization. A key is shown once, when it is made; only its SHA-256 is stored.')
+@Controller('v1/keys')
+export class KeysController {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly lifecycle: KeyLifecycle,
+  ) {}
+
+  @Get()
+  @Scope('admin')
+  @ApiOperation({ summary: 'List API keys', description: 'Newest first; those of the calling key\'s environment, revoked ones included.' })
+  @ApiOkResponse({ type: KeyPage, description: 'One page of keys.' })
+  async listKeys(@CurrentTenant() tenant: Tenant, @Query() query: KeyListQuery): Promise<KeyPage> {
+    return presentKeys(await this.keys.list(tenant, query), tenant.mode);
+  }
+
+  @Post()
+  @Scope('admin')
+  @Idempotent()
+  @ApiOperation({ summary: 'Create an API key', description: 'The answer is the only one that shows `key`.' })
+  @ApiCreatedResponse({ type: IssuedKeyItem, description: 'The key.' })
+  async createKey(@CurrentTenant() tenant: Tenant, @Body() body: NewKeyBody): Promise<IssuedKeyItem> {
+    return presentIssuedKey(await this.lifecycle.create(tenant, newKey(body, tenant.mode)));
+  }
+
+  @Get(':id')
+  @Scope('admin')
+  @ApiOperation({ summary: 'Get an API key' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: KeyItem, description: 'The key, without its text.' })
+  async getKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<KeyItem> {
+    return presentKey(await this.keys.find(tenant, keyId(id)), tenant.mode);
+  }
+
+  @Delete(':id')
+  @Scope('admin')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Revoke an API key', description: 'At once here, and within five seconds on every node.' })
+  @ApiParam(ID)
+  @ApiNoContentResponse({ description: 'Revoked.' })
+  async revokeKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
+    await this.lifecycle.revoke(tenant, keyId(id));
+  }
+
+  @Post(':id/rotate')
+  @Scope('admin')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({ summary: 'Rotate an API key', description: 'Makes a new key like the old one, which goes on until the grace ends.' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: IssuedKeyItem, description: 'The new key.' })
+  async rotateKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: KeyRotationBody): Promise<IssuedKeyItem> {
+    return presentIssuedKey(await this.lifecycle.rotate(tenant, keyId(id), (body.grace_seconds ?? 0) * 1000));
+  }
+}

@@ -1,0 +1,74 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { showId } from '#kernel/ids.js';
+import type { OrganizationChanges, OrganizationView } from './organization.service.js';
+
+/** What to change of the organization; what is left out stays. */
+export class OrgChangesBody {
+  /** What people know it by. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme' })
+  name?: string;
+
+  /** Its part of receive URLs and platform addresses: unique on this installation. */
+  @ApiProperty({ required: false, pattern: '^[a-z0-9-]{1,40}$', example: 'acme' })
+  slug?: string;
+
+  /** How many days the calling key's environment keeps what it accepts from now on. */
+  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 365, example: 30 })
+  retention_days?: number;
+}
+
+/** The organization, seen from the calling key's environment. */
+export class OrgItem {
+  /** The organization's id. */
+  @ApiProperty({ example: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  id: string;
+
+  /** What people know it by. */
+  @ApiProperty({ example: 'Acme' })
+  name: string;
+
+  /** Its part of receive URLs and platform addresses. */
+  @ApiProperty({ example: 'acme' })
+  slug: string;
+
+  /** The calling key's environment. */
+  @ApiProperty({ enum: ['live', 'test'], example: 'live' })
+  environment: 'live' | 'test';
+
+  /** How many days that environment keeps events, attempts and dead letters. */
+  @ApiProperty({ type: 'integer', example: 30 })
+  retention_days: number;
+
+  /** When it was created. */
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  created_at: string;
+}
+
+/** How to rotate a signing secret. */
+export class SecretRotationBody {
+  /** How long the old secret goes on signing beside the new one, in seconds. */
+  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
+  grace_seconds?: number;
+}
+
+/** A signing secret of Standard Webhooks. */
+export class SigningSecret {
+  /** `whsec_` and the key in base64: receivers verify with it. */
+  @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  secret: string;
+}
+
+export function organizationChanges({ name, slug, retention_days: retentionDays }: OrgChangesBody): OrganizationChanges {
+  return { name, slug, retentionDays };
+}
+
+export function presentOrganization({ organization, environment }: OrganizationView): OrgItem {
+  return {
+    id: showId('org', organization.id),
+    name: organization.name,
+    slug: organization.slug,
+    environment: environment.mode,
+    retention_days: environment.retentionDays,
+    created_at: organization.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import type { Repository } from 'typeorm';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { EnvironmentEntity, OrganizationEntity } from './auth.entities.js';
+
+const LOCK_FIRST_START: Statement = {
+  name: 'organizations.lock_first_start',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn first start'))`,
+};
+
+const NEXT_ENVIRONMENT: Statement = {
+  name: 'organizations.next_environment',
+  text: `select nextval(pg_get_serial_sequence('environments', 'id'))::int as id`,
+};
+
+const LONGEST_RETENTION: Statement = {
+  name: 'organizations.longest_retention',
+  text: 'select coalesce(max(retention_days), 30) as days from environments',
+};
+
+/** Organizations and their environments. */
+@Injectable()
+export class OrganizationsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Until the transaction ends, no other process is in its first start. */
+  async lockFirstStart(): Promise<void> {
+    await this.database.query(LOCK_FIRST_START);
+  }
+
+  /** The oldest organization of the installation. */
+  async first(): Promise<OrganizationEntity | null> {
+    const [first] = await this.organizations().find({ order: { id: 'ASC' }, take: 1 });
+    return first ?? null;
+  }
+
+  /** Index organizations_pkey. */
+  find(id: Id): Promise<OrganizationEntity> {
+    return this.organizations().findOneByOrFail({ id });
+  }
+
+  async insert(row: OrganizationEntity): Promise<void> {
+    await this.organizations().insert(row);
+  }
+
+  async update(id: Id, changes: Partial<Pick<OrganizationEntity, 'name' | 'slug'>>): Promise<void> {
+    await this.organizations().update({ id }, changes);
+  }
+
+  /** The number of an environment yet to be inserted: its secret is sealed for that number. */
+  async nextEnvironmentId(): Promise<number> {
+    const [next] = await this.database.query<{ id: number }>(NEXT_ENVIRONMENT);
+    if (!next) throw new Error('The sequence of environments gave no number.');
+    return next.id;
+  }
+
+  async insertEnvironment(row: EnvironmentEntity): Promise<void> {
+    await this.environments().insert(row);
+  }
+
+  /** Index environments_pkey. */
+  findEnvironment(id: number): Promise<EnvironmentEntity | null> {
+    return this.environments().findOneBy({ id });
+  }
+
+  /** The same, and nobody else changes it until the transaction ends. */
+  findEnvironmentForUpdate(id: number): Promise<EnvironmentEntity> {
+    return this.environments().findOneOrFail({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  async updateEnvironment(id: number, changes: Partial<Omit<EnvironmentEntity, 'id'>>): Promise<void> {
+    await this.environments().update({ id }, changes);
+  }
+
+  async longestRetentionDays(): Promise<number> {
+    const [longest] = await this.database.query<{ days: number }>(LONGEST_RETENTION);
+    return longest?.days ?? 30;
+  }
+
+  private organizations(): Repository<OrganizationEntity> {
+    return this.database.manager().getRepository(OrganizationEntity);
+  }
+
+  private environments(): Repository<EnvironmentEntity> {
+    return this.database.manager().getRepository(EnvironmentEntity);
+  }
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { Targets, type DeliveryAnswer, type Target } from '#contracts/destinations.js';
+import type { ClaimedDelivery, DeliveryResult } from '#contracts/events.js';
+import { classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
+import { Clock } from '#kernel/clock.js';
+import { showId } from '#kernel/ids.js';
+import { Tracing } from '#kernel/tracing.js';
+
+/** What came of one delivery's turn: what to record, and what the target's window and circuit learn from it. */
+export interface Performed {
+  result: DeliveryResult;
+  /** Null when nothing was sent. */
+  outcome: Outcome | null;
+  target: Target | null;
+}
+
+/** Makes one attempt: loads, asks, decides. It writes nothing. */
+@Injectable()
+export class Attempt {
+  constructor(
+    private readonly targets: Targets,
+    private readonly clock: Clock,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
+  async perform(delivery: ClaimedDelivery, probe: boolean): Promise<Performed> {
+    const target = await this.target(delivery);
+    const hopeless = whyHopeless(delivery, target);
+    if (hopeless !== null || target === null) return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
+    const adapter = this.targets.adapter(target.type);
+    if (adapter.pulled) return { result: ended(delivery, 'delivered', null), outcome: null, target };
+    const startedAtMs = this.clock.nowMs();
+    const span = this.tracing.startDelivery(delivery.traceparent, target.type);
+    const answer = await adapter.deliver(
+      {
+        webhookId: showId('msg', delivery.eventId),
+        eventType: delivery.eventType,
+        body: delivery.payload,
+        headers: delivery.headers,
+        replayed: delivery.replayed,
+        traceparent: span.traceparent,
+        atMs: startedAtMs,
+      },
+      target,
+    );
+    const outcome = classify(answer.answer);
+    span.end(outcome);
+    return { result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe }), outcome, target };
+  }
+
+  private target(delivery: ClaimedDelivery): Promise<Target | null> {
+    if (delivery.url === null) return this.targets.ofDestination(delivery.environmentId, delivery.targetId);
+    return this.targets.ofUrl(delivery.environmentId, delivery.url);
+  }
+
+  private decided(made: Made): DeliveryResult {
+    const { delivery, target, answer, outcome, startedAtMs, probe } = made;
+    const attemptsUsed = delivery.attemptsUsed + 1;
+    const firstAttemptAt = new Date(delivery.firstAttemptAtMs ?? startedAtMs);
+    const now = this.clock.now();
+    const waitsOn = probe && (outcome === 'failed' || outcome === 'throttled');
+    const decision: Decision = waitsOn
+      ? { status: 'retrying', dueAt: now }
+      : decide(outcome, answer.answer, { attemptsUsed, firstAttemptAt }, target.retry, now, this.clock.random());
+    return {
+      environmentId: delivery.environmentId,
+      eventId: delivery.eventId,
+      ordinal: delivery.ordinal,
+      claimedBy: delivery.claimedBy,
+      status: decision.status,
+      reason: decision.status === 'failed' ? decision.reason : null,
+      dueAtMs: decision.status === 'retrying' ? decision.dueAt.getTime() : null,
+      parked: waitsOn,
+      attemptsUsed: waitsOn ? delivery.attemptsUsed : attemptsUsed,
+      attempt: {
+        number: delivery.attempts + 1,
+        startedAtMs,
+        durationMs: answer.durationMs,
+        httpStatus: answer.answer.kind === 'response' ? answer.answer.status : null,
+        error: answer.answer.kind === 'error' ? answer.answer.error : null,
+        excerpt: answer.excerpt,
+      },
+    };
+  }
+}
+
+/** An attempt that was made, and what is needed to decide what follows. */
+interface Made {
+  delivery: ClaimedDelivery;
+  target: Target;
+  answer: DeliveryAnswer;
+  outcome: Outcome;
+  startedAtMs: number;
+  probe: boolean;
+}
+
+/** Why nothing can be sent any more, or null. */
+function whyHopeless(delivery: ClaimedDelivery, target: Target | null): string | null {
+  if (target === null) return 'target_gone';
+  if (target.status === 'disabled') return 'target_disabled';
+  return delivery.payload === '' ? 'expired' : null;
+}
+
+function ended(delivery: ClaimedDelivery, status: 'delivered' | 'failed', reason: string | null): DeliveryResult {
+  return {
+    environmentId: delivery.environmentId,
+    eventId: delivery.eventId,
+    ordinal: delivery.ordinal,
+    claimedBy: delivery.claimedBy,
+    status,
+    reason,
+    dueAtMs: null,
+    parked: false,
+    attemptsUsed: delivery.attemptsUsed,
+    attempt: null,
+  };
+}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Targets } from '#contracts/destinations.js';
+import { Ledger, type ClaimedDelivery } from '#contracts/events.js';
+import { Config } from '#kernel/config.js';
+import { CircuitWatch } from './circuit-watch.js';
+import { DeliveryLane } from './lane.js';
+import { Permits } from './permits.js';
+
+/** Decides what of a claim may run now. */
+@Injectable()
+export class Gates {
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly lane: DeliveryLane,
+    private readonly circuits: CircuitWatch,
+    private readonly permits: Permits,
+    private readonly targets: Targets,
+    readonly config: Config,
+  ) {}
+
+  /** Lets through what may run; the rest waits behind its target's gate. */
+  async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
+    const parked: ClaimedDelivery[] = [];
+    for (const delivery of claimed) {
+      if (await this.admits(delivery)) this.lane.accept(delivery);
+      else parked.push(delivery);
+    }
+    await this.ledger.release(parked, true);
+  }
+
+  /** The limit of a target in deliveries per second, or null. */
+  async ratePerSecond(environmentId: number, targetId: string): Promise<number | null> {
+    return (await this.targets.ofDestination(environmentId, targetId))?.ratePerSecond ?? null;
+  }
+
+  private async admits(delivery: ClaimedDelivery): Promise<boolean> {
+    const { environmentId, targetId } = delivery;
+    if (!this.circuits.isClosed(environmentId, targetId)) return false;
+    if (this.lane.roomFor(environmentId, targetId) <= 0) return false;
+    if (delivery.url !== null) return true;
+    const rate = await this.ratePerSecond(environmentId, targetId);
+    return rate === null || this.permits.spend(environmentId, targetId, rate, 1) > 0;
+  }
+}

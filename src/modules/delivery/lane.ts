@@ -1,0 +1,214 @@
+import { Injectable } from '@nestjs/common';
+import type { Admission, ClaimedDelivery, Lane, NewEvent } from '#contracts/events.js';
+import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
+import type { Outcome } from '#engine/outcome.js';
+import { Config } from '#kernel/config.js';
+import type { Id } from '#kernel/ids.js';
+import { CircuitWatch, targetKey } from './circuit-watch.js';
+import { Permits } from './permits.js';
+import { WorkerPresence } from './presence.js';
+
+/** A delivery that waits for its turn in this process. */
+export interface Turn {
+  delivery: ClaimedDelivery;
+  probe: boolean;
+}
+
+/** What this process holds for one target. */
+interface TargetLane {
+  environmentId: number;
+  targetId: Id;
+  window: Window;
+  waiting: Turn[];
+  /** Places kept for events whose commit is under way. */
+  reserved: number;
+}
+
+/** Deliveries held at once: running, waiting, and kept places. */
+const HELD_MAX = 8_000;
+const HELD_PER_TARGET_MAX = 2_000;
+const HELD_BYTES_MAX = 128 * 1024 * 1024;
+
+/**
+ * The deliveries in this process: which may start, and which wait. One window per target, so that a slow target fills
+ * its own window and nobody else's, and one ceiling for all of which retries get at most half.
+ */
+@Injectable()
+export class DeliveryLane implements Lane {
+  private readonly targets = new Map<string, TargetLane>();
+  /** Targets with deliveries that only the common ceiling holds back, in the order in which it will let them in. */
+  private readonly starved = new Set<TargetLane>();
+  private running = 0;
+  private retriesRunning = 0;
+  private held = 0;
+  private heldBytes = 0;
+  private closed = false;
+  private runTurn: (turn: Turn) => void = () => undefined;
+  private onLeft: () => void = () => undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly circuits: CircuitWatch,
+    private readonly permits: Permits,
+    private readonly presence: WorkerPresence,
+  ) {}
+
+  /** Connects what makes attempts, and who is told that rows were left for the dispatcher. */
+  connect(runTurn: (turn: Turn) => void, onLeft: () => void): void {
+    this.runTurn = runTurn;
+    this.onLeft = onLeft;
+  }
+
+  claimant(): Id | null {
+    return this.closed ? null : this.presence.claimant();
+  }
+
+  admit(event: NewEvent): Admission {
+    const { environmentId, targetId } = event;
+    if (!this.circuits.isClosed(environmentId, targetId)) return 'park';
+    if (this.held >= HELD_MAX || this.heldBytes >= HELD_BYTES_MAX) return 'leave';
+    const lane = this.lane(environmentId, targetId);
+    if (this.roomOf(lane) <= 0) return 'park';
+    if (event.ratePerSecond !== null && this.permits.spend(environmentId, targetId, event.ratePerSecond, 1) === 0) return 'park';
+    lane.reserved += 1;
+    this.held += 1;
+    this.heldBytes += event.payload.length;
+    return 'run';
+  }
+
+  take(deliveries: ClaimedDelivery[]): void {
+    for (const delivery of deliveries) {
+      const lane = this.lane(delivery.environmentId, delivery.targetId);
+      lane.reserved -= 1;
+      this.enqueue(lane, { delivery, probe: false });
+    }
+  }
+
+  giveBack(events: NewEvent[]): void {
+    for (const event of events) {
+      const lane = this.lane(event.environmentId, event.targetId);
+      lane.reserved -= 1;
+      this.held -= 1;
+      this.heldBytes -= event.payload.length;
+      this.forget(lane);
+    }
+  }
+
+  left(): void {
+    this.onLeft();
+  }
+
+  /** How many claimed deliveries this process still has room for. */
+  room(): number {
+    if (this.closed || this.heldBytes >= HELD_BYTES_MAX) return 0;
+    return Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
+  }
+
+  /** How many deliveries of one target this process still has room for. */
+  roomFor(environmentId: number, targetId: Id): number {
+    const lane = this.targets.get(targetKey(environmentId, targetId));
+    return Math.min(HELD_MAX - this.held, lane ? lane.window.limit * 2 - this.heldBy(lane) : initialWindow().limit * 2);
+  }
+
+  /** Takes a claimed delivery in; it starts as soon as its target's window lets it. */
+  accept(delivery: ClaimedDelivery, probe = false): void {
+    this.held += 1;
+    this.heldBytes += delivery.payload.length;
+    this.enqueue(this.lane(delivery.environmentId, delivery.targetId), { delivery, probe });
+  }
+
+  /** The target has answered: its place is free, the next one starts. */
+  answered(turn: Turn, outcome: Outcome | null): void {
+    const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
+    settled(lane.window, outcome ?? 'failed');
+    this.running -= 1;
+    if (turn.delivery.attempts > 0) this.retriesRunning -= 1;
+    this.startWaiting(lane);
+    for (const starved of this.starved) {
+      if (this.running >= this.config.deliveryConcurrency) break;
+      this.starved.delete(starved);
+      this.startWaiting(starved);
+    }
+  }
+
+  /** The result is recorded: the delivery is held no more. */
+  done(turn: Turn): void {
+    this.held -= 1;
+    this.heldBytes -= turn.delivery.payload.length;
+    this.forget(this.lane(turn.delivery.environmentId, turn.delivery.targetId));
+  }
+
+  /** Takes out what waits for one target. */
+  evict(environmentId: number, targetId: Id): ClaimedDelivery[] {
+    const lane = this.targets.get(targetKey(environmentId, targetId));
+    return lane ? this.emptied(lane) : [];
+  }
+
+  /** Admits nothing more; returns what had not started. */
+  close(): ClaimedDelivery[] {
+    this.closed = true;
+    return [...this.targets.values()].flatMap((lane) => this.emptied(lane));
+  }
+
+  figures(): { running: number; held: number; targets: number } {
+    return { running: this.running, held: this.held, targets: this.targets.size };
+  }
+
+  private emptied(lane: TargetLane): ClaimedDelivery[] {
+    const taken = lane.waiting.splice(0).map(({ delivery }) => delivery);
+    this.held -= taken.length;
+    for (const delivery of taken) this.heldBytes -= delivery.payload.length;
+    this.starved.delete(lane);
+    this.forget(lane);
+    return taken;
+  }
+
+  private lane(environmentId: number, targetId: Id): TargetLane {
+    const key = targetKey(environmentId, targetId);
+    let lane = this.targets.get(key);
+    if (!lane) {
+      lane = { environmentId, targetId, window: initialWindow(), waiting: [], reserved: 0 };
+      this.targets.set(key, lane);
+    }
+    return lane;
+  }
+
+  /** Targets that nothing is held for are forgotten beyond a number that keeps their windows warm. */
+  private forget(lane: TargetLane): void {
+    if (this.heldBy(lane) > 0 || this.targets.size < HELD_MAX) return;
+    this.targets.delete(targetKey(lane.environmentId, lane.targetId));
+  }
+
+  private heldBy(lane: TargetLane): number {
+    return lane.window.inFlight + lane.waiting.length + lane.reserved;
+  }
+
+  private roomOf(lane: TargetLane): number {
+    return HELD_PER_TARGET_MAX - this.heldBy(lane);
+  }
+
+  private enqueue(lane: TargetLane, turn: Turn): void {
+    lane.waiting.push(turn);
+    this.startWaiting(lane);
+  }
+
+  private startWaiting(lane: TargetLane): void {
+    while (!this.closed && lane.waiting.length > 0 && admits(lane.window)) {
+      const turn = lane.waiting[0] as Turn;
+      if (!this.ceilingAdmits(turn)) {
+        this.starved.add(lane);
+        return;
+      }
+      lane.waiting.shift();
+      started(lane.window);
+      this.running += 1;
+      if (turn.delivery.attempts > 0) this.retriesRunning += 1;
+      this.runTurn(turn);
+    }
+  }
+
+  private ceilingAdmits({ delivery }: Turn): boolean {
+    const max = this.config.deliveryConcurrency;
+    return this.running < max && (delivery.attempts === 0 || this.retriesRunning < max / 2);
+  }
+}

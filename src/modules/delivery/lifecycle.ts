@@ -1,0 +1,53 @@
+import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Ledger } from '#contracts/events.js';
+import { Notifications } from '#kernel/notifications.js';
+import { Dispatcher } from './dispatcher.js';
+import { Gates } from './gates.js';
+import { DeliveryLane } from './lane.js';
+import { WorkerPresence } from './presence.js';
+import { Pump } from './pump.js';
+import { DeliveryWorker } from './worker.js';
+
+/** The parts of a worker that are started and stopped together. */
+@Injectable()
+export class WorkerLoops {
+  constructor(
+    readonly dispatcher: Dispatcher,
+    readonly pump: Pump,
+    readonly presence: WorkerPresence,
+    readonly gates: Gates,
+  ) {}
+}
+
+/** Starts the worker, and drains it: nothing new starts, what runs ends and is recorded, the rest is handed back. */
+@Injectable()
+export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  constructor(
+    private readonly loops: WorkerLoops,
+    private readonly worker: DeliveryWorker,
+    private readonly lane: DeliveryLane,
+    private readonly ledger: Ledger,
+    private readonly notifications: Notifications,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { dispatcher, pump, presence, gates } = this.loops;
+    this.worker.start(() => dispatcher.loop.wake(), this.notifications);
+    presence.onReaped(() => dispatcher.loop.wake());
+    presence.start();
+    // Without the sweep only wake-ups start deliveries: durability tests use it to show that they would notice.
+    if (gates.config.reconcile) {
+      dispatcher.loop.start();
+      pump.loop.start();
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    const { dispatcher, pump, presence } = this.loops;
+    const waiting = this.lane.close();
+    await Promise.all([dispatcher.loop.stop(), pump.loop.stop()]);
+    await this.ledger.release(waiting, false).catch(() => undefined);
+    await this.worker.idle();
+    await presence.leave().catch(() => undefined);
+  }
+}

@@ -1,0 +1,95 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Targets } from '#contracts/destinations.js';
+import { Ledger, type ClaimedDelivery } from '#contracts/events.js';
+import type { Id } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { Attempt, type Performed } from './attempt.js';
+import { CircuitWatch } from './circuit-watch.js';
+import { DeliveryLane, type Turn } from './lane.js';
+
+const FAILURE_THRESHOLD_DEFAULT = 10;
+
+/** Runs deliveries: attempt, record, then what the target's circuit learns. Nothing that happens here stops it. */
+@Injectable()
+export class DeliveryWorker {
+  private readonly logger = new Logger(DeliveryWorker.name);
+  private readonly turns = new Set<Promise<void>>();
+
+  constructor(
+    private readonly lane: DeliveryLane,
+    private readonly attempt: Attempt,
+    private readonly ledger: Ledger,
+    private readonly targets: Targets,
+    private readonly circuits: CircuitWatch,
+  ) {}
+
+  /** Connects the lane, and watches for targets that stop taking deliveries. */
+  start(onLeft: () => void, notifications: Notifications): void {
+    this.lane.connect((turn) => this.track(turn), onLeft);
+    this.ledger.attachLane(this.lane);
+    this.circuits.onOpen((environmentId, targetId) => this.background(this.shut(environmentId, targetId)));
+    notifications.on('destination', (key) => this.background(this.changed(key)));
+  }
+
+  /** Resolves when no attempt runs and every result is recorded. */
+  async idle(): Promise<void> {
+    while (this.turns.size > 0) await Promise.allSettled(this.turns);
+  }
+
+  private track(turn: Turn): void {
+    const running = this.run(turn).catch((error: unknown) => this.failed(turn, error));
+    this.turns.add(running);
+    void running.finally(() => this.turns.delete(running));
+  }
+
+  private async run(turn: Turn): Promise<void> {
+    let performed: Performed;
+    try {
+      performed = await this.attempt.perform(turn.delivery, turn.probe);
+    } catch (error) {
+      this.lane.answered(turn, null);
+      throw error;
+    }
+    this.lane.answered(turn, performed.outcome);
+    // In this order: a crash in between loses one count of the breaker, never an attempt.
+    const held = await this.ledger.record(performed.result);
+    this.lane.done(turn);
+    if (held) await this.learn(turn.delivery, performed);
+  }
+
+  private async learn({ environmentId, targetId }: ClaimedDelivery, { outcome, target, result }: Performed): Promise<void> {
+    if (outcome === null) return;
+    await this.circuits.count(environmentId, targetId, outcome, target?.failureThreshold ?? FAILURE_THRESHOLD_DEFAULT);
+    if (result.reason === 'gone' && target?.destinationId) {
+      await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
+    }
+  }
+
+  /** The attempt itself broke, before or while it was recorded: the delivery goes back, another worker may do better. */
+  private async failed(turn: Turn, error: unknown): Promise<void> {
+    this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
+    await this.ledger.release([turn.delivery], false).catch(() => undefined);
+    this.lane.done(turn);
+  }
+
+  /** A circuit opened: what waits for the target here and in the table waits behind its gate from now on. */
+  private async shut(environmentId: number, targetId: Id): Promise<void> {
+    await this.ledger.release(this.lane.evict(environmentId, targetId), true);
+    await this.ledger.park(environmentId, targetId);
+  }
+
+  /** A destination changed: one that is gone or disabled takes its waiting deliveries with it. */
+  private async changed(key: string): Promise<void> {
+    const [environment, targetId] = key.split(':');
+    if (!environment || !targetId) return;
+    const environmentId = Number(environment);
+    const target = await this.targets.ofDestination(environmentId, targetId);
+    if (target?.status === 'active') return;
+    await this.ledger.release(this.lane.evict(environmentId, targetId), true);
+    await this.ledger.failWaiting(environmentId, targetId, target ? 'target_disabled' : 'target_gone');
+  }
+
+  private background(work: Promise<void>): void {
+    work.catch((error: unknown) => this.logger.warn(`Follow-up failed: ${(error as Error).message}`));
+  }
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Environments } from '#contracts/auth.js';
+import type { Target } from '#contracts/destinations.js';
+import { EgressGate } from '#egress/gate.js';
+import { DEFAULT_CIRCUIT_POLICY } from '#engine/circuit.js';
+import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
+import { Cache } from '#kernel/cache.js';
+import { Clock } from '#kernel/clock.js';
+import { invalid } from '#kernel/errors.js';
+import { type Id, idFromBytes } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { DEFAULT_SETTINGS } from './settings.js';
+
+const ENTRIES_MAX = 10_000;
+
+/** Targets of URLs that are sent to without a destination: everything at its default, signed by the environment. */
+@Injectable()
+export class AdHocTargets {
+  private readonly cache: Cache<Target>;
+
+  constructor(
+    private readonly gate: EgressGate,
+    private readonly environments: Environments,
+    notifications: Notifications,
+    clock: Clock,
+  ) {
+    this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
+    // Rotations of an environment's secret are rare, and which URLs it signs for is not known here.
+    notifications.on('environment', () => this.cache.clear());
+  }
+
+  /** Throws 422 when the URL may not be sent to. */
+  of(environmentId: number, url: string): Promise<Target> {
+    return this.cache.get(`${environmentId}:${url}`);
+  }
+
+  private async load(key: string): Promise<Target> {
+    const colon = key.indexOf(':');
+    const environmentId = Number(key.slice(0, colon));
+    const verdict = this.gate.check(key.slice(colon + 1));
+    if (!verdict.ok) throw invalid([{ path: 'destination', message: verdict.reason }]);
+    return {
+      environmentId,
+      targetId: adHocTargetId(environmentId, verdict.url),
+      destinationId: null,
+      type: 'https',
+      url: verdict.url,
+      config: {},
+      status: 'active',
+      disabledReason: null,
+      signingKeys: await this.environments.signingKeys(environmentId),
+      headers: {},
+      retry: DEFAULT_RETRY_POLICY,
+      ratePerSecond: null,
+      timeoutMs: DEFAULT_SETTINGS.timeoutMs,
+      failureThreshold: DEFAULT_CIRCUIT_POLICY.failureThreshold,
+    };
+  }
+}
+
+/**
+ * The same id for the same URL in the same environment, on every node: what circuit and concurrency hang on. A uuid of
+ * version 8 (RFC 9562, section 5.8) made of a SHA-256, which no ULID made in this century looks like.
+ */
+export function adHocTargetId(environmentId: number, url: URL): Id {
+  const bytes = createHash('sha256').update(`${environmentId}|${url.href}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return idFromBytes(bytes);
+}

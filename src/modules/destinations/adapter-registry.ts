@@ -1,0 +1,59 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { Adapter, DestinationAdapter } from '#contracts/destinations.js';
+import { ApiError } from '#kernel/errors.js';
+
+const PLANNED = ['sqs', 'mirror'];
+const UNSUPPORTED = ['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'];
+
+/** The adapters of destination types: every provider that is marked `@Adapter()`, in any module. */
+@Injectable()
+export class AdapterRegistry implements OnModuleInit {
+  private readonly adapters = new Map<string, DestinationAdapter>();
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** Throws, which stops the start, when two adapters serve one type. */
+  onModuleInit(): void {
+    for (const wrapper of this.discovery.getProviders()) {
+      if (this.discovery.getMetadataByDecorator(Adapter, wrapper) !== undefined) this.add(wrapper.instance as unknown, wrapper.name as string);
+    }
+  }
+
+  find(type: string): DestinationAdapter | null {
+    return this.adapters.get(type) ?? null;
+  }
+
+  /** Whether the type is served, or one that the specification names. */
+  knows(type: string): boolean {
+    return this.adapters.has(type) || this.refusal(type) !== null;
+  }
+
+  /** The adapter of a type. Throws 422 when nothing serves it. */
+  require(type: string): DestinationAdapter {
+    const adapter = this.find(type);
+    if (adapter !== null) return adapter;
+    const refusal = this.refusal(type);
+    if (refusal !== null) throw unservable(refusal, refusal);
+    const expected = `must be one of ${[...this.adapters.keys(), ...PLANNED, ...UNSUPPORTED].join(', ')}`;
+    throw unservable(`type: ${expected}`, expected);
+  }
+
+  /** Why a type of the specification is not served yet, in its words; null for one that is, and for an unknown one. */
+  refusal(type: string): string | null {
+    if (this.adapters.has(type)) return null;
+    if (PLANNED.includes(type)) return `\`${type}\` is not deliverable yet.`;
+    return UNSUPPORTED.includes(type) ? `${type} delivery isn't supported yet` : null;
+  }
+
+  private add(adapter: unknown, name: string): void {
+    if (!(adapter instanceof DestinationAdapter)) throw new Error(`${name} is marked @Adapter() but does not extend DestinationAdapter.`);
+    const other = this.adapters.get(adapter.type);
+    if (other) throw new Error(`Destination type "${adapter.type}" has two adapters: ${other.constructor.name} and ${name}. Remove one.`);
+    this.adapters.set(adapter.type, adapter);
+  }
+}
+
+function unservable(message: string, fault: string): ApiError {
+  return new ApiError('validation_failed', message, { check: 'schema', fields: [{ path: 'type', message: fault }] });
+}

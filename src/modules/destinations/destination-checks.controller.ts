@@ -1,0 +1,66 @@
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { DestinationSecrets } from './destination-secrets.js';
+import { destinationId } from './destinations.dto.js';
+import { Reachability } from './reachability.js';
+import { CheckBody, CheckResult, DestinationSecret, DestinationSecretRotationBody, presentCheck, ValidationResult } from './settings.dto.js';
+import { Validator } from './validator.js';
+
+const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const GRACE_SECONDS_DEFAULT = 86_400;
+
+/** Whether targets can be reached, and what signs their deliveries. */
+@ApiTags('Destinations')
+@Controller('v1/destinations')
+export class DestinationChecksController {
+  constructor(
+    private readonly reachability: Reachability,
+    private readonly validator: Validator,
+    private readonly secrets: DestinationSecrets,
+  ) {}
+
+  @Post('check')
+  @Scope('write')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Check a target', description: 'Nothing is stored.' })
+  @ApiOkResponse({ type: CheckResult, description: 'Whether the target can be reached.' })
+  async checkTarget(@Body() { type, url = null }: CheckBody): Promise<CheckResult> {
+    return presentCheck(await this.reachability.try({ type, url, config: {}, credentials: null }));
+  }
+
+  @Post(':id/validate')
+  @Scope('write')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Check a destination again' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: ValidationResult, description: 'What each check said.' })
+  async validateDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<ValidationResult> {
+    return presentCheck(await this.validator.validate(tenant, destinationId(id)));
+  }
+
+  @Get(':id/secret')
+  @Scope('write')
+  @ApiOperation({ summary: 'Get the signing secret of a destination' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DestinationSecret, description: 'The secret in force.' })
+  async getDestinationSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DestinationSecret> {
+    return { secret: await this.secrets.show(tenant, destinationId(id)) };
+  }
+
+  @Post(':id/secret/rotate')
+  @Scope('write')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({ summary: 'Rotate the signing secret of a destination', description: 'Both secrets sign until the grace ends.' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DestinationSecret, description: 'The new secret.' })
+  async rotateDestinationSecret(
+    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: DestinationSecretRotationBody,
+  ): Promise<DestinationSecret> {
+    const graceMs = (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000;
+    return { secret: await this.secrets.rotate(tenant, destinationId(id), graceMs) };
+  }
+}

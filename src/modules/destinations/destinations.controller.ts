@@ -1,0 +1,70 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Changes } from './changes.js';
+import { DestinationDetail, destinationId, DestinationListQuery, DestinationPage, presentDestination, presentPage } from './destinations.dto.js';
+import { DestinationsService } from './destinations.service.js';
+import { Registration } from './registration.js';
+import { destinationChanges, DestinationChangesBody, newDestination, NewDestinationBody } from './settings.dto.js';
+
+const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+
+/** The registry of targets. */
+@ApiTags('Destinations')
+@Controller('v1/destinations')
+export class DestinationsController {
+  constructor(
+    private readonly destinations: DestinationsService,
+    private readonly registration: Registration,
+    private readonly changes: Changes,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({ summary: 'List destinations', description: 'Newest first.' })
+  @ApiOkResponse({ type: DestinationPage, description: 'One page of destinations.' })
+  async listDestinations(@CurrentTenant() tenant: Tenant, @Query() query: DestinationListQuery): Promise<DestinationPage> {
+    return presentPage(await this.destinations.list(tenant, query));
+  }
+
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({ summary: 'Create a destination', description: 'The target is probed first; when it cannot be reached, nothing is created.' })
+  @ApiCreatedResponse({ type: DestinationDetail, description: 'The destination.' })
+  async createDestination(@CurrentTenant() tenant: Tenant, @Body() body: NewDestinationBody): Promise<DestinationDetail> {
+    return presentDestination(await this.destinations.view(await this.registration.create(tenant, newDestination(body))));
+  }
+
+  @Get(':id')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get a destination' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DestinationDetail, description: 'The destination.' })
+  async getDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DestinationDetail> {
+    return presentDestination(await this.destinations.find(tenant, destinationId(id)));
+  }
+
+  @Patch(':id')
+  @Scope('write')
+  @ApiOperation({ summary: 'Change a destination', description: 'A change of where it is or how it connects is probed first.' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DestinationDetail, description: 'The destination with the changes.' })
+  async updateDestination(
+    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: DestinationChangesBody,
+  ): Promise<DestinationDetail> {
+    return presentDestination(await this.destinations.view(await this.changes.update(tenant, destinationId(id), destinationChanges(body))));
+  }
+
+  @Delete(':id')
+  @Scope('write')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete a destination', description: 'Deliveries that wait for it become failed.' })
+  @ApiParam(ID)
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  async deleteDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
+    await this.changes.remove(tenant, destinationId(id));
+  }
+}

@@ -1,0 +1,109 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import type { Id } from '#kernel/ids.js';
+
+/** `max_attempts` and `schedule` (seconds) as a caller gave them; what is left out has its default. */
+export interface RetrySettings {
+  max_attempts?: number;
+  schedule?: number[];
+}
+
+/** A bound on deliveries to one destination, over all workers. */
+export interface RateLimitSettings {
+  per_second: number;
+}
+
+/** What the last check of a destination found. */
+export type Validation = 'pending' | 'valid' | 'stale' | 'invalid';
+
+/** One destination. The secrets and credentials are sealed. */
+@Entity('destinations')
+@Check('destinations_validation_check', `validation in ('pending', 'valid', 'stale', 'invalid')`)
+@Check('destinations_status_check', `status in ('active', 'disabled')`)
+export class DestinationEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'destinations_pkey' })
+  @ForeignKey('environments', { name: 'destinations_environment_id_fkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'destinations_pkey' })
+  id: Id;
+
+  @Column('text')
+  name: string;
+
+  @Column('text')
+  type: string;
+
+  @Column('text', { nullable: true })
+  url: string | null;
+
+  @Column('jsonb')
+  config: Record<string, unknown>;
+
+  @Column('bytea', { nullable: true })
+  credentials: Buffer | null;
+
+  @Column('jsonb')
+  headers: Record<string, string>;
+
+  @Column('jsonb', { nullable: true })
+  retry: RetrySettings | null;
+
+  @Column('jsonb', { name: 'rate_limit', nullable: true })
+  rateLimit: RateLimitSettings | null;
+
+  @Column('int', { name: 'timeout_ms' })
+  timeoutMs: number;
+
+  @Column('text')
+  validation: Validation;
+
+  @Column('text')
+  status: 'active' | 'disabled';
+
+  @Column('text', { name: 'disabled_reason', nullable: true })
+  disabledReason: string | null;
+
+  @Column('int')
+  version: number;
+
+  @Column('bytea')
+  secret: Buffer;
+
+  @Column('bytea', { name: 'previous_secret', nullable: true })
+  previousSecret: Buffer | null;
+
+  @Column('timestamptz', { name: 'previous_secret_until', nullable: true })
+  previousSecretUntil: Date | null;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'updated_at' })
+  updatedAt: Date;
+}
+
+/** The circuit of a target that is not closed and clean; a target without a row is. */
+@Entity('circuits')
+@Check('circuits_state_check', `state in ('closed', 'open', 'half_open')`)
+export class CircuitEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'circuits_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { name: 'target_id', primaryKeyConstraintName: 'circuits_pkey' })
+  targetId: Id;
+
+  @Column('text')
+  state: 'closed' | 'open' | 'half_open';
+
+  @Column('int', { name: 'consecutive_failures' })
+  consecutiveFailures: number;
+
+  @Column('timestamptz', { name: 'opened_at', nullable: true })
+  openedAt: Date | null;
+
+  @Column('timestamptz', { name: 'probe_at', nullable: true })
+  probeAt: Date | null;
+
+  @Column('int')
+  probes: number;
+}

@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { Circuits, Targets } from '#contracts/destinations.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { AdHocTargets } from './ad-hoc-targets.js';
+import { AdapterRegistry } from './adapter-registry.js';
+import { Changes } from './changes.js';
+import { CircuitsStore } from './circuits.store.js';
+import { DestinationChecksController } from './destination-checks.controller.js';
+import { DestinationSecrets } from './destination-secrets.js';
+import { DestinationTargets } from './destination-targets.js';
+import { DestinationsController } from './destinations.controller.js';
+import { DestinationsService } from './destinations.service.js';
+import { DestinationsStore } from './destinations.store.js';
+import { Reachability } from './reachability.js';
+import { Registration } from './registration.js';
+import { CachedTargets } from './targets.js';
+import { Validator } from './validator.js';
+
+/** The registry of targets: destinations, the adapters of their types, their circuits. */
+@Module({
+  imports: [AuthModule, DiscoveryModule],
+  // The checks come first: `/check` is not the id of a destination.
+  controllers: [DestinationChecksController, DestinationsController],
+  providers: [
+    AdapterRegistry,
+    AdHocTargets,
+    Changes,
+    CircuitsStore,
+    DestinationSecrets,
+    DestinationTargets,
+    DestinationsService,
+    DestinationsStore,
+    Reachability,
+    Registration,
+    Validator,
+    { provide: Circuits, useExisting: CircuitsStore },
+    { provide: Targets, useClass: CachedTargets },
+  ],
+  exports: [Circuits, Targets],
+})
+export class DestinationsModule {}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { Circuit } from '#engine/circuit.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { badRequest, notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { AdapterRegistry } from './adapter-registry.js';
+import { CircuitsStore } from './circuits.store.js';
+import type { DestinationEntity, Validation } from './destinations.entities.js';
+import { DestinationsStore } from './destinations.store.js';
+
+/** What a caller filters the list by. */
+export interface DestinationQuery {
+  type?: string;
+  validation?: Validation;
+  cursor?: string;
+  limit?: number;
+}
+
+/** One page. */
+export interface DestinationRows {
+  rows: DestinationEntity[];
+  nextCursor: string | null;
+}
+
+/** A destination with what the deliveries found out about it. */
+export interface DestinationView {
+  row: DestinationEntity;
+  circuit: Circuit;
+}
+
+const LIMIT_DEFAULT = 50;
+
+/** Reads destinations: newest first, bound to the caller's environment. */
+@Injectable()
+export class DestinationsService {
+  constructor(
+    private readonly store: DestinationsStore,
+    private readonly circuits: CircuitsStore,
+    private readonly adapters: AdapterRegistry,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async list(tenant: Tenant, query: DestinationQuery): Promise<DestinationRows> {
+    if (query.type !== undefined && !this.adapters.knows(query.type)) throw badRequest(`type: "${query.type}" is no destination type.`);
+    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const list: CursorQuery = { list: 'destinations', filters };
+    const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find(tenant: Tenant, id: Id): Promise<DestinationView> {
+    const row = await this.store.find(tenant.environmentId, id);
+    if (row === null) throw notFound('destination');
+    return this.view(row);
+  }
+
+  /** The row with its circuit. */
+  async view(row: DestinationEntity): Promise<DestinationView> {
+    return { row, circuit: await this.circuits.find(row.environmentId, row.id) };
+  }
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import type { Draft, ProbeReport } from '#contracts/destinations.js';
+import { ApiError, checkFailed, invalid } from '#kernel/errors.js';
+import { AdapterRegistry } from './adapter-registry.js';
+import { DestinationSecrets } from './destination-secrets.js';
+import type { DestinationEntity, Validation } from './destinations.entities.js';
+import { adapterConfig } from './settings.js';
+
+/** What each check of a destination says; a check that could not be made because of an earlier one has failed too. */
+export interface CheckReport {
+  checks: { schema: boolean; credentials: boolean; connectivity: boolean };
+  detail: string;
+}
+
+/** Asks a type's adapter whether a target can be reached. */
+@Injectable()
+export class Reachability {
+  constructor(
+    private readonly adapters: AdapterRegistry,
+    private readonly secrets: DestinationSecrets,
+  ) {}
+
+  /** What to note of a target that may be stored. Throws 422 with the check that failed. */
+  async admit(draft: Draft): Promise<Validation> {
+    const adapter = this.adapters.require(draft.type);
+    const faults = adapter.check(draft);
+    if (faults.length > 0) throw invalid(faults);
+    const report = await adapter.probe(draft);
+    if (!report.ok) throw refusal(report);
+    return adapter.pulled ? 'pending' : 'valid';
+  }
+
+  /** Whether a URL can be reached, for people; nothing is stored. Throws 422 for an unknown type only. */
+  async try(draft: Draft): Promise<{ ok: boolean; detail: string }> {
+    const unsupported = this.adapters.refusal(draft.type);
+    if (unsupported !== null) return { ok: false, detail: unsupported };
+    const adapter = this.adapters.require(draft.type);
+    const [fault] = adapter.check(draft);
+    if (fault) return { ok: false, detail: `${fault.path}: ${fault.message}` };
+    const { ok, detail } = await adapter.probe(draft);
+    return { ok, detail };
+  }
+
+  /** Every check of a stored destination. */
+  async report(row: DestinationEntity): Promise<CheckReport> {
+    const draft = this.draft(row);
+    const adapter = this.adapters.find(row.type);
+    if (adapter === null) return failedFrom('schema', `Nothing serves the type ${row.type} any more.`);
+    const [fault] = adapter.check(draft);
+    if (fault) return failedFrom('schema', `${fault.path}: ${fault.message}`);
+    const { ok, check = 'connectivity', detail } = await adapter.probe(draft);
+    return ok ? { checks: { schema: true, credentials: true, connectivity: true }, detail } : failedFrom(check, detail);
+  }
+
+  /** A stored destination as its adapter checks it. */
+  draft(row: Pick<DestinationEntity, 'environmentId' | 'id' | 'type' | 'url' | 'config' | 'credentials'>): Draft {
+    return { type: row.type, url: row.url, config: adapterConfig(row.config), credentials: this.secrets.openCredentials(row) };
+  }
+}
+
+function failedFrom(check: NonNullable<ProbeReport['check']>, detail: string): CheckReport {
+  return { checks: { schema: check !== 'schema', credentials: check === 'connectivity', connectivity: false }, detail };
+}
+
+function refusal({ check = 'connectivity', detail }: ProbeReport): ApiError {
+  return check === 'schema' ? new ApiError('validation_failed', detail, { check, fields: [] }) : checkFailed(check, detail);
+}

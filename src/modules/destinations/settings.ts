@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DEFAULT_CIRCUIT_POLICY } from '#engine/circuit.js';
+import { forwardedHeaderFaults } from '#engine/headers.js';
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#engine/retry.js';
+import type { Fault } from '#kernel/errors.js';
+import type { DestinationEntity, RetrySettings } from './destinations.entities.js';
+
+/** What a caller decides about a destination. */
+export type Settings = Pick<DestinationEntity, 'name' | 'url' | 'config' | 'headers' | 'retry' | 'rateLimit' | 'timeoutMs'>;
+
+/** What a caller changes: what is left out stays, null goes back to its default. */
+export type SettingsChanges = { [K in keyof Settings]?: Settings[K] | (K extends 'name' ? never : null) };
+
+const TIMEOUT_MS_DEFAULT = 15_000;
+const FAILURE_THRESHOLD_MAX = 1000;
+const SECRET_REFERENCE = /\{\{\s*secrets\./;
+
+/** The settings that hold for whatever is left out. */
+export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze({
+  url: null,
+  config: {},
+  headers: {},
+  retry: null,
+  rateLimit: null,
+  timeoutMs: TIMEOUT_MS_DEFAULT,
+});
+
+/** The settings after the changes. */
+export function changed(settings: Settings, changes: SettingsChanges): Settings {
+  const { url, config, headers, retry, rateLimit, timeoutMs } = changes;
+  return {
+    name: changes.name ?? settings.name,
+    url: url === undefined ? settings.url : url && normalUrl(url),
+    config: config === undefined ? settings.config : (config ?? DEFAULT_SETTINGS.config),
+    headers: headers === undefined ? settings.headers : (headers ?? DEFAULT_SETTINGS.headers),
+    retry: retry === undefined ? settings.retry : retry,
+    rateLimit: rateLimit === undefined ? settings.rateLimit : rateLimit,
+    timeoutMs: timeoutMs === undefined ? settings.timeoutMs : (timeoutMs ?? DEFAULT_SETTINGS.timeoutMs),
+  };
+}
+
+/** Only the settings of something that has more than those. */
+export function settingsOf({ name, url, config, headers, retry, rateLimit, timeoutMs }: Settings): Settings {
+  return { name, url, config, headers, retry, rateLimit, timeoutMs };
+}
+
+/** Whether a new probe is due: where the target is, or how its type connects, differs. */
+export function movesTarget(before: Settings, after: Settings): boolean {
+  return before.url !== after.url || !isDeepStrictEqual(adapterConfig(before.config), adapterConfig(after.config));
+}
+
+/** Faults that are none of the adapter's business: headers and the circuit breaker. */
+export function settingsFaults({ headers, config }: Settings): Fault[] {
+  return [...forwardedHeaderFaults(headers), ...secretFaults(headers), ...circuitBreakerFaults(config.circuit_breaker)];
+}
+
+/** The part of `config` that the type's adapter knows. The circuit breaker is ours, whatever the type. */
+export function adapterConfig(config: Record<string, unknown>): Record<string, unknown> {
+  const { circuit_breaker: _ours, ...theirs } = config;
+  return theirs;
+}
+
+/** How many consecutive hard failures open the circuit; for a config without faults. */
+export function failureThreshold(config: Record<string, unknown>): number {
+  const breaker = config.circuit_breaker as { failure_threshold?: number } | null | undefined;
+  return breaker?.failure_threshold ?? DEFAULT_CIRCUIT_POLICY.failureThreshold;
+}
+
+/** The policy behind `retry`: without a maximum, a schedule says by its length how often to try. */
+export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
+  const { schedule, max_attempts: maxAttempts } = retry ?? {};
+  return {
+    maxAttempts: maxAttempts ?? schedule?.length ?? DEFAULT_RETRY_POLICY.maxAttempts,
+    scheduleSeconds: schedule ?? DEFAULT_RETRY_POLICY.scheduleSeconds,
+  };
+}
+
+/** Kept and shown in the form in which it is called; what can't be parsed is for the adapter to refuse. */
+function normalUrl(text: string): string {
+  return URL.canParse(text) ? new URL(text).href : text;
+}
+
+function secretFaults(headers: Record<string, string>): Fault[] {
+  return Object.entries(headers)
+    .filter(([, value]) => SECRET_REFERENCE.test(value))
+    .map(([name]) => ({ path: `headers.${name}`, message: 'names a secret that does not exist' }));
+}
+
+function circuitBreakerFaults(breaker: unknown): Fault[] {
+  if (breaker === undefined || breaker === null) return [];
+  if (typeof breaker !== 'object' || Array.isArray(breaker)) return [{ path: 'config.circuit_breaker', message: 'must be an object' }];
+  const { failure_threshold: threshold, ...unknown } = breaker as Record<string, unknown>;
+  const faults = Object.keys(unknown).map((key) => ({ path: `config.circuit_breaker.${key}`, message: 'is not known' }));
+  const isInRange = Number.isInteger(threshold) && Number(threshold) >= 1 && Number(threshold) <= FAILURE_THRESHOLD_MAX;
+  if (threshold !== undefined && !isInRange) {
+    faults.push({ path: 'config.circuit_breaker.failure_threshold', message: `must be a whole number from 1 to ${FAILURE_THRESHOLD_MAX}` });
+  }
+  return faults;
+}

@@ -1,0 +1,23 @@
+import type { Target } from '#contracts/destinations.js';
+import type { DestinationEntity } from './destinations.entities.js';
+import { adapterConfig, failureThreshold, retryPolicy } from './settings.js';
+
+/** A stored destination as deliveries see it. */
+export function targetOf(row: DestinationEntity, signingKeys: readonly Buffer[]): Target {
+  return {
+    environmentId: row.environmentId,
+    targetId: row.id,
+    destinationId: row.id,
+    type: row.type,
+    url: row.url !== null && URL.canParse(row.url) ? new URL(row.url) : null,
+    config: adapterConfig(row.config),
+    status: row.status,
+    disabledReason: row.disabledReason,
+    signingKeys,
+    headers: row.headers,
+    retry: retryPolicy(row.retry),
+    ratePerSecond: row.rateLimit?.per_second ?? null,
+    timeoutMs: row.timeoutMs,
+    failureThreshold: failureThreshold(row.config),
+  };
+}

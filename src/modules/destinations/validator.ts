@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { Validation } from './destinations.entities.js';
+import { DestinationsStore } from './destinations.store.js';
+import { type CheckReport, Reachability } from './reachability.js';
+
+/** What a validation found, and what is noted of it. */
+export interface ValidationReport extends CheckReport {
+  validation: Validation;
+}
+
+/** Checks stored destinations again. */
+@Injectable()
+export class Validator {
+  constructor(
+    private readonly store: DestinationsStore,
+    private readonly reachability: Reachability,
+  ) {}
+
+  /** Throws 404. */
+  async validate(tenant: Tenant, id: Id): Promise<ValidationReport> {
+    const row = await this.store.find(tenant.environmentId, id);
+    if (row === null) throw notFound('destination');
+    const report = await this.reachability.report(row);
+    const validation = verdict(report, row.validation);
+    if (validation !== row.validation) await this.store.update(tenant.environmentId, id, { validation });
+    return { ...report, validation };
+  }
+}
+
+/** A target that was right once and does not answer now is stale: its settings may still be good. */
+export function verdict({ checks }: CheckReport, before: Validation): Validation {
+  if (checks.schema && checks.credentials && checks.connectivity) return 'valid';
+  if (!checks.schema || !checks.credentials) return 'invalid';
+  return before === 'valid' || before === 'stale' ? 'stale' : 'invalid';
+}

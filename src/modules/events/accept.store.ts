@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import type { Admission, NewEvent } from './contract.js';
+
+/** An event with where its delivery goes first. */
+export interface Admitted {
+  event: NewEvent;
+  admission: Admission | 'pull';
+}
+
+const EVENTS = `
+  insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
+                      payload_bytes, payload)
+  select environment_id, id, expires_on, target_id, url, 'outbound', event_type, headers, traceparent, payload_bytes, payload
+  from i`;
+
+const PULLED = `
+  insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, reason, attempts, replayed,
+                          superseded, settled_at)
+  select environment_id, id, 0, expires_on, target_id, 'delivered', null, 0, false, false, now() from i
+  where admission = 'pull'`;
+
+const DUE = `
+  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,
+                              attempts, attempts_used, first_attempt_at, replayed, superseded)
+  select environment_id, id, 0, expires_on, target_id, now(), case when admission = 'run' then claimant end,
+         admission = 'park', 0, 0, null, false, false
+  from i where admission <> 'pull'`;
+
+const INPUT = `
+  unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[], $9::int[],
+         $10::text[], $11::text[], $12::uuid[])`;
+const COLUMNS = 'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission, claimant';
+
+/** Inserts only: events and due deliveries of one group, in one statement and so in one commit. */
+const ACCEPT: Statement = {
+  name: 'ledger_accept',
+  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), e as (${EVENTS}), p as (${PULLED}) ${DUE}`,
+};
+
+/**
+ * The same for groups in which idempotency keys stand (idempotency_keys_pkey). A key that is taken, and whose time
+ * has not passed, leaves its event out: the statement returns the positions of those that went in. Keys are inserted
+ * in their order, so that two groups with the same keys wait for each other instead of deadlocking.
+ */
+const ACCEPT_ONCE: Statement = {
+  name: 'ledger_accept_once',
+  text: `
+    with input as (
+      select * from ${INPUT.replace('$12::uuid[]', '$12::uuid[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[]')}
+        with ordinality as i(${COLUMNS}, route, key, fingerprint, status, body, n)
+    ), k as (
+      insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)
+      select environment_id, route, key, decode(fingerprint, 'hex'), status, body, null, now() + $18 * interval '1 millisecond'
+      from input where key is not null order by environment_id, route, key
+      on conflict (environment_id, route, key) do update
+        set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, locked_until = null,
+            expires_at = excluded.expires_at
+        where known.expires_at <= now()
+      returning environment_id, route, key
+    ), i as (
+      select * from input where key is null or (environment_id, route, key) in (select environment_id, route, key from k)
+    ), e as (${EVENTS}), p as (${PULLED}), d as (${DUE})
+    select n::int from i`,
+};
+
+/** Statements that accept. */
+@Injectable()
+export class AcceptStore {
+  constructor(private readonly database: Database) {}
+
+  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
+  async insert(group: readonly Admitted[], claimant: Id | null, onceTtlMs: number): Promise<Set<number> | 'all'> {
+    const events = group.map(({ event }) => event);
+    const values: unknown[] = [
+      intArray(events.map((event) => event.environmentId)),
+      uuidArray(events.map((event) => event.id)),
+      dateArray(events.map((event) => event.expiresOnDay)),
+      uuidArray(events.map((event) => event.targetId)),
+      textArray(events.map((event) => event.url)),
+      textArray(events.map((event) => event.eventType)),
+      jsonbArray(events.map((event) => event.headers && JSON.stringify(event.headers))),
+      textArray(events.map((event) => event.traceparent)),
+      intArray(events.map((event) => event.payloadBytes)),
+      textArray(events.map((event) => event.payload)),
+      textArray(group.map(({ admission }) => admission)),
+      uuidArray(events.map(() => claimant)),
+    ];
+    if (events.every((event) => event.once === null)) {
+      await this.database.hot(ACCEPT, values);
+      return 'all';
+    }
+    values.push(
+      textArray(events.map((event) => event.once?.request.route ?? null)),
+      uuidArray(events.map((event) => event.once?.request.key ?? null)),
+      textArray(events.map((event) => event.once?.request.fingerprint.toString('hex') ?? null)),
+      smallintArray(events.map((event) => event.once?.status ?? null)),
+      textArray(events.map((event) => event.once?.body ?? null)),
+      onceTtlMs,
+    );
+    const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values);
+    return new Set(rows.map(({ n }) => n - 1));
+  }
+
+  /** The stored answer of a key, or null when it is gone meanwhile. Served by idempotency_keys_pkey. */
+  async answerOf(event: NewEvent): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
+    const request = event.once?.request;
+    const rows = await this.database.hot<{ fingerprint: Buffer; status: number | null; body: string | null }>(
+      {
+        name: 'ledger_answer_of',
+        text: 'select fingerprint, status, body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',
+      },
+      [request?.environmentId, request?.route, request?.key],
+    );
+    return rows[0] ?? null;
+  }
+}

@@ -1,0 +1,214 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { idTimeMs, showId } from '#kernel/ids.js';
+import type { DeliveryRow, EventRow } from './events.store.js';
+import type { EventDetail } from './events.service.js';
+
+const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
+/** A larger payload is left out of the detail, which says so. */
+const PAYLOAD_SHOWN_BYTES_MAX = 256 * 1024;
+
+/** Filters of the events list. */
+export class EventListQuery {
+  /** Only events in this state. */
+  @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
+  status?: (typeof STATUSES)[number];
+
+  /** Only events that went to this destination. */
+  @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  endpoint?: string;
+
+  /** Only events of exactly this type. */
+  @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
+  event_type?: string;
+
+  /** Only the events of this message. */
+  @ApiProperty({ required: false, maxLength: 64, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  message_id?: string;
+
+  /** Only events received at or after this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  since?: string;
+
+  /** Only events received at or before this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+
+  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  cursor?: string;
+
+  /** How many to return. */
+  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  limit?: number;
+}
+
+/** An event in a list. */
+export class EventItem {
+  /** The event's id. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  id: string;
+
+  /** The type that it was sent with. */
+  @ApiProperty({ example: 'invoice.paid' })
+  event_type: string;
+
+  /** The path of the inbound endpoint that received it; null for an event that was sent. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  endpoint: string | null;
+
+  /** `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). */
+  @ApiProperty({ enum: STATUSES, example: 'delivered' })
+  status: string;
+
+  /** Where it went: a destination's id, or the ad-hoc URL. */
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  destination: string;
+
+  /** The message that it belongs to. */
+  @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  message_id: string;
+
+  /** When it was accepted. */
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  received_at: string;
+}
+
+/** One page of events, newest first. */
+export class EventPage {
+  /** The events of this page. */
+  @ApiProperty({ type: [EventItem] })
+  data: EventItem[];
+
+  /** Pass it as `cursor` for the next page; null on the last one. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  next_cursor: string | null;
+}
+
+/** One try of a delivery. */
+export class AttemptItem {
+  /** Counts the tries of one delivery from 1. */
+  @ApiProperty({ type: 'integer', example: 1 })
+  number: number;
+
+  /** HTTP status of the answer; null when there was none. */
+  @ApiProperty({ type: 'integer', nullable: true, example: 200 })
+  status: number | null;
+
+  /** How long it took, in milliseconds. */
+  @ApiProperty({ type: 'integer', example: 42 })
+  duration_ms: number;
+
+  /** When it started. */
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
+  at: string;
+
+  /** The first 1 KB of the answer, or what went wrong. */
+  @ApiProperty({ type: String, nullable: true, example: 'ok' })
+  response_excerpt: string | null;
+
+  /** Why there was no answer: timeout, dns, connection, tls, blocked or protocol. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  error: string | null;
+
+  /** True when it belongs to a replay. */
+  @ApiProperty({ example: false })
+  replayed: boolean;
+}
+
+/** One event going to one destination. */
+export class DeliveryItem {
+  /** A destination's id, or the ad-hoc URL. */
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  destination: string;
+
+  /** Its state. */
+  @ApiProperty({ enum: STATUSES, example: 'delivered' })
+  status: string;
+
+  /** When the next attempt is due; null when there is none. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  next_attempt_at: string | null;
+
+  /** Why it failed: gone, target_gone, target_disabled or superseded (by a replay). */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  reason: string | null;
+
+  /** True when it is a replay. */
+  @ApiProperty({ example: false })
+  replayed: boolean;
+}
+
+/** An event with its payload, deliveries and attempts. */
+export class EventDetailItem extends EventItem {
+  /** The `webhook-id` that receivers dedupe on. */
+  @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  webhook_id: string;
+
+  /** Which way it went. */
+  @ApiProperty({ enum: ['outbound'], example: 'outbound' })
+  direction: string;
+
+  /** Headers that are forwarded with it. */
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  headers: Record<string, string>;
+
+  /** The payload, in the very characters that it was sent with; absent when it is over 256 KB. */
+  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: { amount: 4200 } })
+  payload?: Record<string, unknown>;
+
+  /** True when the payload is left out because it is over 256 KB. */
+  @ApiProperty({ required: false, example: true })
+  payload_truncated?: boolean;
+
+  /** Its deliveries, the replays included, oldest first. */
+  @ApiProperty({ type: [DeliveryItem] })
+  deliveries: DeliveryItem[];
+
+  /** Every attempt, oldest first. */
+  @ApiProperty({ type: [AttemptItem] })
+  attempts: AttemptItem[];
+}
+
+export function presentEvent(row: EventRow): EventItem {
+  return {
+    id: showId('evt', row.id),
+    event_type: row.eventType,
+    endpoint: null,
+    status: row.status,
+    destination: row.url ?? showId('dst', row.targetId),
+    message_id: showId('msg', row.id),
+    received_at: new Date(idTimeMs(row.id)).toISOString(),
+  };
+}
+
+/** The detail as JSON text: the payload goes in as the characters that it was sent with, large integers and all. */
+export function presentEventDetail({ event, deliveries, attempts }: EventDetail): string {
+  const destination = (row: DeliveryRow): string => event.url ?? showId('dst', row.targetId);
+  const replays = new Set(deliveries.filter(({ replayed }) => replayed).map(({ ordinal }) => ordinal));
+  const shown = event.payload !== null && event.payloadBytes <= PAYLOAD_SHOWN_BYTES_MAX;
+  const detail: EventDetailItem = {
+    ...presentEvent(event),
+    webhook_id: showId('msg', event.id),
+    direction: event.direction,
+    headers: event.headers ?? {},
+    ...(shown ? {} : { payload_truncated: true }),
+    deliveries: deliveries.map((row) => ({
+      destination: destination(row),
+      status: row.status,
+      next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
+      reason: row.reason,
+      replayed: row.replayed,
+    })),
+    attempts: attempts.map((row) => ({
+      number: row.number,
+      status: row.status,
+      duration_ms: row.durationMs,
+      at: row.startedAt.toISOString(),
+      response_excerpt: row.excerpt,
+      error: row.error,
+      replayed: replays.has(row.ordinal),
+    })),
+  };
+  const text = JSON.stringify(detail);
+  return shown ? `${text.slice(0, -1)},"payload":${event.payload}}` : text;
+}

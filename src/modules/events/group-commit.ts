@@ -1,0 +1,96 @@
+/** One thing that waits for the next commit. */
+interface Waiting<T, R> {
+  item: T;
+  resolve: (result: R) => void;
+  reject: (error: unknown) => void;
+}
+
+/** How a group commit writes and how large its groups may get. */
+export interface GroupCommitOptions<T, R> {
+  /** Writes a group; returns one result for each item, in order. An Error among them rejects that item alone. */
+  write: (items: T[]) => Promise<(R | Error)[]>;
+  itemsMax: number;
+  /** Weight of an item, and of a group: bytes, so that large bodies make small groups. */
+  weigh: (item: T) => number;
+  weightMax: number;
+  /** How long a result may wait for company; 0 writes as soon as the last group is through. */
+  lingerMs: number;
+}
+
+/**
+ * Group commit: what comes in while one group is being written becomes the next one. Under load one commit serves
+ * many; an idle service answers at once, since there is no timer unless `lingerMs` asks for one.
+ */
+export class GroupCommit<T, R> {
+  private waiting: Waiting<T, R>[] = [];
+  private writing = false;
+  private timer: NodeJS.Timeout | null = null;
+  private readonly idle: (() => void)[] = [];
+
+  constructor(private readonly options: GroupCommitOptions<T, R>) {}
+
+  /** Items that are not written yet. */
+  get backlog(): number {
+    return this.waiting.length;
+  }
+
+  add(item: T): Promise<R> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  /** Resolves when nothing waits and nothing is being written. */
+  drained(): Promise<void> {
+    if (!this.writing && this.waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idle.push(resolve));
+  }
+
+  private schedule(): void {
+    if (this.writing || this.timer) return;
+    if (this.options.lingerMs > 0 && this.waiting.length < this.options.itemsMax) {
+      this.timer = setTimeout(() => this.flush(), this.options.lingerMs);
+    } else {
+      // One turn of the event loop lets everything that was read from the sockets together travel together.
+      this.writing = true;
+      setImmediate(() => this.flush());
+    }
+  }
+
+  private flush(): void {
+    this.timer = null;
+    this.writing = true;
+    const group = this.nextGroup();
+    void this.write(group).finally(() => {
+      this.writing = false;
+      if (this.waiting.length > 0) this.schedule();
+      else for (const resolve of this.idle.splice(0)) resolve();
+    });
+  }
+
+  private nextGroup(): Waiting<T, R>[] {
+    const { itemsMax, weigh, weightMax } = this.options;
+    let weight = 0;
+    let count = 0;
+    while (count < this.waiting.length && count < itemsMax) {
+      weight += weigh((this.waiting[count] as Waiting<T, R>).item);
+      if (count > 0 && weight > weightMax) break;
+      count += 1;
+    }
+    return this.waiting.splice(0, count);
+  }
+
+  private async write(group: Waiting<T, R>[]): Promise<void> {
+    try {
+      const results = await this.options.write(group.map(({ item }) => item));
+      for (const [i, { resolve, reject }] of group.entries()) {
+        const result = results[i] as R | Error;
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+}

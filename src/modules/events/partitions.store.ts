@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database.js';
+
+const TABLES = ['events', 'deliveries', 'attempts'] as const;
+const DAY_MS = 86_400_000;
+
+/**
+ * Partitions by the day on which rows expire. A new one is made aside and attached, which does not block readers and
+ * writers; a passed one is dropped, with a short lock time-out so that it rather waits for the next run than holds up
+ * the queue behind it.
+ */
+@Injectable()
+export class PartitionsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Makes the partitions of `fromDay` to `toDay` (days since the epoch, inclusive) that are missing. */
+  async ensure(fromDay: number, toDay: number): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.run(`select pg_advisory_xact_lock(hashtext('posthorn partitions'))`);
+      const existing = new Set((await this.names()).map(({ name }) => name));
+      for (let day = fromDay; day <= toDay; day += 1) {
+        for (const table of TABLES) {
+          const name = partitionName(table, day);
+          if (existing.has(name)) continue;
+          await this.run(`create table ${name} (like ${table} including defaults including constraints)`);
+          await this.run(`alter table ${table} attach partition ${name} for values from ('${date(day)}') to ('${date(day + 1)}')`);
+        }
+      }
+    });
+  }
+
+  /** Drops the partitions of days before `day`; returns their names. */
+  async dropBefore(day: number): Promise<string[]> {
+    const passed = (await this.names()).filter(({ name }) => name.slice(-8) < compact(day));
+    for (const { name } of passed) {
+      await this.database.transaction(async () => {
+        await this.run(`set local lock_timeout = '2s'`);
+        await this.run(`drop table ${name}`);
+      });
+    }
+    return passed.map(({ name }) => name);
+  }
+
+  private names(): Promise<{ name: string }[]> {
+    return this.database.query({
+      name: 'partitions_names',
+      text: `
+        select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = any ('{events,deliveries,attempts}'::regclass[])`,
+    });
+  }
+
+  private async run(sql: string): Promise<void> {
+    await this.database.manager().query(sql);
+  }
+}
+
+const date = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+const compact = (day: number): string => date(day).replaceAll('-', '');
+const partitionName = (table: string, day: number): string => `${table}_p${compact(day)}`;

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import { booleanArray, intArray, smallintArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
+import type { DeliveryResult } from './contract.js';
+
+const RESULT = 'r.status, r.reason, r.number, r.started_at, r.duration_ms, r.http_status, r.error, r.excerpt';
+const HELD = `d.environment_id = r.environment_id and d.event_id = r.event_id and d.ordinal = r.ordinal
+  and d.claimed_by = r.claimed_by`;
+
+/**
+ * Writes a group of results where their claims still hold (due_deliveries_pkey): attempts, and either the settled
+ * delivery in place of the due one, or the time of the next attempt. A superseded delivery is not retried.
+ */
+const RECORD: Statement = {
+  name: 'ledger_record',
+  text: `
+    with r as (
+      select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::timestamptz[],
+                           $8::boolean[], $9::smallint[], $10::smallint[], $11::timestamptz[], $12::int[], $13::smallint[],
+                           $14::text[], $15::text[])
+        as r(environment_id, event_id, ordinal, claimed_by, status, reason, due_at, parked, attempts_used, number,
+             started_at, duration_ms, http_status, error, excerpt)
+    ), ended as (
+      delete from due_deliveries d using r
+      where ${HELD} and (r.status <> 'retrying' or d.superseded)
+      returning d.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.attempts, d.replayed, d.superseded, ${RESULT}
+    ), waiting as (
+      update due_deliveries d
+      set due_at = r.due_at, claimed_by = null, parked = r.parked, attempts = coalesce(r.number, d.attempts),
+          attempts_used = r.attempts_used, first_attempt_at = coalesce(d.first_attempt_at, r.started_at)
+      from r where ${HELD} and r.status = 'retrying' and not d.superseded
+      returning d.environment_id, d.event_id, d.ordinal, d.expires_on, ${RESULT}
+    ), settled as (
+      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, reason, attempts, replayed,
+                              superseded, settled_at)
+      select environment_id, event_id, ordinal, expires_on, target_id,
+             case status when 'retrying' then 'failed' else status end,
+             case status when 'retrying' then 'superseded' else reason end,
+             coalesce(number, attempts), replayed, superseded, now()
+      from ended
+    ), logged as (
+      insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status, error,
+                            response_excerpt)
+      select environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt
+      from (
+        select environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt from ended
+        union all
+        select environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt from waiting
+      ) attempt
+      where number is not null
+    )
+    select event_id, ordinal from ended union all select event_id, ordinal from waiting`,
+};
+
+/** Statements that record. */
+@Injectable()
+export class RecordStore {
+  constructor(private readonly database: Database) {}
+
+  /** Writes the results; returns which of them held their claim, as `eventId/ordinal`. */
+  async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
+    const rows = await this.database.hot<{ event_id: string; ordinal: number }>(RECORD, [
+      intArray(results.map((result) => result.environmentId)),
+      uuidArray(results.map((result) => result.eventId)),
+      smallintArray(results.map((result) => result.ordinal)),
+      uuidArray(results.map((result) => result.claimedBy)),
+      textArray(results.map((result) => result.status)),
+      textArray(results.map((result) => result.reason)),
+      timestampArray(results.map((result) => result.dueAtMs)),
+      booleanArray(results.map((result) => result.parked)),
+      smallintArray(results.map((result) => result.attemptsUsed)),
+      smallintArray(results.map((result) => result.attempt?.number ?? null)),
+      timestampArray(results.map((result) => result.attempt?.startedAtMs ?? null)),
+      intArray(results.map((result) => result.attempt && Math.round(result.attempt.durationMs))),
+      smallintArray(results.map((result) => result.attempt?.httpStatus ?? null)),
+      textArray(results.map((result) => result.attempt?.error ?? null)),
+      textArray(results.map((result) => result.attempt?.excerpt ?? null)),
+    ]);
+    return new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));
+  }
+}

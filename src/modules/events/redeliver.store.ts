@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import { lowestIdAt, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { AttemptRow, Redelivery } from './contract.js';
+
+const STEP = 1_000;
+
+/**
+ * Makes a new delivery for each picked (environment, event, target), numbered behind the event's others. What was
+ * there for that target is superseded: it no longer counts for the event's status; an open one ends here, or with the
+ * attempt that it is in.
+ */
+const renew = (picked: string): string => `
+  with picked as (${picked}), settled as (
+    update deliveries d set superseded = true from picked p
+    where d.environment_id = p.environment_id and d.event_id = p.event_id and d.target_id = p.target_id
+      and d.expires_on = p.expires_on and not d.superseded
+    returning 1
+  ), attempted as (
+    update due_deliveries d set superseded = true from picked p
+    where d.environment_id = p.environment_id and d.event_id = p.event_id and d.target_id = p.target_id
+      and d.claimed_by is not null and not d.superseded
+    returning 1
+  ), waiting as (
+    delete from due_deliveries d using picked p
+    where d.environment_id = p.environment_id and d.event_id = p.event_id and d.target_id = p.target_id
+      and d.claimed_by is null
+    returning d.*
+  ), ended as (
+    insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, reason, attempts, replayed,
+                            superseded, settled_at)
+    select environment_id, event_id, ordinal, expires_on, target_id, 'failed', 'superseded', attempts, replayed, true, now()
+    from waiting returning 1
+  ), numbered as (
+    select p.*, row_number() over (partition by p.environment_id, p.event_id order by p.target_id) + greatest(
+      (select coalesce(max(ordinal), -1) from deliveries d
+       where d.environment_id = p.environment_id and d.event_id = p.event_id and d.expires_on = p.expires_on),
+      (select coalesce(max(ordinal), -1) from due_deliveries d
+       where d.environment_id = p.environment_id and d.event_id = p.event_id)
+    ) as ordinal from picked p
+  ), made as (
+    insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,
+                                attempts, attempts_used, first_attempt_at, replayed, superseded)
+    select environment_id, event_id, ordinal, expires_on, target_id, now(), null, false, 0, 0, null, true, false
+    from numbered returning 1
+  )
+  select count(*)::int as count from made`;
+
+/** By events_pkey; the row lock of the open delivery orders two replays of one event. */
+const ONE: Statement = {
+  name: 'redeliver_one',
+  text: renew(`
+    select environment_id, id as event_id, expires_on, target_id from events where environment_id = $1 and id = $2`),
+};
+
+/** By deliveries_status_idx, oldest first, a step at a time. */
+const DEAD_LETTERS: Statement = {
+  name: 'redeliver_dead_letters',
+  text: renew(`
+    select environment_id, event_id, expires_on, target_id from deliveries
+    where environment_id = $1 and status = 'dlq' and not superseded and event_id >= $2
+      and ($3::uuid is null or target_id = $3)
+    order by event_id limit ${STEP} for update`),
+};
+
+/** By attempts_pkey. */
+const FIRST_ATTEMPT: Statement = {
+  name: 'redeliver_first_attempt',
+  text: `
+    select number, status, error, duration_ms as "durationMs", started_at as "startedAt", response_excerpt as excerpt
+    from attempts where environment_id = $1 and event_id = $2 order by ordinal, number limit 1`,
+};
+
+/** Statements that send again. */
+@Injectable()
+export class RedeliverStore {
+  constructor(private readonly database: Database) {}
+
+  /** Two replays of one event at the same moment would take the same number: an advisory lock puts them in line. */
+  one(tenant: Tenant, eventId: Id): Promise<number> {
+    return this.database.transaction(async () => {
+      await this.database.query(
+        { name: 'redeliver_lock', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' },
+        [`redeliver ${tenant.environmentId}`],
+      );
+      const [row] = await this.database.query<{ count: number }>(ONE, [tenant.environmentId, eventId]);
+      return row?.count ?? 0;
+    });
+  }
+
+  /** All dead letters of a selection, in steps of a thousand that commit one by one. */
+  async deadLetters(tenant: Tenant, selection: Redelivery): Promise<number> {
+    const from = lowestIdAt(selection.sinceMs ?? 0);
+    let total = 0;
+    for (;;) {
+      const [row] = await this.database.query<{ count: number }>(DEAD_LETTERS, [tenant.environmentId, from, selection.targetId ?? null]);
+      total += row?.count ?? 0;
+      if ((row?.count ?? 0) < STEP) return total;
+    }
+  }
+
+  async firstAttempt(tenant: Tenant, eventId: Id): Promise<AttemptRow | null> {
+    const rows = await this.database.query<AttemptRow>(FIRST_ATTEMPT, [tenant.environmentId, eventId]);
+    return rows[0] ?? null;
+  }
+}

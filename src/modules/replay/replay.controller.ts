@@ -1,0 +1,44 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Ids, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { RedriveBody, Redriven, ReplayAccepted } from './replay.dto.js';
+import { ReplayService } from './replay.service.js';
+
+/** Sending again. */
+@ApiTags('Replay')
+@Controller('v1')
+export class ReplayController {
+  constructor(
+    private readonly replays: ReplayService,
+    private readonly ids: Ids,
+  ) {}
+
+  @Post('events/:id/replay')
+  @HttpCode(202)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Replay an event',
+    description: 'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it.',
+  })
+  @ApiParam({ name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiAcceptedResponse({ type: ReplayAccepted, description: 'The event is on its way again.' })
+  async replayEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<ReplayAccepted> {
+    const eventId = await this.replays.event(tenant, id);
+    return { replay_id: showId('rpl', this.ids.next()), event_id: showId('evt', eventId) };
+  }
+
+  @Post('dlq/redrive')
+  @HttpCode(202)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({ summary: 'Redrive dead letters', description: 'Sends every dead letter of the selection again, marked as a replay.' })
+  @ApiBody({ type: RedriveBody, required: false })
+  @ApiAcceptedResponse({ type: Redriven, description: 'How many are on their way again.' })
+  async redriveDeadLetters(@CurrentTenant() tenant: Tenant, @Body() body?: RedriveBody): Promise<Redriven> {
+    return { redriven: await this.replays.deadLetters(tenant, body ?? {}) };
+  }
+}

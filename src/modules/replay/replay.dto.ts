@@ -1,0 +1,30 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+/** What a replay of one event answers. */
+export class ReplayAccepted {
+  /** Id of this replay call. */
+  @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  replay_id: string;
+
+  /** The event that is sent again. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  event_id: string;
+}
+
+/** Which dead letters to send again; all of them without a field. */
+export class RedriveBody {
+  /** Only those of this destination. */
+  @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  endpoint?: string;
+
+  /** Only events received at or after this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  since?: string;
+}
+
+/** What a redrive answers. */
+export class Redriven {
+  /** How many dead letters are sent again. */
+  @ApiProperty({ type: 'integer', example: 3 })
+  redriven: number;
+}

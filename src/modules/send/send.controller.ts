@@ -1,0 +1,37 @@
+import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { SendAccepted, SendBody } from './send.dto.js';
+import { acceptedBody, SendService } from './send.service.js';
+
+/** The main job. */
+@ApiTags('Send')
+@Controller('v1/send')
+export class SendController {
+  constructor(private readonly sending: SendService) {}
+
+  @Post()
+  @HttpCode(202)
+  @Scope('write')
+  @Idempotent('accept')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({
+    summary: 'Send a webhook',
+    description: 'Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once.',
+  })
+  @ApiAcceptedResponse({ type: SendAccepted, description: 'Accepted: it will be delivered, or end as a dead letter that can be replayed.' })
+  async sendWebhook(@CurrentTenant() tenant: Tenant, @Body() body: SendBody, @Req() request: FastifyRequest): Promise<string> {
+    const id = await this.sending.send(tenant, {
+      destination: body.destination,
+      eventType: body.event_type,
+      headers: body.headers,
+      bodyText: request.bodyText ?? '',
+      once: request.once,
+      traceparent: request.headers.traceparent as string | undefined,
+    });
+    return acceptedBody(id);
+  }
+}

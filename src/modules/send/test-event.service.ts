@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Targets } from '#contracts/destinations.js';
+import { Ledger, type AttemptRow } from '#contracts/events.js';
+import { Clock } from '#kernel/clock.js';
+import { notFound } from '#kernel/errors.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { SendService } from './send.service.js';
+
+/** An attempt may take 15 seconds; a little more for the queue before and the record behind it. */
+const WAIT_MS = 20_000;
+
+/** Sends a test event and waits for its first attempt. */
+@Injectable()
+export class TestEventService {
+  constructor(
+    private readonly sending: SendService,
+    private readonly targets: Targets,
+    private readonly ledger: Ledger,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 404 for a destination that is not in this environment and 422 for a disabled one. */
+  async run(tenant: Tenant, destination: string): Promise<{ eventId: Id; attempt: AttemptRow | null }> {
+    const id = parseId('dst', destination);
+    const target = id && (await this.targets.ofDestination(tenant.environmentId, id));
+    if (!target) throw notFound('destination');
+    const payload = {
+      type: 'posthorn.test',
+      timestamp: this.clock.now().toISOString(),
+      data: { message: 'This is a test event. It reached you, so the destination works.' },
+    };
+    const eventId = await this.sending.send(tenant, {
+      destination,
+      eventType: 'posthorn.test',
+      headers: undefined,
+      bodyText: JSON.stringify({ payload }),
+      once: null,
+      traceparent: undefined,
+    });
+    const waitMs = this.targets.adapter(target.type).pulled ? 0 : WAIT_MS;
+    return { eventId, attempt: await this.ledger.firstAttempt(tenant, eventId, waitMs) };
+  }
+}

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+/** A database of one suite's own. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Ends every connection to it and drops it. Safe to repeat. */
+  drop(): Promise<void>;
+}
+
+const TEMPLATE = 'posthorn_template';
+
+/** Makes a database with today's schema and nothing in it: a copy of the one that the global setup migrated. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+  return {
+    url: urlOf(name),
+    drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf('postgres') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(database: string): string {
+  const server = process.env['POSTHORN_TEST_PG'];
+  if (!server) throw new Error('There is no test database server: run this suite through Jest (npm test), which starts one.');
+  const url = new URL(server);
+  url.pathname = `/${database}`;
+  return url.href;
+}

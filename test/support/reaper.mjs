@@ -1,0 +1,40 @@
+// Waits until the test run is over or dead (its end closes our standard input), then leaves nothing behind:
+// servers that a suite did not stop, PostgreSQL, and the directory.
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const directory = process.argv[2];
+
+// Ctrl-C is for the test run; our turn comes after it.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+
+process.stdin.resume();
+process.stdin.once('close', () => void reap());
+
+async function reap() {
+  for (const pid of readdirSync(path.join(directory, 'servers'))) kill(Number(pid), 'SIGKILL');
+  const postgres = postgresPid();
+  if (postgres !== null) {
+    // SIGQUIT is PostgreSQL's immediate shutdown: the files are deleted anyway.
+    for (let tries = 0; tries < 200 && kill(postgres, 'SIGQUIT'); tries += 1) await sleep(50);
+  }
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  process.exit(0);
+}
+
+function postgresPid() {
+  try {
+    return Number(readFileSync(path.join(directory, 'data', 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  } catch {
+    return null;
+  }
+}
+
+function kill(pid, signal) {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { createDatabase } from './database.js';
+import type { TestDatabase } from './database.js';
+
+type Env = Readonly<Record<string, string>>;
+
+/** An answer of the API. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; `undefined` when it is not JSON. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  readonly json: any;
+  readonly text: string;
+}
+
+/** Posthorn in a process of its own. */
+export interface PosthornServer {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly databaseUrl: string;
+  readonly pid: number;
+  /** What it was started with: `startServer(server.env)` starts another one on the same database with the same keys. */
+  readonly env: Env;
+  /** One call with the admin key. An object is sent as JSON; a string or a Buffer as it is. */
+  api(method: string, path: string, body?: unknown, headers?: Env): Promise<ApiAnswer>;
+  /** SIGTERM, waits for the exit, drops the database that this call of `startServer` made. Rejects when the exit is not clean. */
+  stop(): Promise<void>;
+  /** Sends a signal; after SIGKILL it resolves once the process is gone. The database stays until `stop`. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Everything it wrote so far. */
+  logs(): string;
+}
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const START_MS_MAX = 25_000;
+const STOP_MS_MAX = 20_000;
+
+/** Starts Posthorn on a free port, by default with a database of its own; `env` adds to the environment or replaces it. */
+export async function startServer(env: Env = {}): Promise<PosthornServer> {
+  const database = env['DATABASE_URL'] === undefined ? await createDatabase() : null;
+  try {
+    const complete = completeEnv(env, database);
+    const running = new RunningServer(complete);
+    const url = await running.listening();
+    return new TestServer(running, url, complete, database);
+  } catch (error) {
+    await database?.drop();
+    throw error;
+  }
+}
+
+function completeEnv(env: Env, database: TestDatabase | null): Env {
+  return {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATABASE_URL: database?.url ?? '',
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    BOOTSTRAP_API_KEY: generateApiKey('live', randomBytes(32)),
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+    EGRESS_ALLOW_HTTP: 'true',
+    LOG_LEVEL: 'warn',
+    ...env,
+  };
+}
+
+/** The process: its output, and its end. */
+class RunningServer {
+  readonly child: ChildProcess;
+  output = '';
+  private readonly exited: Promise<unknown>;
+
+  constructor(env: Env) {
+    this.child = spawn(process.execPath, ['--enable-source-maps', path.join('dist', 'src', 'main.js')], {
+      cwd: ROOT,
+      // Not our own environment: a variable of the developer's shell must not change what is tested.
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.exited = once(this.child, 'exit');
+    for (const stream of [this.child.stdout, this.child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+    if (this.child.pid !== undefined) writeFileSync(this.note, '');
+    this.child.once('exit', () => rmSync(this.note, { force: true }));
+  }
+
+  get isGone(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** The address from the line `listening on http://…`. */
+  async listening(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string): void => {
+        clearTimeout(timer);
+        this.child.kill('SIGKILL');
+        reject(new Error(`Posthorn ${why}. It wrote:\n${this.output}`));
+      };
+      const timer = setTimeout(() => fail(`does not listen after ${START_MS_MAX} ms`), START_MS_MAX);
+      const ended = (code: number | null, signal: string | null): void => fail(`ended with ${signal ?? `code ${code}`}`);
+      this.child.once('exit', ended);
+      this.child.stdout?.on('data', () => {
+        const url = /listening on (http:\/\/[^\s"]+)\s/.exec(this.output)?.[1];
+        if (url === undefined) return;
+        clearTimeout(timer);
+        this.child.off('exit', ended);
+        resolve(url.replace(/\/$/, ''));
+      });
+    });
+  }
+
+  /** Whether the process ended within the time. */
+  async ended(withinMs: number): Promise<boolean> {
+    if (this.isGone) return true;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, withinMs)));
+    await Promise.race([this.exited, late]);
+    clearTimeout(timer);
+    return this.isGone;
+  }
+
+  /** Tells the reaper of the test run about the process, in case its suite never stops it. */
+  private get note(): string {
+    return path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(this.child.pid));
+  }
+}
+
+class TestServer implements PosthornServer {
+  readonly apiKey: string;
+  readonly databaseUrl: string;
+  readonly pid: number;
+
+  constructor(
+    private readonly running: RunningServer,
+    readonly url: string,
+    readonly env: Env,
+    private readonly database: TestDatabase | null,
+  ) {
+    this.apiKey = env['BOOTSTRAP_API_KEY'] ?? '';
+    this.databaseUrl = env['DATABASE_URL'] ?? '';
+    this.pid = running.child.pid ?? 0;
+  }
+
+  async api(method: string, apiPath: string, body?: unknown, headers: Env = {}): Promise<ApiAnswer> {
+    const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(this.url + apiPath, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, json: parseJson(text), text };
+  }
+
+  async stop(): Promise<void> {
+    const wasGone = this.running.isGone;
+    try {
+      this.running.child.kill('SIGTERM');
+      if (!(await this.running.ended(STOP_MS_MAX))) {
+        this.running.child.kill('SIGKILL');
+        await this.running.ended(STOP_MS_MAX);
+        throw new Error(`Posthorn did not stop within ${STOP_MS_MAX} ms of SIGTERM. It wrote:\n${this.logs()}`);
+      }
+      if (!wasGone && this.running.child.exitCode !== 0) {
+        throw new Error(`Posthorn ended with ${this.running.child.signalCode ?? this.running.child.exitCode}. It wrote:\n${this.logs()}`);
+      }
+    } finally {
+      await this.database?.drop();
+    }
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    this.running.child.kill(signal);
+    if (signal === 'SIGKILL') await this.running.ended(STOP_MS_MAX);
+  }
+
+  logs(): string {
+    return this.running.output;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
