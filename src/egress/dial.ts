@@ -51,7 +51,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   return (target, callback) => {
     // Also the whole check of an IP literal, for which Node never calls the look-up.
     const refusal = originRefusal(target, options.policy());
-    if (refusal === null || true) {
+    if (refusal === null) {
       connectorFor(portOf(target))(target, callback);
     } else {
       // undici expects an answer after the call has returned.
@@ -80,28 +80,22 @@ function portOf({ port, protocol }: buildConnector.Options): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
+/** Node asks for all addresses of a name, because of `autoSelectFamily`, and dials those it is given. */
 function checkedLookup({ policy, resolve = resolveBySystem }: ConnectorOptions, port: number): LookupFunction {
-  return (hostname, { all }, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const checked = check(hostname, addresses, port, policy());
-        const first = Array.isArray(checked) ? checked[0] : undefined;
-        if (!Array.isArray(checked) || first === undefined) callback(checked as Error, []);
-        else if (all) callback(null, checked);
-        else callback(null, first.address, first.family);
-      },
-      (error: unknown) => callback(new LookupFailed(codeOf(error)), []),
-    );
+  return (hostname, _options, callback) => {
+    resolve(hostname)
+      .then((addresses) => check(hostname, addresses, port, policy()), (error: unknown) => {
+        throw new LookupFailed(codeOf(error));
+      })
+      .then((checked) => callback(null, checked), (error: Error) => callback(error, []));
   };
 }
 
 const resolveBySystem: Resolver = (hostname) => systemLookup(hostname, { all: true, verbatim: true });
 
 /** One refused address refuses the name: a set of public and private addresses is how rebinding looks. */
-function check(
-  hostname: string, addresses: readonly { address: string }[], port: number, policy: EgressPolicy,
-): LookupAddress[] | EgressBlocked | LookupFailed {
-  if (addresses.length === 0) return new LookupFailed('ENODATA');
+function check(hostname: string, addresses: readonly { address: string }[], port: number, policy: EgressPolicy): LookupAddress[] {
+  if (addresses.length === 0) throw new LookupFailed('ENODATA');
   const checked: LookupAddress[] = [];
   let refusal: string | null = null;
   for (const { address } of addresses) {
@@ -111,9 +105,11 @@ function check(
     else refusal ??= refused;
   }
   if (refusal === null) return checked;
-  const mixed = checked.length > 0 ? ' One of its addresses is refused, and with it the name, since the others may be a disguise.' : '';
-  return new EgressBlocked(`${hostname} was resolved and refused.${mixed} ${refusal}`);
+  const mixed = checked.length > 0 ? MIXED_SET : '';
+  throw new EgressBlocked(`${hostname} was resolved and refused.${mixed} ${refusal}`);
 }
+
+const MIXED_SET = ' One of its addresses is refused, and with it the name, since the others may be a disguise.';
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';

@@ -34,7 +34,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
   private readonly timer: NodeJS.Timeout;
   private connection: Connection | null = null;
   private controller: Dispatcher.DispatchController | null = null;
-  private wasRetried = false;
   private isAnswering = false;
   private status = 0;
   private headers: Record<string, string> = NO_HEADERS;
@@ -119,7 +118,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     this.controller = null;
     if (this.mayRetry(error)) {
-      this.wasRetried = true;
       // undici is still taking the broken socket down; after that the same client opens a fresh one.
       setImmediate(onRetry, this);
       return;
@@ -130,17 +128,16 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
 
   /** On the connection it has kept, which is closed and therefore opened anew. */
   retry(): void {
-    if (this.connection === null) return;
-    if (this.isSettled || this.connection.isRetired) this.release();
-    else this.occupy(this.connection);
+    if (this.connection !== null) this.occupy(this.connection);
   }
 
   /**
    * A server may close a kept-alive connection while our request is under way to it. Nothing was answered, and
-   * delivery is at least once, so the request is sent again; a fresh connection that breaks is a real failure.
+   * delivery is at least once, so the request is sent again. That happens once: the second connection is a fresh one,
+   * which has served nothing, and if it breaks, too, the failure is real.
    */
   private mayRetry(error: Error): boolean {
-    return !this.isSettled && !this.wasRetried && !this.isAnswering
+    return !this.isSettled && !this.isAnswering
       && this.connection !== null && this.connection.served > 0 && isBrokenConnection(error);
   }
 

@@ -19,12 +19,15 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   if (error instanceof EgressBlocked) return { error: 'blocked', detail: error.message };
   if (error instanceof LookupFailed) return { error: 'dns', detail: error.message };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  if (TLS.test(code)) return { error: 'tls', detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake broke off'} (${code}).` };
+  if (TLS.test(code)) {
+    return { error: 'tls', detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake broke off'} (${code}).` };
+  }
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
     // undici names the header or the part here, never its value.
     return { error: 'protocol', detail: `The request is not valid HTTP: ${error.message}.` };
   }
-  const isGarbage = code.startsWith('HPE_') || PROTOCOL.has(code) || (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad '));
+  const isGarbage = code.startsWith('HPE_') || PROTOCOL.has(code)
+    || (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad '));
   if (isGarbage) return { error: 'protocol', detail: `The answer is not valid HTTP/1.1 (${code}).` };
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
@@ -34,7 +37,7 @@ export function isBrokenConnection(error: Error): boolean {
   return 'code' in error && (error.code === 'UND_ERR_SOCKET' || error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
-const TLS = /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_)/;
+const TLS = /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_)/;
 
 const TLS_REASONS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
@@ -50,7 +53,7 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
 const PROTOCOL = new Set([
   // undici 7 leaves the HPE_ code of its parser's errors empty, so that only their name is left.
   'HTTPParserError',
-  'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
 ]);
 
 const CONNECTION_REASONS: Readonly<Record<string, string>> = {

@@ -100,7 +100,6 @@ export class OriginPool {
     this.all.add(connection);
     connection.client.on('connect', () => {
       connection.isOpen = true;
-      connection.served = 0;
       connection.openedAt = performance.now();
     });
     connection.client.on('disconnect', () => {

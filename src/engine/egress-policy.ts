@@ -60,7 +60,9 @@ export function originRefusal(origin: Pick<URL, 'protocol' | 'hostname' | 'port'
   if (refusal !== null) return refusal;
   const port = origin.port === '' ? (origin.protocol === 'https:' ? 443 : 80) : Number(origin.port);
   const ip = ipAddress(origin.hostname.replace(/^\[|\]$/g, ''));
-  if (ip !== null) return ipRefusal(ip, port, policy) ?? (policy.allow.has(ip) ? null : cleartextPortRefusal(origin.protocol, port));
+  if (ip !== null) {
+    return ipRefusal(ip, port, policy) ?? (policy.allow.has(ip) ? null : cleartextPortRefusal(origin.protocol, port));
+  }
   const hostname = origin.hostname.replace(/\.$/, '');
   const name = nameKind(hostname);
   if (name === 'public') return portRefusal(port, policy) ?? cleartextPortRefusal(origin.protocol, port);
@@ -152,7 +154,7 @@ const METADATA_NAMES = new Set([
 /** RFC 6762 and its appendix G, ICANN's `.internal`, Kubernetes' `.svc` (`.cluster.local` is under `.local`). */
 const PRIVATE_SUFFIXES = new Set(['local', 'internal', 'svc', 'lan', 'intranet', 'corp', 'home', 'private']);
 
-/** Ports from 1024 on at which something listens that a POST could command: the Fetch standard's bad ports and common stores and consoles. */
+/** Ports from 1024 on of services that a POST could command: the Fetch standard's bad ports, and common stores and consoles. */
 const SERVICE_PORTS = new Set([
   1080, 1099, 1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 2483, 2484, 3128, 3268, 3269,
   3306, 3389, 3659, 4045, 4190, 4222, 4369, 5060, 5061, 5432, 5433, 5671, 5672, 5900, 5901, 5984, 5985, 5986,

@@ -18,12 +18,12 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
 /** The tenant of the caller of a scoped route. */
 export const CurrentTenant = createParamDecorator((_: unknown, context: ExecutionContext): Tenant => callerOf(context).tenant);
 
-/** Throws 401 without a valid key and 403 for one whose scope is too small. */
-export function requireAccess(access: Access, caller: Caller | null): void {
-  if (access === 'public') return;
-  if (caller === null) throw unauthenticated();
-  if (grants(caller.scope, access)) return;
-  throw new ApiError('insufficient_scope', `This needs a key of scope ${access}; this one has scope ${caller.scope}.`, {
+/** 401 without a valid key, 403 for one whose scope is too small, undefined for a caller who may use the route. */
+export function refusal(access: Access, caller: Caller | null): ApiError | undefined {
+  if (access === 'public') return undefined;
+  if (caller === null) return unauthenticated();
+  if (grants(caller.scope, access)) return undefined;
+  return new ApiError('insufficient_scope', `This needs a key of scope ${access}; this one has scope ${caller.scope}.`, {
     required: access,
     scope: caller.scope,
   });

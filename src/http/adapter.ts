@@ -42,8 +42,9 @@ export class EdgeAdapter extends FastifyAdapter {
 export function createAdapter(ids: Ids, logger: Logger): EdgeAdapter {
   const requestId = (): string => showId('req', ids.next());
   const adapter: EdgeAdapter = new EdgeAdapter({
-    loggerInstance: logger as unknown as FastifyBaseLogger,
-    childLoggerFactory: (parent: FastifyBaseLogger) => parent,
+    loggerInstance: withoutChildren(logger),
+    // Nest's middleware (`consumer.apply`, `app.use`) has no place here: hooks and guards do its work, at less cost.
+    skipMiddie: true,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     trustProxy: false,
@@ -59,6 +60,13 @@ export function createAdapter(ids: Ids, logger: Logger): EdgeAdapter {
     clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
   });
   return adapter;
+}
+
+/** Fastify makes a child logger for every request; ours says the request id where it logs, which is rarely. */
+function withoutChildren(logger: Logger): FastifyBaseLogger {
+  const single = Object.create(logger) as FastifyBaseLogger;
+  single.child = () => single;
+  return single;
 }
 
 /** Bytes that are no HTTP request. Like Node itself it says nothing once an answer has begun on this connection. */

@@ -7,11 +7,11 @@ import { EdgeAdapter } from './adapter.js';
 import { registerJsonParser } from './body-parser.js';
 import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
-import { readOnce } from './idempotency-key.js';
 import { buildDocument, finishDocument } from './openapi.js';
+import { checkRequest } from './request-checks.js';
 import { RequestGate } from './request-gate.js';
 import { checkRoutes, listRoutes } from './routes.js';
-import { Schemas } from './schemas.js';
+import { compileChecks } from './schemas.js';
 
 /**
  * Puts the edge in front of an app that was created on `createAdapter()` and imports `HttpModule`. Called once, between
@@ -27,7 +27,7 @@ export function configureApp(app: NestFastifyApplication): void {
   checkRoutes(routes);
   const { configuredBaseUrl } = app.get(Config);
   const document = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);
-  app.get(Schemas).compile(document, routes);
+  compileChecks(document, routes);
   finishDocument(document, routes);
   serveDocs(app, document);
 }
@@ -35,9 +35,9 @@ export function configureApp(app: NestFastifyApplication): void {
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const gate = app.get(RequestGate);
   const filter = app.get(EnvelopeFilter);
-  for (const name of ['caller', 'once', 'rawBody', 'bodyText'] as const) fastify.decorateRequest(name, null);
-  fastify.addHook('onRequest', (request, reply) => gate.admit(request, reply));
-  fastify.addHook('preHandler', readOnce);
+  for (const name of ['edge', 'caller', 'once', 'bodyFault', 'rawBody', 'bodyText'] as const) fastify.decorateRequest(name, null as never);
+  fastify.addHook('onRequest', (request, reply, done) => gate.admit(request, reply, done));
+  fastify.addHook('preHandler', checkRequest);
   if (fastify.log.level === 'debug' || fastify.log.level === 'trace') fastify.addHook('onResponse', logResponse);
 
   const adapter = app.getHttpAdapter() as unknown as EdgeAdapter;

@@ -23,6 +23,6 @@ export function serveDocs(app: NestFastifyApplication, document: OpenAPIObject):
 }
 
 function protect(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void): void {
-  reply.header('content-security-policy', POLICY).header('x-frame-options', 'DENY').header('referrer-policy', 'no-referrer');
+  reply.header('content-security-policy', POLICY).header('x-content-type-options', 'nosniff').header('x-frame-options', 'DENY').header('referrer-policy', 'no-referrer');
   done(null, payload);
 }

@@ -35,8 +35,8 @@ export class EnvelopeFilter implements ExceptionFilter {
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error), request);
     // Around the other routes that take a key stands the interceptor, which has kept its answer by now.
-    const once = request.once !== null && request.routeOptions.config.once === 'accept' ? request.once : null;
-    if (once !== null && isKept(apiError) && !isAboutKey(apiError)) {
+    const { once } = request;
+    if (once && request.edge.once === 'accept' && isKept(apiError) && !isAboutKey(apiError)) {
       const { status, body } = answerOf(apiError, request.id);
       const earlier = await this.answers.keep(once, { status, body });
       if (earlier) return replay(reply, earlier);

@@ -1,9 +1,8 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { redisConnection } from '#kernel/queue.js';
-import { BodyPipe } from './body.pipe.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
@@ -13,7 +12,6 @@ import { MetricsListener } from './metrics-listener.js';
 import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { RequestGate } from './request-gate.js';
-import { Schemas } from './schemas.js';
 
 /** The edge. It needs the kernel's providers and a global `Authenticator`; `configureApp` puts it in front of an app. */
 @Global()
@@ -25,12 +23,10 @@ import { Schemas } from './schemas.js';
     IdempotencyInterceptor,
     MetricsListener,
     RequestGate,
-    Schemas,
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
-    { provide: APP_PIPE, useClass: BodyPipe },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
-  exports: [Answers, EnvelopeFilter, IdempotencyInterceptor, RateLimiter, RequestGate, Schemas],
+  exports: [Answers, EnvelopeFilter, IdempotencyInterceptor, RateLimiter, RequestGate],
 })
 export class HttpModule {}
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, badRequest, conflict } from '#kernel/errors.js';
+import type { FastifyRequest } from 'fastify';
+import { badRequest, conflict, type ApiError } from '#kernel/errors.js';
+import type { Once } from '#kernel/once.js';
 
 const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
 
@@ -20,21 +21,16 @@ export function parseKey(header: string | string[]): string {
   return key;
 }
 
-/** Fastify hook: reads the key of a route that takes one into `request.once`; 400 for a malformed one. */
-export function readOnce(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+/** The key of a request in its scope, or null when it sent none. Throws 400 for a malformed one. */
+export function onceOf(request: FastifyRequest): Once | null {
   const header = request.headers['idempotency-key'];
-  if (header === undefined || request.caller === null || request.routeOptions.config.once === undefined) return done();
-  try {
-    request.once = {
-      environmentId: request.caller.tenant.environmentId,
-      route: routeOf(request.method, request.url),
-      key: parseKey(header),
-      fingerprint: hash('sha256', request.rawBody ?? NO_BODY, 'buffer'),
-    };
-    done();
-  } catch (error) {
-    done(error as Error);
-  }
+  if (header === undefined || request.caller === null) return null;
+  return {
+    environmentId: request.caller.tenant.environmentId,
+    route: routeOf(request.method, request.url),
+    key: parseKey(header),
+    fingerprint: hash('sha256', request.rawBody ?? NO_BODY, 'buffer'),
+  };
 }
 
 /** Method and path as sent, without the query. */

@@ -26,6 +26,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (once === null) return next.handle();
     const reservation = await this.answers.reserve(once);
     try {
+      if (request.bodyFault !== null) throw request.bodyFault;
       return of(await this.run(reservation, next, http.getResponse<FastifyReply>()));
     } catch (error) {
       await this.settle(reservation, error, request.id);

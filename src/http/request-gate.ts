@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
-import type { Caller } from '#kernel/tenant.js';
-import { requireAccess } from './access.js';
+import { refusal } from './access.js';
 import { clientNetwork } from './client-network.js';
 import { RateLimiter, type Counted, type Verdict } from './rate-limiter.js';
 
@@ -23,77 +22,82 @@ export class RequestGate {
     private readonly config: Config,
   ) {}
 
-  /** Fastify hook. Throws 400, 401, 403 and 429; the headers of the request id and the quota are set by then. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    markReply(request, reply);
-    const { access, uncounted } = request.routeOptions.config;
-    if (uncounted === true) return;
-    request.caller = await this.identify(request, reply);
-    await this.count(request, reply);
-    refuseUnreadable(request);
-    if (access !== undefined) requireAccess(access, request.caller);
-  }
-
-  /** For requests that never reach a route: counts by address and sets the headers. Throws 429. */
-  async admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    markReply(request, reply);
-    await this.count(request, reply);
-  }
-
-  private async identify(request: FastifyRequest, reply: FastifyReply): Promise<Caller | null> {
+  /**
+   * Fastify hook. Fails with 400, 401, 403, 429 or 503; the headers of the request id and the quota are set by then.
+   * Callbacks instead of `await`: this runs on every request, and each promise that is saved shows.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    reply.header('x-request-id', request.id);
+    request.edge = request.routeOptions.config;
+    if (request.edge.uncounted === true) return done();
     const bearer = parseBearer(request.headers.authorization);
-    if (bearer === null) return null;
-    try {
-      return await this.authenticator.authenticate(bearer);
-    } catch (error) {
-      await this.count(request, reply);
-      throw error;
+    if (bearer === null) return this.countAndCheck(request, reply, done);
+    this.authenticator.authenticate(bearer).then(
+      (caller) => {
+        request.caller = caller;
+        this.countAndCheck(request, reply, done);
+      },
+      // An error of the authenticator's storage is counted like a request without a key.
+      (error: Error) => void this.admitUnrouted(request, reply).then(() => done(error), done),
+    );
+  }
+
+  /** For requests that the router itself refuses: counted by address, with the same headers. Throws 429. */
+  async admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    reply.header('x-request-id', request.id);
+    const tooMany = limit(reply, await this.count(request));
+    if (tooMany) throw tooMany;
+  }
+
+  private countAndCheck(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    const counted = this.count(request);
+    if (counted !== null && 'then' in counted) {
+      counted.then((verdict) => done(check(request, reply, verdict)), done);
+    } else {
+      done(check(request, reply, counted));
     }
   }
 
-  /** A key that is not valid costs its guess: it is counted like no key, by address. */
-  private async count(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  /** Null when both quotas are off. A key that is not valid costs its guess: it is counted like no key, by address. */
+  private count({ caller, ip }: FastifyRequest): Verdict | Promise<Verdict> | null {
     const { rateLimitKey, rateLimitOrg } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;
-    if (addressQuota === null) return;
-    const { caller } = request;
-    let counted: Verdict | Promise<Verdict>;
-    if (caller) {
-      const buckets: Counted[] = [];
-      if (rateLimitKey) buckets.push({ id: caller.keyId, quota: rateLimitKey });
-      if (rateLimitOrg) buckets.push({ id: caller.tenant.organizationId, quota: rateLimitOrg });
-      counted = this.limiter.count(caller.tenant.organizationId, buckets);
-    } else {
-      const network = clientNetwork(request.ip);
-      counted = this.limiter.count(network, [{ id: network, quota: addressQuota }]);
+    if (addressQuota === null) return null;
+    if (!caller) {
+      const network = clientNetwork(ip);
+      return this.limiter.count(network, [{ id: network, quota: addressQuota }]);
     }
-    limit(reply, 'then' in counted ? await counted : counted);
+    const { organizationId } = caller.tenant;
+    const buckets: Counted[] = [];
+    if (rateLimitKey) buckets.push({ id: caller.keyId, quota: rateLimitKey });
+    if (rateLimitOrg) buckets.push({ id: organizationId, quota: rateLimitOrg });
+    return this.limiter.count(organizationId, buckets);
   }
 }
 
 /** The value of `Authorization: Bearer …`, or null when there is none that could be a key. */
 export function parseBearer(header: string | undefined): string | null {
-  if (header === undefined || header.length > BEARER_LENGTH_MAX) return null;
-  return /^bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1] ?? null;
+  if (header === undefined || header.length > BEARER_LENGTH_MAX || !/^bearer +[^ ]/i.test(header)) return null;
+  return header.slice(header.indexOf(' ')).trim();
 }
 
-function markReply(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id);
-  reply.header('x-content-type-options', 'nosniff');
+/** The first thing that is wrong with the request, once its headers are written. */
+function check(request: FastifyRequest, reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
+  return limit(reply, verdict) ?? unreadable(request) ?? refusal(request.edge.access ?? 'public', request.caller);
 }
 
-function limit(reply: FastifyReply, verdict: Verdict): void {
+function limit(reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
+  if (verdict === null) return undefined;
   reply.header('ratelimit-limit', verdict.limit);
   reply.header('ratelimit-remaining', verdict.remaining);
   reply.header('ratelimit-reset', verdict.resetSeconds);
-  if (verdict.allowed) return;
+  if (verdict.allowed) return undefined;
   const { retryAfterSeconds } = verdict;
-  throw new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
+  return new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
 }
 
 /** RFC 9112, section 3.2, asks for 400 without Host. U+0000 in a path or query would be an error of PostgreSQL's text. */
-function refuseUnreadable(request: FastifyRequest): void {
-  const { raw } = request;
-  if (raw.headers.host === undefined && raw.httpVersion === '1.1') throw badRequest('The Host header is missing.');
-  if (request.url.includes('%00') && request.url.startsWith('/v1/')) throw badRequest('The URL must not contain %00.');
+function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
+  if (raw.headers.host === undefined && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
+  return url.includes('%00') && url.startsWith('/v1/') ? badRequest('The URL must not contain %00.') : undefined;
 }

@@ -1,3 +1,4 @@
+import type { ApiError } from '#kernel/errors.js';
 import type { Once } from '#kernel/once.js';
 import type { Caller, Scope } from '#kernel/tenant.js';
 
@@ -13,14 +14,25 @@ export interface EdgeRouteConfig {
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   once?: OnceMode;
+  /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
+  checkBody?: Check;
+  /** The query with its types, or 400. */
+  checkQuery?: Check;
 }
+
+/** Gives back what it was given when that fits, perhaps with better types. Throws `ApiError`. */
+export type Check = (value: unknown) => unknown;
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** What the edge knows of the route; Fastify's own getter makes a new object each time. */
+    edge: EdgeRouteConfig;
     /** Who is calling; null without a valid key. */
     caller: Caller | null;
     /** The idempotency key in its scope; null when none was sent or the route takes none. */
     once: Once | null;
+    /** Why the body does not fit its schema; the idempotency interceptor throws it once the key is taken. */
+    bodyFault: ApiError | null;
     /** The body's very bytes, set by the JSON parser; null without a body. */
     rawBody: Buffer | null;
     /** The same as text. */

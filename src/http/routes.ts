@@ -10,6 +10,7 @@ export interface RouteHandler {
   /** The handler's name, which is also its operation id. */
   name: string;
   method: string;
+  /** The very object that Fastify's route will be made from. */
   config: EdgeRouteConfig;
   /** The class of the whole body, `@Body() dto: SomeDto`; null without one. */
   body: Type | null;

@@ -1,4 +1,4 @@
-import { Injectable, type Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
@@ -7,6 +7,7 @@ import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
 import { faultsOf } from './faults.js';
 import { typedQuery, type ParameterSchema } from './query-values.js';
+import type { Check } from './request.js';
 import type { RouteHandler } from './routes.js';
 
 /** One component of the document, compiled twice: to the first fault for everybody, to every fault for who has one. */
@@ -37,7 +38,8 @@ export function Verbatim(): PropertyDecorator {
 }
 
 /**
- * The checks of all bodies and queries, compiled from the OpenAPI document itself, so that the two cannot differ.
+ * Gives every route the checks of its body and query, compiled from the OpenAPI document itself, so that the two cannot
+ * differ. Throws for a class that the document does not know, and for a schema with a mistake.
  *
  * How a DTO is written. It stands in a `*.dto.ts` file: only there does the Swagger plugin (under `nest build`) turn
  * types, `?`, `| null`, doc comments and `@example` into the schema. `@ApiProperty` only adds what TypeScript cannot
@@ -56,55 +58,49 @@ export function Verbatim(): PropertyDecorator {
  * `Record<string, string>` needs its `additionalProperties`, and times `@ApiProperty({ format: 'date-time' })` on a
  * string; a field never has an initializer, which would make it required. Defaults count in query classes only.
  */
-@Injectable()
-export class Schemas {
-  private readonly compiled = new Map<Type, Compiled>();
-
-  /** Compiles what the routes take. Throws for a class that the document does not know, and for a schema with a mistake. */
-  compile(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
-    const schemas = (document.components?.schemas ?? {}) as Record<string, Record<string, unknown>>;
-    for (const name of STRICT) if (schemas[name]) schemas[name]['additionalProperties'] = false;
-    const [quick, thorough] = [engine(schemas, false), engine(schemas, true)];
-    for (const type of routes.flatMap(({ body, query }) => [body, query])) {
-      if (type === null || this.compiled.has(type)) continue;
-      const schema = schemas[type.name];
-      if (!schema) throw new Error(`${type.name} is not in the OpenAPI document: does it stand in a *.dto.ts file?`);
-      const $ref = `openapi#/components/schemas/${type.name}`;
-      this.compiled.set(type, {
-        validate: quick.compile({ $ref }),
-        explain: thorough.compile({ $ref }),
-        properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
-        verbatim: new Set((Reflect.getMetadata(VERBATIM, type) ?? []) as string[]),
-      });
-    }
+export function compileChecks(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, Record<string, unknown>>;
+  for (const name of STRICT) if (schemas[name]) schemas[name]['additionalProperties'] = false;
+  const [quick, thorough] = [engine(schemas, false), engine(schemas, true)];
+  const compile = (type: Type): Compiled => {
+    const schema = schemas[type.name];
+    if (!schema) throw new Error(`${type.name} is not in the OpenAPI document: does it stand in a *.dto.ts file?`);
+    const $ref = `openapi#/components/schemas/${type.name}`;
+    return {
+      validate: quick.compile({ $ref }),
+      explain: thorough.compile({ $ref }),
+      properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
+      verbatim: new Set((Reflect.getMetadata(VERBATIM, type) ?? []) as string[]),
+    };
+  };
+  for (const { config, body, query } of routes) {
+    if (body) config.checkBody = checkBodyWith(compile(body));
+    if (query) config.checkQuery = checkQueryWith(compile(query));
   }
+}
 
-  /** The body when it fits its class; classes that no route takes whole fit everything. Throws 422 with every fault. */
-  checkBody(body: unknown, type: Type): unknown {
-    const compiled = this.compiled.get(type);
-    if (!compiled) return body;
+function checkBodyWith(compiled: Compiled): Check {
+  return (body) => {
     if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);
     }
     // A request without a body says as much as an empty object: every required field is missing.
     const object = body ?? {};
     if (!compiled.validate(object)) throw invalid(explain(compiled, object));
-    if (isSuspect(object)) {
-      const faults = unstorable(object, compiled.verbatim);
-      if (faults.length > 0) throw invalid(faults);
-    }
+    const faults = isSuspect(object) ? unstorable(object, compiled.verbatim) : [];
+    if (faults.length > 0) throw invalid(faults);
     return object;
-  }
+  };
+}
 
-  /** The known parameters in their types. Throws 400 with every fault. */
-  checkQuery(query: unknown, type: Type): unknown {
-    const compiled = this.compiled.get(type);
-    if (!compiled) return query;
+/** Known parameters in their types; unknown ones are ignored. */
+function checkQueryWith(compiled: Compiled): Check {
+  return (query) => {
     const typed = typedQuery(query as Record<string, unknown>, compiled.properties);
     if (compiled.validate(typed)) return typed;
     const fields = explain(compiled, typed);
     throw badRequest(`${fields[0]?.path} ${fields[0]?.message}.`, { fields });
-  }
+  };
 }
 
 function explain({ validate, explain: thorough }: Compiled, value: object): Fault[] {

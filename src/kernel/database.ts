@@ -43,6 +43,7 @@ const HOT_CONNECTIONS = 4;
 export class Database {
   private readonly units = new AsyncLocalStorage<Unit>();
   private readonly hotPool: pg.Pool;
+  private unitsOpen = 0;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -85,7 +86,12 @@ export class Database {
     if (!unit) return this.unit(() => this.transaction(work));
     if (!unit.runner) {
       const runner = this.dataSource.createQueryRunner();
-      await runner.startTransaction();
+      try {
+        await runner.startTransaction();
+      } catch (error) {
+        await runner.release();
+        throw error;
+      }
       unit.runner = runner;
     }
     return work();
@@ -94,6 +100,7 @@ export class Database {
   /** Runs `work`; what its transactions wrote is committed when it ends, or rolled back when it throws. */
   async unit<T>(work: () => Promise<T>): Promise<T> {
     const unit: Unit = { runner: null, afterCommit: [] };
+    this.unitsOpen += 1;
     try {
       const result = await this.units.run(unit, work);
       await unit.runner?.commitTransaction();
@@ -104,6 +111,9 @@ export class Database {
       throw error;
     } finally {
       await unit.runner?.release().catch(() => undefined);
+      this.unitsOpen -= 1;
+      // While a storage is enabled every promise of the process pays for its hooks; the hot path has no unit.
+      if (this.unitsOpen === 0) this.units.disable();
     }
   }
 

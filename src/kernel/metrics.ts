@@ -25,7 +25,12 @@ export class Metrics {
       help,
       labelNames,
       registers: [this.registry],
-      collect: () => collect(gauge),
+      collect: async () => {
+        // One source that is away must not take the others' figures with it.
+        await Promise.resolve()
+          .then(() => collect(gauge))
+          .catch(() => gauge.reset());
+      },
     });
   }
 }

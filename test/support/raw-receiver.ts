@@ -8,6 +8,7 @@ export interface ReceivedRequest { text: string; connection: number; onConnectio
 
 /** A receiver that speaks bytes, so that it can also speak them wrongly. */
 export interface RawReceiver {
+  server: Server;
   port: number;
   requests: ReceivedRequest[];
   /** How many connections were ever accepted. */
@@ -46,7 +47,7 @@ export async function rawReceiver(
   };
   const server: Server = options.tls ? tls.createServer(options.tls, serve) : net.createServer(serve);
   server.on('tlsClientError', () => undefined);
-  const receiver: RawReceiver = { port: 0, requests: [], connections: 0, openSockets: new Set(), close: () => close(server, receiver) };
+  const receiver: RawReceiver = { server, port: 0, requests: [], connections: 0, openSockets: new Set(), close: () => close(server, receiver) };
   server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
   await once(server, 'listening');
   receiver.port = (server.address() as AddressInfo).port;

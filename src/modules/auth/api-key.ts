@@ -7,7 +7,7 @@ const RANDOM_BYTES = 32;
 const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 const PREFIX_LENGTH = 12;
-const FORM = new RegExp(`^ek_(?:live|test)_[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+const FORM = /^ek_(?:live|test)_[0-9A-Za-z]{20,100}$/;
 
 /**
  * A new API key: `ek_live_` or `ek_test_`, 32 random bytes as 43 characters in base62, and a checksum of 6 (contract,
@@ -23,9 +23,12 @@ export function generateApiKey(mode: 'live' | 'test', random: Buffer): string {
   return text + checksum(text);
 }
 
-/** Whether the text can be an API key: its form and its checksum. Whether there is such a key is another question. */
+/**
+ * Whether the text can be an API key. The checksum is not asked for: it is for clients and scanners, and a key that an
+ * operator made up for BOOTSTRAP_API_KEY has none.
+ */
 export function hasApiKeyForm(text: string): boolean {
-  return FORM.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+  return FORM.test(text);
 }
 
 /** What is stored of a key: SHA-256, which is enough for 256 bits of chance. */
@@ -43,7 +46,6 @@ export function keyMode(text: string): 'live' | 'test' {
   return text.startsWith('ek_live_') ? 'live' : 'test';
 }
 
-/** In plain numbers, unlike `base62`: it is computed for every request. */
 function checksum(text: string): string {
   let rest = Number.parseInt(hash('sha256', text).slice(0, 8), 16);
   let digits = '';

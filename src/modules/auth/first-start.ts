@@ -26,9 +26,7 @@ export class LockedFirstStart extends FirstStart {
   override async run(): Promise<Modes | null> {
     const { bootstrapApiKey } = this.config;
     if (bootstrapApiKey !== null && !hasApiKeyForm(bootstrapApiKey)) {
-      throw new ConfigError(
-        'BOOTSTRAP_API_KEY must be a whole API key: ek_live_ or ek_test_, 43 letters and digits, and the 6 characters of their checksum.',
-      );
+      throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits.');
     }
     return this.database.transaction(async () => {
       const { organizationId, isNew } = await this.founder.firstOrganization();

@@ -71,7 +71,7 @@ describe('KeyAuthenticator', () => {
     expect(table.queries).toBe(2);
   });
 
-  it.each(['', 'ek_live_', `${KEY}x`, KEY.toLowerCase(), `${KEY.slice(0, -1)}${KEY.endsWith('0') ? '1' : '0'}`])(
+  it.each(['', 'ek_live_', `${KEY}-`, `${KEY}\n`, KEY.replace('live', 'prod'), 'a'.repeat(500)])(
     'refuses %j without asking the database',
     async (bearer) => {
       const { authenticator, table } = arrange();

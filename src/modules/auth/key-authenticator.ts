@@ -41,7 +41,7 @@ export class KeyAuthenticator extends Authenticator {
   }
 
   override async authenticate(bearer: string): Promise<Caller | null> {
-    // The checksum spares the database every typo, and the cache an entry for it.
+    // What can't be a key costs neither a look-up nor an entry of the cache.
     if (!hasApiKeyForm(bearer)) return null;
     const key = await this.cache.get(hash('sha256', bearer));
     const nowMs = this.clock.nowMs();

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#contracts/destinations.js';
 import { Ledger, type ClaimedDelivery } from '#contracts/events.js';
-import { Config } from '#kernel/config.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane } from './lane.js';
 import { Permits } from './permits.js';
@@ -15,7 +14,6 @@ export class Gates {
     private readonly circuits: CircuitWatch,
     private readonly permits: Permits,
     private readonly targets: Targets,
-    readonly config: Config,
   ) {}
 
   /** Lets through what may run; the rest waits behind its target's gate. */

@@ -1,8 +1,8 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Ledger } from '#contracts/events.js';
+import { Config } from '#kernel/config.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Dispatcher } from './dispatcher.js';
-import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
 import { WorkerPresence } from './presence.js';
 import { Pump } from './pump.js';
@@ -15,7 +15,7 @@ export class WorkerLoops {
     readonly dispatcher: Dispatcher,
     readonly pump: Pump,
     readonly presence: WorkerPresence,
-    readonly gates: Gates,
+    readonly config: Config,
   ) {}
 }
 
@@ -31,12 +31,12 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
   ) {}
 
   onApplicationBootstrap(): void {
-    const { dispatcher, pump, presence, gates } = this.loops;
+    const { dispatcher, pump, presence, config } = this.loops;
     this.worker.start(() => dispatcher.loop.wake(), this.notifications);
     presence.onReaped(() => dispatcher.loop.wake());
     presence.start();
     // Without the sweep only wake-ups start deliveries: durability tests use it to show that they would notice.
-    if (gates.config.reconcile) {
+    if (config.reconcile) {
       dispatcher.loop.start();
       pump.loop.start();
     }

@@ -1,7 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Changes } from './changes.js';
 import { DestinationDetail, destinationId, DestinationListQuery, DestinationPage, presentDestination, presentPage } from './destinations.dto.js';
@@ -12,7 +13,7 @@ import { destinationChanges, DestinationChangesBody, newDestination, NewDestinat
 const ID = { name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
 /** The registry of targets. */
-@ApiTags('Destinations')
+@Section('Destinations', 'The registry of targets: where deliveries go, how often they are tried, and what signs them.')
 @Controller('v1/destinations')
 export class DestinationsController {
   constructor(

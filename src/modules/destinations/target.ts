@@ -1,4 +1,5 @@
 import type { Target } from '#contracts/destinations.js';
+import { normalizeForwardedHeaders } from '#engine/headers.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { adapterConfig, failureThreshold, retryPolicy } from './settings.js';
 
@@ -14,7 +15,7 @@ export function targetOf(row: DestinationEntity, signingKeys: readonly Buffer[])
     status: row.status,
     disabledReason: row.disabledReason,
     signingKeys,
-    headers: row.headers,
+    headers: normalizeForwardedHeaders(row.headers),
     retry: retryPolicy(row.retry),
     ratePerSecond: row.rateLimit?.per_second ?? null,
     timeoutMs: row.timeoutMs,

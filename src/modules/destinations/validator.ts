@@ -26,7 +26,7 @@ export class Validator {
     const report = await this.reachability.report(row);
     const validation = verdict(report, row.validation);
     if (validation !== row.validation) await this.store.update(tenant.environmentId, id, { validation });
-    return { ...report, validation };
+    return { validation, ...report };
   }
 }
 

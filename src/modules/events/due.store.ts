@@ -117,6 +117,14 @@ const BACKLOG: Statement = {
            greatest((select reltuples from pg_class where oid = 'due_deliveries'::regclass), 0)::float8 as open_estimate`,
 };
 
+/** A backup or a forgotten session that holds an old snapshot makes every claim walk over dead entries. */
+const OLDEST_TRANSACTION: Statement = {
+  name: 'due_oldest_transaction',
+  text: `
+    select coalesce(extract(epoch from max(now() - xact_start)), 0)::float8 as age_seconds from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`,
+};
+
 interface ClaimedRow {
   environment_id: number;
   event_id: Id;
@@ -186,6 +194,11 @@ export class DueStore {
   async backlog(): Promise<Backlog> {
     const [row] = await this.database.hot<{ oldest_due_age_ms: number; open_estimate: number }>(BACKLOG, []);
     return { oldestDueAgeMs: row?.oldest_due_age_ms ?? 0, openEstimate: row?.open_estimate ?? 0 };
+  }
+
+  async oldestTransactionAgeSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ age_seconds: number }>(OLDEST_TRANSACTION);
+    return row?.age_seconds ?? 0;
   }
 
   private async claim(statement: Statement, values: unknown[]): Promise<ClaimedDelivery[]> {

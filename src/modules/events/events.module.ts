@@ -8,7 +8,7 @@ import { EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
 import { GroupLedger } from './ledger.js';
 import { LedgerContext } from './ledger-context.js';
-import { LedgerMetrics } from './ledger.metrics.js';
+import { LedgerMetrics, StorageGauges } from './ledger.metrics.js';
 import { PartitionsStore } from './partitions.store.js';
 import { PresenceStore } from './presence.store.js';
 import { RecordStore } from './record.store.js';
@@ -30,6 +30,7 @@ import { Retention } from './retention.js';
     RecordStore,
     RedeliverStore,
     Retention,
+    StorageGauges,
     { provide: Ledger, useClass: GroupLedger },
     { provide: Presence, useClass: PresenceStore },
   ],

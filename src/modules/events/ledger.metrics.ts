@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter, Histogram } from 'prom-client';
+import { Database } from '#kernel/database.js';
 import { Metrics } from '#kernel/metrics.js';
 import type { DeliveryResult } from './contract.js';
+import { DueStore } from './due.store.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
@@ -37,5 +39,28 @@ export class LedgerMetrics {
       this.attempts.inc({ outcome: result.status });
       if (result.attempt) this.duration.observe(result.attempt.durationMs / 1000);
     }
+  }
+}
+
+/** What operators watch of storage; read when it is scraped. */
+@Injectable()
+export class StorageGauges {
+  constructor(metrics: Metrics, database: Database, due: DueStore) {
+    metrics.gauge('oldest_due_age_seconds', 'Age of the oldest delivery that is due and held by nobody.', [], async (gauge) => {
+      gauge.set((await due.backlog()).oldestDueAgeMs / 1000);
+    });
+    metrics.gauge('deliveries_open_estimate', 'Open deliveries, as PostgreSQL estimates them.', [], async (gauge) => {
+      gauge.set((await due.backlog()).openEstimate);
+    });
+    metrics.gauge('oldest_transaction_age_seconds', 'Age of the oldest transaction; a long one slows every claim.', [], async (gauge) => {
+      gauge.set(await due.oldestTransactionAgeSeconds());
+    });
+    metrics.gauge('database_connections', 'Connections of this process by pool and state.', ['pool', 'state'], (gauge) => {
+      for (const { pool, total, idle, waiting } of database.poolFigures()) {
+        gauge.set({ pool, state: 'busy' }, total - idle);
+        gauge.set({ pool, state: 'idle' }, idle);
+        gauge.set({ pool, state: 'awaited' }, waiting);
+      }
+    });
   }
 }

@@ -1,0 +1,108 @@
+import net from 'node:net';
+import { DIGITS, MARK, writeNumber } from './protocol.mjs';
+
+const READ_BYTES = 16_384;
+const HEAD_END = '\r\n\r\n';
+const LENGTH = /\r\ncontent-length: *(\d+)/i;
+const UUID_DIGITS = 12;
+const UUID = `00000000-0000-4000-8000-${'0'.repeat(UUID_DIGITS)}`;
+
+/**
+ * The bytes of one POST, with the places that change from message to message.
+ *
+ * @typedef {{ bytes: Buffer, numberAt: number, keyAt: number }} Template
+ *
+ * @param {{ path: string, headers: Record<string, string>, body: string, hasKey: boolean }} request
+ * @returns {Template}
+ */
+export function template({ path, headers, body, hasKey }) {
+  const length = String(Buffer.byteLength(body));
+  const fields = { host: 'localhost', 'content-type': 'application/json', ...headers, 'content-length': length };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${path} HTTP/1.1\r\n${lines.join('')}${hasKey ? `idempotency-key: ${UUID}\r\n` : ''}\r\n`;
+  const bytes = Buffer.from(head + body);
+  const keyAt = hasKey ? bytes.indexOf(UUID) + UUID.length - UUID_DIGITS : -1;
+  return { bytes, numberAt: bytes.indexOf(MARK) + 1, keyAt };
+}
+
+/**
+ * One keep-alive connection with one request at a time. Calls `onAnswer(connection, status)` for each answer, with
+ * status 0 when the connection broke first (it is opened again for the next request).
+ *
+ * Sockets and not `node:http`: the generator shares the machine with what it measures, and this costs a third.
+ */
+export class Connection {
+  /** The message under way. */
+  number = 0;
+  #bytes;
+  #isBusy = false;
+  #isClosed = false;
+  /** @type {net.Socket | null} */
+  #socket = null;
+  /** @type {Buffer | null} */
+  #pending = null;
+
+  /** @param {number} port @param {Template} template @param {(connection: Connection, status: number) => void} onAnswer */
+  constructor(port, template, onAnswer) {
+    this.port = port;
+    this.template = template;
+    this.onAnswer = onAnswer;
+    this.#bytes = Buffer.from(template.bytes);
+    this.#socket = this.#connect();
+  }
+
+  /** @param {number} number */
+  send(number) {
+    this.number = number;
+    this.#isBusy = true;
+    const { numberAt, keyAt } = this.template;
+    writeNumber(this.#bytes, numberAt, number, DIGITS);
+    if (keyAt >= 0) writeNumber(this.#bytes, keyAt, number, UUID_DIGITS);
+    this.#socket ??= this.#connect();
+    // The same bytes serve every request: by the time the answer is here they have long left.
+    this.#socket.write(this.#bytes);
+  }
+
+  close() {
+    this.#isClosed = true;
+    this.#socket?.destroy();
+  }
+
+  #connect() {
+    const callback = (/** @type {number} */ length, /** @type {Uint8Array} */ buffer) => {
+      this.#read(/** @type {Buffer} */ (buffer).subarray(0, length));
+      return true;
+    };
+    const onread = { buffer: Buffer.allocUnsafe(READ_BYTES), callback };
+    const socket = net.connect({ host: '127.0.0.1', port: this.port, noDelay: true, onread });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => this.#drop());
+    return socket;
+  }
+
+  /** @param {Buffer} received */
+  #read(received) {
+    const chunk = this.#pending === null ? received : Buffer.concat([this.#pending, received]);
+    this.#pending = null;
+    const headEnd = chunk.indexOf(HEAD_END);
+    const length = headEnd < 0 ? null : LENGTH.exec(chunk.toString('latin1', 0, headEnd));
+    if (headEnd >= 0 && length === null) throw new Error(`An answer without a length: ${chunk.toString('latin1', 0, headEnd)}`);
+    if (length === null || chunk.length < headEnd + HEAD_END.length + Number(length[1])) {
+      this.#pending = Buffer.from(chunk); // the read buffer is used again
+      return;
+    }
+    this.#answered(Number(chunk.toString('latin1', 9, 12)));
+  }
+
+  #drop() {
+    this.#socket = null;
+    this.#pending = null;
+    if (this.#isBusy && !this.#isClosed) this.#answered(0);
+  }
+
+  /** @param {number} status */
+  #answered(status) {
+    this.#isBusy = false;
+    this.onAnswer(this, status);
+  }
+}

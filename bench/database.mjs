@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+
+const EMBEDDED = new URL('../dist/src/embedded.js', import.meta.url);
+const SETTINGS = [
+  'server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size', 'max_connections',
+];
+const TMPFS_MAGIC = 0x01021994;
+
+/**
+ * The embedded PostgreSQL that the service itself ships, with durability as in production, and an empty database for
+ * each subject. Throws when `fsync` or `synchronous_commit` is off.
+ */
+export class Database {
+  /** @param {{ url: string, pid(): number, stop(): Promise<void> }} server @param {pg.Client} client */
+  constructor(server, client) {
+    this.server = server;
+    this.client = client;
+    this.count = 0;
+    /** @type {Record<string, string>} */
+    this.settings = {};
+  }
+
+  /** @param {string} directory */
+  static async start(directory) {
+    if (!existsSync(EMBEDDED)) throw new Error('Nothing is built: npm run build.');
+    const { startEmbeddedPostgres } = await import(EMBEDDED.href);
+    const server = await startEmbeddedPostgres({ dataDir: path.join(directory, 'postgres'), database: 'bench' });
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    const database = new Database(server, client);
+    await database.#look(directory);
+    return database;
+  }
+
+  /** @param {string} directory */
+  async #look(directory) {
+    for (const name of SETTINGS) this.settings[name] = (await this.client.query(`show ${name}`)).rows[0][name];
+    const { fsync, synchronous_commit: isSynchronous } = this.settings;
+    if (fsync !== 'on' || isSynchronous !== 'on') throw new Error('PostgreSQL runs without fsync or synchronous_commit.');
+    const { type } = await statfs(directory);
+    this.settings.disk = type === TMPFS_MAGIC ? 'memory (tmpfs): set TMPDIR to a disk, fsync costs nothing here' : 'disk';
+  }
+
+  /** The root of the server's processes. */
+  get postmasterPid() {
+    return this.server.pid();
+  }
+
+  /** Makes an empty database. @returns {Promise<{ name: string, url: string }>} */
+  async create() {
+    const name = `bench_${++this.count}`;
+    await this.client.query(`create database ${name}`);
+    const url = new URL(this.server.url);
+    url.pathname = `/${name}`;
+    return { name, url: url.href };
+  }
+
+  /** Drops it, so that no vacuum of it runs beside the next subject. @param {string} name */
+  async drop(name) {
+    await this.client.query(`drop database if exists ${name} with (force)`);
+  }
+
+  async stop() {
+    await this.client.end();
+    await this.server.stop();
+  }
+}

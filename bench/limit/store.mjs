@@ -1,0 +1,162 @@
+/** The tables of the limit and its two statements. Arrays go in PostgreSQL's binary format, as the service sends them. */
+import pg from 'pg';
+
+const OID = { int4: 23, text: 25, uuid: 2950 };
+/** Rows of one statement at most. */
+const BATCH_MAX = 256;
+
+const SCHEMA = `
+  create table messages (
+    id uuid primary key, destination text not null, event_type text not null, body text not null,
+    created_at timestamptz not null default now()
+  );
+  create table deliveries (
+    id uuid primary key, status smallint not null, attempts smallint not null, claimed_until timestamptz, due_at timestamptz
+  );
+  create index deliveries_due_at_idx on deliveries (due_at) where status = 0;
+  create table attempts (
+    delivery_id uuid not null, number smallint not null, status_code int not null, duration_ms int not null,
+    created_at timestamptz not null default now(), primary key (delivery_id, number)
+  );`;
+
+const ACCEPT = `
+  with message as (
+    insert into messages (id, destination, event_type, body)
+    select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])
+  )
+  insert into deliveries (id, status, attempts, claimed_until, due_at)
+  select id, 0, 0, now() + interval '60 s', now() + interval '60 s' from unnest($1::uuid[]) as id`;
+
+const RECORD = `
+  with outcome as (
+    select * from unnest($1::uuid[], $2::int[], $3::int[]) as o (id, status_code, duration_ms)
+  ), attempt as (
+    insert into attempts (delivery_id, number, status_code, duration_ms) select id, 1, status_code, duration_ms from outcome
+  )
+  update deliveries d set status = case when o.status_code between 200 and 299 then 1 else 2 end, attempts = 1,
+    claimed_until = null, due_at = null
+  from outcome o where d.id = o.id`;
+
+// The tables grow from nothing faster than their statistics: a plan by key stays right, any other turns wrong.
+const PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
+
+/** @typedef {{ id: Buffer, destination: string, eventType: string, body: string }} Message */
+/** @typedef {{ id: Buffer, statusCode: number, durationMs: number }} Outcome */
+
+/** @param {string} url */
+export async function createTables(url) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(SCHEMA);
+  await client.end();
+}
+
+/**
+ * Collects what waits while the last statement runs and writes it as the next one: no timer, so an idle program
+ * writes at once and a busy one in large batches.
+ *
+ * @template T
+ */
+class GroupCommit {
+  /** @type {T[]} */
+  #waiting = [];
+  #isBusy = false;
+
+  /** @param {(batch: T[]) => Promise<void>} write returns when the batch is committed */
+  constructor(write) {
+    this.write = write;
+  }
+
+  /** @param {T} row */
+  add(row) {
+    this.#waiting.push(row);
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    setImmediate(() => void this.#flush());
+  }
+
+  async #flush() {
+    await this.write(this.#waiting.splice(0, BATCH_MAX));
+    this.#isBusy = this.#waiting.length > 0;
+    // Not at once: what this turn of the loop has still to read shares the statement.
+    if (this.#isBusy) setImmediate(() => void this.#flush());
+  }
+}
+
+/** @param {string} url */
+async function connect(url) {
+  const client = new pg.Client({ connectionString: url, options: PLANS });
+  await client.connect();
+  return client;
+}
+
+/** @param {string} url @param {(committed: Message[]) => void} onCommitted @returns {Promise<(message: Message) => void>} */
+export async function acceptor(url, onCommitted) {
+  const client = await connect(url);
+  const group = new GroupCommit(async (/** @type {Message[]} */ batch) => {
+    const values = [
+      uuids(batch.map((message) => message.id)),
+      texts(batch.map((message) => message.destination)),
+      texts(batch.map((message) => message.eventType)),
+      texts(batch.map((message) => message.body)),
+    ];
+    await client.query({ name: 'accept', text: ACCEPT, values });
+    onCommitted(batch);
+  });
+  return (message) => group.add(message);
+}
+
+/** @param {string} url @returns {Promise<(outcome: Outcome) => void>} */
+export async function recorder(url) {
+  const client = await connect(url);
+  const group = new GroupCommit(async (/** @type {Outcome[]} */ batch) => {
+    const values = [
+      uuids(batch.map((outcome) => outcome.id)),
+      integers(batch.map((outcome) => outcome.statusCode)),
+      integers(batch.map((outcome) => outcome.durationMs)),
+    ];
+    await client.query({ name: 'record', text: RECORD, values });
+  });
+  return (outcome) => group.add(outcome);
+}
+
+/**
+ * `array_send`'s header: dimensions, has-null flag, element type, length, lower bound.
+ *
+ * @param {Buffer} buffer @param {number} oid @param {number} length
+ */
+function header(buffer, oid, length) {
+  for (const [i, word] of [1, 0, oid, length, 1].entries()) buffer.writeInt32BE(word, i * 4);
+  return 20;
+}
+
+/** @param {Buffer[]} ids */
+function uuids(ids) {
+  const buffer = Buffer.allocUnsafe(20 + ids.length * 20);
+  let offset = header(buffer, OID.uuid, ids.length);
+  for (const id of ids) {
+    offset = buffer.writeInt32BE(16, offset);
+    offset += id.copy(buffer, offset);
+  }
+  return buffer;
+}
+
+/** @param {number[]} numbers */
+function integers(numbers) {
+  const buffer = Buffer.allocUnsafe(20 + numbers.length * 8);
+  let offset = header(buffer, OID.int4, numbers.length);
+  for (const number of numbers) offset = buffer.writeInt32BE(number, buffer.writeInt32BE(4, offset));
+  return buffer;
+}
+
+/** @param {string[]} values */
+function texts(values) {
+  const sizes = values.map((value) => Buffer.byteLength(value));
+  const buffer = Buffer.allocUnsafe(20 + sizes.reduce((sum, size) => sum + 4 + size, 0));
+  let offset = header(buffer, OID.text, values.length);
+  for (const [i, value] of values.entries()) {
+    offset = buffer.writeInt32BE(/** @type {number} */ (sizes[i]), offset);
+    offset += buffer.write(value, offset);
+  }
+  return buffer;
+}

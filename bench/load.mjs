@@ -1,0 +1,149 @@
+/**
+ * The load generator of the bench, a process of its own. A run has one of three forms:
+ *
+ * - `backlog`: each connection sends as soon as it has its answer, as long as no more than so many accepted messages
+ *   wait for delivery: what is sustained is then the rate of the whole way, not of accepting alone;
+ * - `perSecond`: a fixed schedule, whatever the answers do; latency counts from the moment a message was due to leave
+ *   (no coordinated omission), so a stall of the service is charged to every message it held up;
+ * - `count`: so many messages, as fast as they are accepted (and `backlog`, when given with it, allows).
+ */
+import net from 'node:net';
+import { nowMs } from './clock.mjs';
+import { Connection, template } from './connection.mjs';
+import { answerQuestions, MESSAGES_MAX } from './protocol.mjs';
+
+const TICK_MS = 1;
+const ACCEPTED = 202;
+/** After a refusal or a broken connection: a service that sheds load must not be asked again in a closed loop. */
+const PAUSE_MS = 10;
+const LAST_ANSWERS_MS = 10_000;
+
+/** @typedef {{ backlog?: number, perSecond?: number, count?: number }} Form */
+/** @typedef {Parameters<typeof template>[0]} Request */
+/** @typedef {Form & { ports: number[], connections: number, countsPort: number, first: number, request: Request }} Order */
+
+class Run {
+  #sent = 0;
+  #accepted = 0;
+  #failed = 0;
+  #received = 0;
+  #due = 0;
+  #isStopping = false;
+  /** @type {Record<string, number>} */
+  #refusals = {};
+  /** @type {Connection[]} */
+  #free = [];
+  /** @type {NodeJS.Timeout | undefined} */
+  #ticker;
+
+  /** @param {Order} order */
+  constructor(order) {
+    this.order = order;
+    this.sentAt = new Float64Array(MESSAGES_MAX);
+    this.acceptedAt = new Float64Array(MESSAGES_MAX);
+    const bytes = template(order.request);
+    const onAnswer = (/** @type {Connection} */ connection, /** @type {number} */ status) => this.#answered(connection, status);
+    for (let i = 0; i < order.connections; i++) {
+      this.#free.push(new Connection(/** @type {number} */ (order.ports[i % order.ports.length]), bytes, onAnswer));
+    }
+    this.connections = [...this.#free];
+    this.counts = net.connect(order.countsPort, '127.0.0.1');
+    this.counts.on('data', (chunk) => this.#delivered(chunk));
+    this.startedAt = nowMs();
+    if (order.perSecond !== undefined) this.#ticker = setInterval(() => this.#tick(order.perSecond ?? 0), TICK_MS);
+    this.#pump();
+  }
+
+  /** Stops sending, waits for the last answers, and tells what was sent and accepted and when. */
+  async stop() {
+    this.#isStopping = true;
+    clearInterval(this.#ticker);
+    await this.#until(() => this.#accepted + this.#failed === this.#sent);
+    for (const connection of this.connections) connection.close();
+    this.counts.destroy();
+    return {
+      sentAt: this.sentAt.slice(0, this.#sent),
+      acceptedAt: this.acceptedAt.slice(0, this.#sent),
+      accepted: this.#accepted,
+      refusals: this.#refusals,
+    };
+  }
+
+  /** How many of `count` are accepted so far. */
+  get accepted() {
+    return this.#accepted;
+  }
+
+  /** How many more may be sent now. */
+  #budget() {
+    const { backlog, count, perSecond } = this.order;
+    const taken = this.#sent - this.#failed;
+    if (this.#isStopping) return 0;
+    if (perSecond !== undefined) return this.#due - this.#sent;
+    return Math.min((backlog ?? Infinity) - (taken - this.#received), (count ?? Infinity) - taken);
+  }
+
+  #pump() {
+    for (let budget = this.#budget(); budget > 0 && this.#free.length > 0; budget--) {
+      const index = this.#sent++;
+      this.sentAt[index] = this.#leavesAt(index);
+      this.#free.shift()?.send(this.order.first + index);
+    }
+  }
+
+  /** @param {number} index */
+  #leavesAt(index) {
+    const { perSecond } = this.order;
+    return perSecond === undefined ? nowMs() : this.startedAt + Math.floor((index * 1000) / perSecond / TICK_MS) * TICK_MS;
+  }
+
+  /** @param {number} perSecond */
+  #tick(perSecond) {
+    const ticks = Math.floor((nowMs() - this.startedAt) / TICK_MS) + 1;
+    this.#due = Math.ceil((ticks * TICK_MS * perSecond) / 1000);
+    this.#pump();
+  }
+
+  /** @param {Connection} connection @param {number} status */
+  #answered(connection, status) {
+    if (status === ACCEPTED) {
+      this.acceptedAt[connection.number - this.order.first] = nowMs();
+      this.#accepted++;
+      this.#free.push(connection);
+      this.#pump();
+      return;
+    }
+    this.#failed++;
+    this.#refusals[status] = (this.#refusals[status] ?? 0) + 1;
+    setTimeout(() => {
+      this.#free.push(connection);
+      this.#pump();
+    }, PAUSE_MS);
+  }
+
+  /** @param {Buffer} chunk */
+  #delivered(chunk) {
+    // A count is 4 bytes written at once on loopback; one that came in two pieces is left out for the next.
+    if (chunk.length % 4 !== 0) return;
+    this.#received = chunk.readUInt32LE(chunk.length - 4);
+    this.#pump();
+  }
+
+  /** @param {() => boolean} isDone */
+  async #until(isDone) {
+    for (const giveUpAt = nowMs() + LAST_ANSWERS_MS; !isDone() && nowMs() < giveUpAt; ) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
+
+/** @type {Run | null} */
+let run = null;
+
+answerQuestions({
+  start: (/** @type {Order} */ order) => {
+    run = new Run(order);
+  },
+  accepted: () => run?.accepted,
+  stop: () => run?.stop(),
+});

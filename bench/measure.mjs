@@ -1,0 +1,86 @@
+/** What a row is measured with: CPU time from /proc, PostgreSQL's own counters, and percentiles. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+/** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is (proc(5)). */
+const MS_PER_TICK = 10;
+
+/** @typedef {{ group: string, pid: number }} Measured */
+/**
+ * CPU time so far: `ms` by group, the others of the whole machine.
+ *
+ * @typedef {{ ms: Record<string, number>, idleMs: number, totalMs: number }} CpuSnapshot
+ */
+
+/** @param {number} pid @returns {{ parent: number, own: number, reaped: number } | null} milliseconds */
+function readProcess(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in parentheses may hold anything; the fields count from behind it: state, ppid, …, utime (12th).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+    const ms = (/** @type {number} */ i) => (fields[i] ?? 0) * MS_PER_TICK;
+    return { parent: fields[1] ?? 0, own: ms(11) + ms(12), reaped: ms(13) + ms(14) };
+  } catch {
+    return null; // it ended meanwhile
+  }
+}
+
+/** The CPU of a process and all below it, with those that have ended since. @param {number} root */
+function treeMs(root) {
+  const processes = new Map();
+  for (const name of readdirSync('/proc')) {
+    const found = /^\d+$/.test(name) ? readProcess(Number(name)) : null;
+    if (found !== null) processes.set(Number(name), found);
+  }
+  let ms = 0;
+  for (const [pid, { own, reaped }] of processes) {
+    let at = pid;
+    while (at !== root && at > 1) at = processes.get(at)?.parent ?? 0;
+    if (at === root) ms += own + (pid === root ? reaped : 0);
+  }
+  return ms;
+}
+
+/**
+ * The CPU time that each group of processes has used so far, `postgres` being the whole tree of the server.
+ * Empty where there is no /proc.
+ *
+ * @param {Measured[]} processes @param {number} postmasterPid @returns {CpuSnapshot}
+ */
+export function cpuSnapshot(processes, postmasterPid) {
+  if (!existsSync('/proc/self/stat')) return { ms: {}, idleMs: 0, totalMs: 0 };
+  /** @type {Record<string, number>} */
+  const ms = { postgres: treeMs(postmasterPid) };
+  for (const { group, pid } of processes) ms[group] = (ms[group] ?? 0) + (readProcess(pid)?.own ?? 0);
+  const machine = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.trim().split(/ +/).slice(1, 9) ?? [];
+  const times = machine.map((ticks) => Number(ticks) * MS_PER_TICK);
+  return { ms, idleMs: (times[3] ?? 0) + (times[4] ?? 0), totalMs: times.reduce((sum, time) => sum + time, 0) };
+}
+
+/**
+ * Commits in one database and WAL bytes of the server, so far. A backend hands in its counts once a second, so both
+ * readings of a difference are to be taken at rest.
+ *
+ * @param {import('pg').Client} client @param {string} database
+ */
+export async function databaseCounters(client, database) {
+  const { rows } = await client.query({
+    text: `select (select xact_commit from pg_stat_database where datname = $1)::float8 as commits,
+             pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as wal_bytes`,
+    values: [database],
+  });
+  return { commits: Number(rows[0].commits), walBytes: Number(rows[0].wal_bytes) };
+}
+
+/** @param {Float64Array} values in any order; sorted by this @returns {{ p50: number, p99: number, max: number }} */
+export function percentiles(values) {
+  values.sort();
+  const at = (/** @type {number} */ share) => values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+/** @param {number[]} values */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}

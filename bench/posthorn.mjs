@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, startProgram, stopProcess } from './processes.mjs';
+
+const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
+const READY_WITHIN_MS = 60_000;
+const POLL_MS = 100;
+
+/** @typedef {'all' | 'api' | 'worker'} Role */
+
+/**
+ * Starts the service, a process per role, on one empty database, and makes the healthy destination.
+ *
+ * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[] }} options
+ * @returns {Promise<Required<import('./window.mjs').Subject>>}
+ */
+export async function startPosthorn({ databaseUrl, targetUrl, directory, roles }) {
+  if (!existsSync(MAIN)) throw new Error('Nothing is built: npm run build.');
+  const { generateApiKey } = await import('../dist/src/modules/auth/api-key.js');
+  const key = generateApiKey('live', Buffer.alloc(32, 9));
+  /** @type {import('node:child_process').ChildProcess[]} */
+  const children = [];
+  /** @type {number[]} */
+  const ports = [];
+  const processes = [];
+  for (const role of roles) {
+    const port = await freePort();
+    const child = startProgram(MAIN, environment(databaseUrl, directory, role, port, key));
+    children.push(child);
+    processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0 });
+    if (role !== 'worker') ports.push(port);
+    // One after the other: the first one migrates.
+    await untilReady(port, child);
+  }
+  const headers = { authorization: `Bearer ${key}` };
+  let made = 0;
+  const createDestination = async (/** @type {{ url: string, perSecond?: number }} */ { url, perSecond }) => {
+    const limit = perSecond === undefined ? {} : { rate_limit: { per_second: perSecond } };
+    const body = JSON.stringify({ name: `bench ${++made}`, type: 'https', url, ...limit });
+    const request = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
+    const response = await fetch(`http://127.0.0.1:${ports[0]}/v1/destinations`, request);
+    const text = await response.text();
+    if (response.status !== 201) throw new Error(`POST /v1/destinations answered ${response.status}: ${text}`);
+    return /** @type {string} */ (JSON.parse(text).id);
+  };
+  const destination = await createDestination({ url: targetUrl });
+  return {
+    ports, headers, destination, processes, createDestination,
+    stop: async () => void (await Promise.all(children.map(stopProcess))),
+  };
+}
+
+/**
+ * @param {string} databaseUrl @param {string} directory @param {Role} role @param {number} port @param {string} key
+ * @returns {Record<string, string>}
+ */
+function environment(databaseUrl, directory, role, port, key) {
+  return {
+    ROLE: role,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    DATA_DIR: path.join(directory, `service-${port}`),
+    DATABASE_URL: databaseUrl,
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    BOOTSTRAP_API_KEY: key,
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    EGRESS_ALLOW_HTTP: 'true',
+    RATE_LIMIT_KEY: 'off',
+    RATE_LIMIT_ORG: 'off',
+    LOG_LEVEL: 'warn',
+  };
+}
+
+/** @param {number} port @param {import('node:child_process').ChildProcess} child */
+async function untilReady(port, child) {
+  for (const giveUpAt = performance.now() + READY_WITHIN_MS; performance.now() < giveUpAt; ) {
+    const ended = child.exitCode ?? child.signalCode;
+    if (ended !== null) throw new Error(`Posthorn ended at its start (${ended}).`);
+    const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => null);
+    await response?.arrayBuffer();
+    if (response?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`Posthorn was not ready within ${READY_WITHIN_MS / 1000} s.`);
+}

@@ -1,0 +1,80 @@
+/** Processes that the bench starts, and how they end. */
+import { fork, spawn } from 'node:child_process';
+import net from 'node:net';
+
+const STOP_MS = 15_000;
+
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+let isStopping = false;
+
+/** @template {import('node:child_process').ChildProcess} T @param {T} child @returns {T} */
+function remember(child) {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  // Interrupted, the command may be on its way to the next start.
+  if (isStopping) child.kill('SIGKILL');
+  return child;
+}
+
+/** @typedef {{ child: import('node:child_process').ChildProcess, ask(question: object): Promise<any> }} Helper */
+
+/** A port that nobody listens on at the moment. */
+export async function freePort() {
+  const server = net.createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {net.AddressInfo} */ (server.address());
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/**
+ * Starts a module of the bench that answers questions (see `answerQuestions`).
+ *
+ * @param {string} name its file beside this one @returns {Helper}
+ */
+export function startHelper(name) {
+  const child = remember(fork(new URL(name, import.meta.url), { serialization: 'advanced' }));
+  /** @type {Map<number, { resolve(answer: any): void, reject(error: Error): void }>} */
+  const asked = new Map();
+  let last = 0;
+  child.on('message', (/** @type {{ id: number, answer: unknown }} */ { id, answer }) => {
+    asked.get(id)?.resolve(answer);
+    asked.delete(id);
+  });
+  child.on('exit', (code, signal) => {
+    for (const { reject } of asked.values()) reject(new Error(`${name} ended early (${code ?? signal}).`));
+  });
+  const ask = (/** @type {object} */ question) =>
+    new Promise((resolve, reject) => {
+      const id = ++last;
+      asked.set(id, { resolve, reject });
+      child.send({ id, ...question }, (error) => error && reject(error));
+    });
+  return { child, ask };
+}
+
+/**
+ * @param {string} file @param {Record<string, string>} environment
+ * @returns {import('node:child_process').ChildProcess} its errors are ours, its output is dropped
+ */
+export function startProgram(file, environment) {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC', NODE_ENV: 'production', ...environment };
+  return remember(spawn(process.execPath, [file], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
+}
+
+/** Asks a process to end, and ends it when it does not. @param {import('node:child_process').ChildProcess} child */
+export async function stopProcess(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Ends whatever is still running, and whatever is started from now on. */
+export async function stopEverything() {
+  isStopping = true;
+  await Promise.all([...running].map(stopProcess));
+}

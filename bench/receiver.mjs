@@ -1,0 +1,146 @@
+/**
+ * The receiver of the bench, a process of its own: a raw HTTP/1.1 server that answers and counts.
+ *
+ * `/ok` answers 200 at once and notes when each message number came first; `/slow?ms=100` does so after a while;
+ * `/hang` and `/fail` answer 200 until they are told to break (a destination is probed when it is created), and then
+ * never or with 500. A second port, which the command can close, stands for a receiver that refuses.
+ */
+import net from 'node:net';
+import { nowMs } from './clock.mjs';
+import { answerQuestions, DIGITS, MARK, MESSAGES_MAX, readNumber } from './protocol.mjs';
+
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+const ERROR = 'HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n';
+const UNREADABLE = 'HTTP/1.1 411 Length Required\r\ncontent-length: 0\r\nconnection: close\r\n\r\n';
+const HEAD_END = '\r\n\r\n';
+const LENGTH = /\r\ncontent-length: *(\d+)/i;
+const CHUNKED = /\r\ntransfer-encoding:/i;
+const MARK_BYTE = MARK.charCodeAt(0);
+const REPORT_EVERY_MS = 2;
+
+let receivedAt = new Float64Array(MESSAGES_MAX);
+let first = 0;
+let highest = -1;
+let unique = 0;
+let total = 0;
+let isBroken = false;
+
+/** @param {Buffer} chunk @param {number} from @param {number} to */
+function count(chunk, from, to) {
+  const mark = chunk.indexOf(MARK_BYTE, from);
+  if (mark < 0 || mark + DIGITS >= to) return;
+  const index = readNumber(chunk, mark + 1) - first;
+  // A late message of an earlier row belongs to nobody's figures.
+  if (index < 0 || index >= MESSAGES_MAX) return;
+  total++;
+  if (receivedAt[index] !== 0) return;
+  receivedAt[index] = nowMs();
+  unique++;
+  if (index > highest) highest = index;
+}
+
+/** @param {net.Socket} socket @param {string} head @param {Buffer} chunk @param {number} bodyAt @param {number} end */
+function answer(socket, head, chunk, bodyAt, end) {
+  const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' ', head.indexOf(' ') + 1));
+  if (path === '/ok') {
+    socket.write(OK, 'latin1');
+    count(chunk, bodyAt, end);
+  } else if (path.startsWith('/slow?ms=')) {
+    count(chunk, bodyAt, end);
+    setTimeout(() => socket.write(OK, 'latin1'), Number(path.slice('/slow?ms='.length)));
+  } else if (!isBroken) {
+    socket.write(OK, 'latin1');
+  } else if (path !== '/hang') {
+    socket.write(ERROR, 'latin1');
+  }
+}
+
+/** @param {net.Socket} socket */
+function converse(socket) {
+  /** @type {Buffer | null} */
+  let pending = null;
+  socket.setNoDelay(true);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (/** @type {Buffer} */ received) => {
+    let chunk = pending === null ? received : Buffer.concat([pending, received]);
+    pending = null;
+    while (chunk.length > 0) {
+      const headEnd = chunk.indexOf(HEAD_END);
+      const head = headEnd < 0 ? '' : chunk.toString('latin1', 0, headEnd);
+      const length = LENGTH.exec(head);
+      if (headEnd >= 0 && length === null && CHUNKED.test(head)) return void socket.end(UNREADABLE);
+      const bodyAt = headEnd + HEAD_END.length;
+      const end = bodyAt + Number(length?.[1] ?? 0);
+      if (headEnd < 0 || chunk.length < end) return void (pending = chunk);
+      answer(socket, head, chunk, bodyAt, end);
+      chunk = chunk.subarray(end);
+    }
+  });
+}
+
+/**
+ * Tells the load generator the number of messages received, as 4 bytes whenever it has changed.
+ *
+ * @param {net.Socket} socket
+ */
+function reportCounts(socket) {
+  let reported = -1;
+  const timer = setInterval(() => {
+    if (reported === unique) return;
+    reported = unique;
+    const bytes = Buffer.allocUnsafe(4);
+    bytes.writeUInt32LE(unique);
+    socket.write(bytes);
+  }, REPORT_EVERY_MS);
+  socket.setNoDelay(true);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** @param {(socket: net.Socket) => void} serve @returns {Promise<{ port: number, close(): void }>} */
+async function listen(serve) {
+  const sockets = new Set();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    serve(socket);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {net.AddressInfo} */ (server.address());
+  const close = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { port, close };
+}
+
+const main = await listen(converse);
+const counts = await listen(reportCounts);
+/** @type {{ port: number, close(): void } | null} */
+let refusing = null;
+
+answerQuestions({
+  ports: () => ({ port: main.port, countsPort: counts.port }),
+  /** Opens the port that is to refuse later. */
+  open: async () => {
+    refusing = await listen(converse);
+    return refusing.port;
+  },
+  /** From now on `/fail` fails, `/hang` hangs, and the second port refuses. */
+  break: () => {
+    isBroken = true;
+    refusing?.close();
+  },
+  mend: () => {
+    isBroken = false;
+  },
+  /** Starts a row whose messages are numbered from `first`. */
+  reset: (question) => {
+    receivedAt = new Float64Array(MESSAGES_MAX);
+    ({ first } = question);
+    [highest, unique, total] = [-1, 0, 0];
+  },
+  unique: () => unique,
+  /** The row so far: when each message came first, in the order of their numbers; 0 for one that did not. */
+  collect: () => ({ receivedAt: receivedAt.slice(0, highest + 1), unique, total }),
+});

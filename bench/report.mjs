@@ -1,0 +1,118 @@
+import { median } from './measure.mjs';
+
+/** @typedef {import('./window.mjs').Figures} Figures */
+/** @typedef {Map<string, Figures>} Rows medians by row */
+/**
+ * A promise and what was measured; `null` when this run did not. `isDisturbed`: a row it is taken from was.
+ *
+ * @typedef {{ promise: string, value: number | null, bound: string, isKept: boolean | null, isDisturbed: boolean }} Promised
+ */
+
+const GROUPS = { service: 'service', api: 'service', worker: 'service', postgres: 'pg', load: 'load', receiver: 'recv' };
+
+/** The median of each figure over the rounds. @param {any[]} rounds @returns {any} */
+export function medianOf(rounds) {
+  const [first] = rounds;
+  if (typeof first === 'number') return median(rounds.map((value) => value ?? 0));
+  const names = new Set(rounds.flatMap((round) => Object.keys(round)));
+  return Object.fromEntries([...names].map((name) => [name, medianOf(rounds.map((round) => round[name] ?? 0))]));
+}
+
+/** Above this share of the machine in other hands a rate says little. */
+const OTHERS_MAX = 0.1;
+
+/**
+ * The rate, scaled to a machine that nobody else uses, so that two rows compare although one of them was disturbed.
+ *
+ * @param {Rows} rows @param {string} name
+ */
+function rate(rows, name) {
+  const figures = rows.get(name);
+  return figures === undefined ? Number.NaN : figures.deliveriesPerSecond / (1 - figures.others);
+}
+
+/**
+ * What was promised, against what was measured.
+ *
+ * @param {Rows} rows @returns {Promised[]}
+ */
+export function promises(rows) {
+  const half = rows.get('service-half');
+  const ofService = [...rows.keys()].filter((name) => !name.startsWith('limit'));
+  const lost = ofService.reduce((sum, name) => sum + (rows.get(name)?.lost ?? 0), 0);
+  const judge = judgeBy(rows);
+  return [
+    judge('service / limit', rate(rows, 'service') / rate(rows, 'limit'), '>= 0.6', ['service', 'limit']),
+    judge('commits per delivery', rows.get('service')?.commits, '<= 0.1', ['service']),
+    judge('accept p99 at half load, ms', half?.accept.p99, '< 20', ['service-half']),
+    judge('202 to receipt p99 at half load, ms', half?.receipt.p99, '< 60', ['service-half']),
+    ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited'].map((name) =>
+      judge(`${name} / alone`, rate(rows, name) / rate(rows, `${name}:alone`), '>= 0.9', [name, `${name}:alone`])),
+    judge('accepted and lost', ofService.length > 0 ? lost : undefined, '<= 0', []),
+  ];
+}
+
+/** @param {Rows} rows */
+function judgeBy(rows) {
+  /** @type {(promise: string, value: number | undefined, bound: string, from: string[]) => Promised} */
+  return (promise, value, bound, from) => {
+    const isDisturbed = from.some((name) => (rows.get(name)?.others ?? 0) > OTHERS_MAX);
+    if (value === undefined || Number.isNaN(value)) return { promise, value: null, bound, isKept: null, isDisturbed };
+    const [relation = '', number = ''] = bound.split(' ');
+    const isKept = relation === '>=' ? value >= Number(number) : relation === '<=' ? value <= Number(number) : value < Number(number);
+    return { promise, value, bound, isKept, isDisturbed };
+  };
+}
+
+/** @param {Rows} rows @returns {string} */
+export function table(rows) {
+  const header = [
+    'row', 'deliv/s', 'scaled', 'x limit', 'accept p50', 'p99', 'max', 'receipt p50', 'p99', 'us service', 'pg', 'load', 'recv',
+    'idle', 'others', 'commits', 'WAL B', 'lost', 'dup', 'refused',
+  ];
+  const lines = [header, ...[...rows].map(([name, figures]) => cells(name, figures, rate(rows, name), rate(rows, 'limit')))];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const pad = (/** @type {string} */ cell, /** @type {number} */ i) =>
+    i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0);
+  const aligned = lines.map((line) => line.map(pad).join('  '));
+  const isDisturbed = [...rows.values()].some(({ others }) => others > OTHERS_MAX);
+  if (isDisturbed) aligned.push('* other programs took more than a tenth of the machine: measure this row again');
+  return aligned.join('\n');
+}
+
+/** @param {string} name @param {Figures} figures @param {number} scaled @param {number} limit @returns {string[]} */
+function cells(name, figures, scaled, limit) {
+  const { accept, receipt, refusals } = figures;
+  const isPaced = name.endsWith('-half');
+  return [
+    name,
+    figures.deliveriesPerSecond.toFixed(0) + (figures.others > OTHERS_MAX ? '*' : ' '),
+    isPaced ? '-' : scaled.toFixed(0),
+    isPaced || Number.isNaN(limit) ? '-' : (scaled / limit).toFixed(2),
+    ...[accept.p50, accept.p99, accept.max, receipt.p50, receipt.p99].map((ms) => ms.toFixed(1)),
+    ...['service', 'pg', 'load', 'recv'].map((column) => micros(figures.cpuMicros, column)),
+    ...[figures.idle, figures.others].map((share) => `${(share * 100).toFixed(0)}%`),
+    figures.commits.toFixed(3),
+    figures.walBytes.toFixed(0),
+    String(figures.lost),
+    String(figures.duplicates),
+    Object.entries(refusals).map(([status, count]) => `${status}:${count}`).join(' ') || '0',
+  ];
+}
+
+/** @param {Record<string, number>} cpuMicros @param {string} column */
+function micros(cpuMicros, column) {
+  const groups = Object.entries(cpuMicros).filter(([group]) => GROUPS[/** @type {keyof typeof GROUPS} */ (group)] === column);
+  return groups.map(([, value]) => value.toFixed(0)).join('+') || '-';
+}
+
+/** One line for each promise. @param {Promised[]} promised */
+export function verdicts(promised) {
+  const width = Math.max(...promised.map(({ promise }) => promise.length));
+  return promised
+    .map(({ promise, value, bound, isKept, isDisturbed }) => {
+      if (value === null) return `-      ${promise.padEnd(width)}  not measured (${bound})`;
+      return `${isKept ? 'pass' : 'FAIL'}${isDisturbed ? '*' : ' '}  ${promise.padEnd(width)}  ${Number(value.toPrecision(3))} (${bound})`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,126 @@
+import { startLimit } from './limit/subject.mjs';
+import { startPosthorn } from './posthorn.mjs';
+import { breakIn, fill, measure } from './window.mjs';
+
+/** Processes of the limit; the service has as many. */
+const LIMIT_PROCESSES = 2;
+/** A limit that is never reached: what remains is the limiter's own cost. */
+const UNREACHED_PER_SECOND = 1_000_000;
+
+/** @typedef {import('./window.mjs').Bench & { directory: string }} Bench */
+/** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
+/** @typedef {{ name: string, figures: import('./window.mjs').Figures }} Row */
+/** @typedef {(row: Row) => void} Report */
+/**
+ * Rows that share one start of a subject.
+ *
+ * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
+ */
+
+/**
+ * @template {import('./window.mjs').Subject} T
+ * @param {Bench} bench
+ * @param {(options: { databaseUrl: string, targetUrl: string, directory: string }) => Promise<T>} start
+ * @param {(subject: T & { database: string }) => Promise<void>} use
+ */
+async function withSubject(bench, start, use) {
+  const database = await bench.database.create();
+  const subject = await start({ databaseUrl: database.url, targetUrl: `${receiver(bench)}/ok`, directory: bench.directory });
+  await breakIn(bench, subject);
+  await use({ ...subject, database: database.name });
+  await subject.stop();
+  await bench.database.drop(database.name);
+}
+
+/** @param {Bench} bench */
+const receiver = (bench) => `http://127.0.0.1:${bench.receiverPort}`;
+
+/** @param {Bench} bench @param {import('./posthorn.mjs').Role[]} roles @param {(subject: Service) => Promise<void>} use */
+const withService = (bench, roles, use) => withSubject(bench, (options) => startPosthorn({ ...options, roles }), use);
+
+/** The limit, sustained, and at half of that. @type {Block} */
+const limit = {
+  rows: ['limit', 'limit-half'],
+  run: (bench, wanted, report) =>
+    withSubject(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES }), async (subject) => {
+      await sustainedAndHalf(bench, subject, 'limit', wanted, report);
+    }),
+};
+
+/**
+ * The service: sustained, at half of that, with an Idempotency-Key on every request, with a rate limit out of reach.
+ *
+ * @type {Block}
+ */
+const service = {
+  rows: ['service', 'service-half', 'service-idempotency', 'service-limiter'],
+  run: (bench, wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      await sustainedAndHalf(bench, subject, 'service', wanted, report);
+      if (wanted.has('service-idempotency')) {
+        report({ name: 'service-idempotency', figures: await measure(bench, subject, { hasKey: true }) });
+      }
+      if (!wanted.has('service-limiter')) return;
+      const destination = await subject.createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND });
+      report({ name: 'service-limiter', figures: await measure(bench, subject, { destination }) });
+    }),
+};
+
+/**
+ * @param {Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
+ * @param {string} name @param {Set<string>} wanted @param {Report} report
+ */
+async function sustainedAndHalf(bench, subject, name, wanted, report) {
+  const half = `${name}-half`;
+  if (!wanted.has(name) && !wanted.has(half)) return;
+  const figures = await measure(bench, subject);
+  report({ name, figures });
+  if (!wanted.has(half)) return;
+  const perSecond = figures.deliveriesPerSecond / 2;
+  report({ name: half, figures: await measure(bench, subject, { perSecond }) });
+}
+
+/**
+ * The healthy destination alone, and then beside another one that holds so many waiting deliveries.
+ *
+ * @param {string} kind @param {number} waiting
+ * @param {(bench: Bench, subject: Service) => Promise<string>} neighbour makes the other destination
+ * @returns {Block}
+ */
+function beside(kind, waiting, neighbour) {
+  const name = `beside-${kind}`;
+  return {
+    rows: [name],
+    run: (bench, _wanted, report) =>
+      withService(bench, ['all', 'all'], async (subject) => {
+        report({ name: `${name}:alone`, figures: await measure(bench, subject) });
+        const destination = await neighbour(bench, subject);
+        await bench.receiver.ask({ kind: 'break' });
+        await fill(bench, subject, destination, waiting);
+        report({ name, figures: await measure(bench, subject) });
+        await bench.receiver.ask({ kind: 'mend' });
+      }),
+  };
+}
+
+const failing = beside('failing', 50_000, (bench, subject) => subject.createDestination({ url: `${receiver(bench)}/fail` }));
+
+const hanging = beside('hanging', 50_000, (bench, subject) => subject.createDestination({ url: `${receiver(bench)}/hang` }));
+
+const refused = beside('refused', 50_000, async (bench, subject) =>
+  subject.createDestination({ url: `http://127.0.0.1:${await bench.receiver.ask({ kind: 'open' })}/refused` }));
+
+const limited = beside('limited', 5_000, (bench, subject) =>
+  subject.createDestination({ url: `${receiver(bench)}/slow?ms=0`, perSecond: 10 }));
+
+/** The API and the worker in processes of their own. @type {Block} */
+const apart = {
+  rows: ['roles-apart'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['api', 'worker'], async (subject) => {
+      report({ name: 'roles-apart', figures: await measure(bench, subject) });
+    }),
+};
+
+/** In the order of running. */
+export const BLOCKS = [limit, service, failing, refused, hanging, limited, apart];

@@ -1,0 +1,199 @@
+import { nowMs } from './clock.mjs';
+import { cpuSnapshot, databaseCounters, percentiles } from './measure.mjs';
+import { payload } from './protocol.mjs';
+
+/** Accepted messages that may wait for delivery while a sustained rate is taken. */
+const BACKLOG_MAX = 2000;
+const PAYLOAD_BYTES = 1024;
+const WARM_UP_MS = 3000;
+/** PostgreSQL's backends hand in their counts once a second. */
+const SETTLE_MS = 1500;
+/** What has not come after so long without any other message coming is lost. */
+const LOST_AFTER_MS = 10_000;
+const POLL_MS = 50;
+const BREAK_IN_MESSAGES = 30_000;
+const FILL_WITHIN_MS = 300_000;
+
+/**
+ * A running program under test.
+ *
+ * @typedef {object} Subject
+ * @property {number[]} ports where it accepts
+ * @property {Record<string, string>} headers that a request needs
+ * @property {string} destination the healthy one
+ * @property {import('./measure.mjs').Measured[]} processes
+ * @property {(options: { url: string, perSecond?: number }) => Promise<string>} [createDestination]
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * What the rows share.
+ *
+ * @typedef {object} Bench
+ * @property {import('./processes.mjs').Helper} load
+ * @property {import('./processes.mjs').Helper} receiver
+ * @property {number} receiverPort
+ * @property {number} countsPort
+ * @property {import('./database.mjs').Database} database
+ * @property {number} seconds
+ * @property {number} connections
+ * @property {number} nextNumber
+ */
+
+/** @typedef {{ p50: number, p99: number, max: number }} Latency milliseconds */
+
+/**
+ * @typedef {object} Figures
+ * @property {number} deliveriesPerSecond messages that came for the first time
+ * @property {Latency} accept send → 202
+ * @property {Latency} receipt 202 → the message is at the receiver
+ * @property {Latency} total send → the message is at the receiver
+ * @property {Record<string, number>} cpuMicros by group, per delivery
+ * @property {number} idle share of the machine's CPU time
+ * @property {number} others share of the machine's CPU time that went to processes that are no part of the bench
+ * @property {number} commits per delivery
+ * @property {number} walBytes per delivery
+ * @property {number} lost accepted and not received
+ * @property {number} duplicates
+ * @property {Record<string, number>} refusals answers other than 202, by status; 0 for a broken connection
+ */
+
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @typedef {{ destination?: string, hasKey?: boolean }} To */
+
+/** @param {Bench} bench @param {Subject} subject @param {To} to @param {import('./load.mjs').Form} form */
+function order(bench, subject, { destination = subject.destination, hasKey = false }, form) {
+  const body = `{"destination":"${destination}","event_type":"order.paid","payload":${payload(PAYLOAD_BYTES)}}`;
+  const request = { path: '/v1/send', headers: subject.headers, body, hasKey };
+  const { connections, countsPort, nextNumber: first } = bench;
+  return { kind: 'start', ports: subject.ports, connections, countsPort, first, request, ...form };
+}
+
+/**
+ * Lets a program just started compile what is hot, which takes messages and not seconds: without it the first row
+ * would be slower than the second, and whatever stands in the second would look like a gain.
+ *
+ * @param {Bench} bench @param {Subject} subject
+ */
+export async function breakIn(bench, subject) {
+  await bench.receiver.ask({ kind: 'reset', first: bench.nextNumber });
+  await send(bench, order(bench, subject, {}, { count: BREAK_IN_MESSAGES, backlog: BACKLOG_MAX }), BREAK_IN_MESSAGES);
+}
+
+/**
+ * Sends `count` messages and returns when they are accepted, delivered or not.
+ *
+ * @param {Bench} bench @param {Subject} subject @param {string} destination @param {number} count
+ */
+export async function fill(bench, subject, destination, count) {
+  await send(bench, order(bench, subject, { destination }, { count }), count);
+}
+
+/** @param {Bench} bench @param {object} order @param {number} count */
+async function send(bench, order, count) {
+  await bench.load.ask(order);
+  for (const giveUpAt = nowMs() + FILL_WITHIN_MS; (await bench.load.ask({ kind: 'accepted' })) < count; await sleep(POLL_MS)) {
+    if (nowMs() > giveUpAt) throw new Error(`${count} messages were not accepted within ${FILL_WITHIN_MS / 60_000} minutes.`);
+  }
+  const { sentAt } = await bench.load.ask({ kind: 'stop' });
+  bench.nextNumber += sentAt.length;
+}
+
+/**
+ * One row: warms up, measures for `bench.seconds`, and lets what is accepted arrive.
+ *
+ * @param {Bench} bench @param {Subject & { database: string }} subject
+ * @param {To & { perSecond?: number }} [options] `perSecond` paces it; otherwise it is saturated
+ * @returns {Promise<Figures>}
+ */
+export async function measure(bench, subject, { perSecond, ...to } = {}) {
+  const { load, receiver, database } = bench;
+  const ours = [{ group: 'load', pid: load.child.pid ?? 0 }, { group: 'receiver', pid: receiver.child.pid ?? 0 }];
+  const processes = [...subject.processes, ...ours];
+  const form = perSecond === undefined ? { backlog: BACKLOG_MAX } : { perSecond };
+  await sleep(SETTLE_MS);
+  await database.client.query('checkpoint');
+  const countersBefore = await databaseCounters(database.client, subject.database);
+  await receiver.ask({ kind: 'reset', first: bench.nextNumber });
+
+  await load.ask(order(bench, subject, to, form));
+  await sleep(WARM_UP_MS);
+  const [fromMs, cpuBefore] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+  await sleep(bench.seconds * 1000);
+  const [untilMs, cpuAfter] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+
+  const sent = await load.ask({ kind: 'stop' });
+  bench.nextNumber += sent.sentAt.length;
+  await drain(receiver, sent.accepted);
+  const received = await receiver.ask({ kind: 'collect' });
+  await sleep(SETTLE_MS);
+  const countersAfter = await databaseCounters(database.client, subject.database);
+
+  const deliveries = received.receivedAt.filter((/** @type {number} */ at) => at >= fromMs && at < untilMs).length;
+  return {
+    deliveriesPerSecond: (deliveries * 1000) / (untilMs - fromMs),
+    ...latencies(sent, received.receivedAt, fromMs, untilMs),
+    ...cpuPerDelivery(cpuBefore, cpuAfter, deliveries),
+    commits: (countersAfter.commits - countersBefore.commits) / received.unique,
+    walBytes: (countersAfter.walBytes - countersBefore.walBytes) / received.unique,
+    lost: countLost(sent.acceptedAt, received.receivedAt),
+    duplicates: received.total - received.unique,
+    refusals: sent.refusals,
+  };
+}
+
+/** @param {import('./processes.mjs').Helper} receiver @param {number} accepted */
+async function drain(receiver, accepted) {
+  let unique = -1;
+  for (let progressAt = nowMs(); unique < accepted && nowMs() - progressAt < LOST_AFTER_MS; await sleep(POLL_MS)) {
+    const now = await receiver.ask({ kind: 'unique' });
+    if (now !== unique) progressAt = nowMs();
+    unique = now;
+  }
+}
+
+/**
+ * Of the messages that left (or were due to leave) within the window.
+ *
+ * @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent @param {Float64Array} receivedAt
+ * @param {number} fromMs @param {number} untilMs
+ */
+function latencies({ sentAt, acceptedAt }, receivedAt, fromMs, untilMs) {
+  const accept = new Float64Array(sentAt.length);
+  const receipt = new Float64Array(sentAt.length);
+  const total = new Float64Array(sentAt.length);
+  let count = 0;
+  for (const [i, leftAt] of sentAt.entries()) {
+    const answeredAt = acceptedAt[i] ?? 0;
+    const arrivedAt = receivedAt[i] ?? 0;
+    if (leftAt < fromMs || leftAt >= untilMs || answeredAt === 0 || arrivedAt === 0) continue;
+    accept[count] = answeredAt - leftAt;
+    // The message may be there before the generator has read its 202.
+    receipt[count] = Math.max(0, arrivedAt - answeredAt);
+    total[count] = arrivedAt - leftAt;
+    count++;
+  }
+  const of = (/** @type {Float64Array} */ values) => percentiles(values.subarray(0, count));
+  return { accept: of(accept), receipt: of(receipt), total: of(total) };
+}
+
+/** @typedef {import('./measure.mjs').CpuSnapshot} CpuSnapshot */
+
+/** @param {CpuSnapshot} before @param {CpuSnapshot} after @param {number} deliveries */
+function cpuPerDelivery(before, after, deliveries) {
+  /** @type {Record<string, number>} */
+  const cpuMicros = {};
+  for (const [group, ms] of Object.entries(after.ms)) cpuMicros[group] = ((ms - (before.ms[group] ?? 0)) * 1000) / deliveries;
+  const totalMs = Math.max(1, after.totalMs - before.totalMs);
+  const idle = (after.idleMs - before.idleMs) / totalMs;
+  const ours = (Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0) * deliveries) / 1000 / totalMs;
+  return { cpuMicros, idle, others: Math.max(0, 1 - idle - ours) };
+}
+
+/** @param {Float64Array} acceptedAt @param {Float64Array} receivedAt */
+function countLost(acceptedAt, receivedAt) {
+  let lost = 0;
+  for (const [i, at] of acceptedAt.entries()) if (at !== 0 && !receivedAt[i]) lost++;
+  return lost;
+}

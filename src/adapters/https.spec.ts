@@ -1,0 +1,179 @@
+import { Webhook } from 'standardwebhooks';
+import type { Draft, Outgoing, Target } from '#contracts/destinations.js';
+import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
+import type { EgressGate } from '#egress/gate.js';
+import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
+import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
+import { headersOf, HttpsAdapter } from './https.js';
+
+const NEW_KEY = Buffer.alloc(32, 1);
+const OLD_KEY = Buffer.alloc(24, 2);
+
+const OUTGOING: Outgoing = {
+  webhookId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  eventType: 'invoice.paid',
+  body: '{"test": 2432232314}',
+  headers: null,
+  replayed: false,
+  traceparent: null,
+  atMs: 1_614_265_330_999,
+};
+
+const TARGET: Target = {
+  environmentId: 1,
+  targetId: '0190f0a0-0000-0000-0000-000000000001',
+  destinationId: '0190f0a0-0000-0000-0000-000000000001',
+  type: 'https',
+  url: new URL('https://example.com/hook'),
+  config: {},
+  status: 'active',
+  disabledReason: null,
+  signingKeys: [NEW_KEY],
+  headers: {},
+  retry: DEFAULT_RETRY_POLICY,
+  ratePerSecond: null,
+  timeoutMs: 1_234,
+  failureThreshold: 10,
+};
+
+const DRAFT: Draft = { type: 'https', url: 'https://example.com/hook', config: {}, credentials: null };
+
+const answered = (status: number, body = '', headers: Record<string, string> = {}): EgressAnswer => ({
+  kind: 'response', status, headers, body: Buffer.from(body), truncated: false, durationMs: 12.6,
+});
+
+const failed = (error: 'connection' | 'dns' | 'timeout' | 'tls' | 'blocked' | 'protocol', durationMs = 10): EgressAnswer => ({
+  kind: 'error', error, detail: `It was ${error}.`, durationMs,
+});
+
+/** The adapter behind a network that gives these answers, one after the other. */
+function arrange(...answers: EgressAnswer[]): { adapter: HttpsAdapter; requests: EgressRequest[] } {
+  const requests: EgressRequest[] = [];
+  const agent = {
+    exchange: (request: EgressRequest) => {
+      requests.push(request);
+      return Promise.resolve(answers[requests.length - 1]);
+    },
+  } as unknown as EgressAgent;
+  const policy = egressPolicy({ allowCidrs: [], allowHttp: false });
+  return { adapter: new HttpsAdapter(agent, { check: (url: string) => checkUrl(url, policy) } as unknown as EgressGate), requests };
+}
+
+describe('headersOf', () => {
+  it('says what it sends, what for, and proves it', () => {
+    expect(headersOf({ ...OUTGOING, replayed: true, traceparent: '00-a-b-01' }, TARGET)).toEqual({
+      'content-type': 'application/json',
+      'user-agent': 'Posthorn/0.1',
+      'webhook-id': OUTGOING.webhookId,
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/) as string,
+      'webhook-replayed': 'true',
+      traceparent: '00-a-b-01',
+    });
+  });
+
+  it('leaves out what does not apply', () => {
+    const names = Object.keys(headersOf(OUTGOING, TARGET));
+
+    expect(names).not.toContain('webhook-replayed');
+    expect(names).not.toContain('traceparent');
+  });
+
+  it('is verified by the reference library with either secret of a rotation', () => {
+    const atMs = new Date().getTime();
+
+    const headers = headersOf({ ...OUTGOING, atMs }, { headers: {}, signingKeys: [NEW_KEY, OLD_KEY] });
+
+    for (const key of [NEW_KEY, OLD_KEY]) {
+      expect(new Webhook(key.toString('base64')).verify(OUTGOING.body, headers)).toEqual({ test: 2432232314 });
+    }
+  });
+
+  it('lets the message win over the destination, and ours over both', () => {
+    const fixed = { a: 'fixed', b: 'fixed', 'webhook-id': 'forged', 'content-type': 'text/plain' };
+
+    const headers = headersOf({ ...OUTGOING, headers: { b: 'message', 'user-agent': 'forged' } }, { headers: fixed, signingKeys: [NEW_KEY] });
+
+    expect(headers).toMatchObject({
+      a: 'fixed', b: 'message', 'webhook-id': OUTGOING.webhookId, 'content-type': 'application/json', 'user-agent': 'Posthorn/0.1',
+    });
+    expect(fixed.b).toBe('fixed');
+  });
+});
+
+describe('HttpsAdapter.deliver', () => {
+  it('posts the very body to the URL within the target\'s time-out', async () => {
+    const { adapter, requests } = arrange(answered(200, 'ok'));
+
+    const answer = await adapter.deliver(OUTGOING, TARGET);
+
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: OUTGOING.body, timeoutMs: 1_234, bodyBytesMax: 65_536 });
+    expect(answer).toEqual({ answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok' });
+  });
+
+  it('passes on what the receiver asks for', async () => {
+    const { adapter } = arrange(answered(429, '', { 'retry-after': '7' }));
+
+    expect((await adapter.deliver(OUTGOING, TARGET)).answer).toEqual({ kind: 'response', status: 429, retryAfter: '7' });
+  });
+
+  it('tells the stage that failed, with a sentence', async () => {
+    const { adapter } = arrange(failed('tls'));
+
+    expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({ answer: { kind: 'error', error: 'tls' }, durationMs: 10, excerpt: 'It was tls.' });
+  });
+
+  it('sends nothing to a target without a URL', async () => {
+    const { adapter, requests } = arrange();
+
+    expect((await adapter.deliver(OUTGOING, { ...TARGET, url: null })).answer).toEqual({ kind: 'error', error: 'protocol' });
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('HttpsAdapter.probe', () => {
+  it.each([200, 301, 401, 405, 500])('counts any status as reachable: %i', async (status) => {
+    const { adapter, requests } = arrange(answered(status));
+
+    expect(await adapter.probe(DRAFT)).toEqual({ ok: true, detail: `The target answered with status ${status}.` });
+    expect(requests.map(({ method, timeoutMs }) => [method, timeoutMs])).toEqual([['HEAD', 10_000]]);
+  });
+
+  it.each(['connection', 'protocol'] as const)('asks again with GET, in the time that is left, after a %s error', async (error) => {
+    const { adapter, requests } = arrange(failed(error, 2_500.4), answered(404));
+
+    expect((await adapter.probe(DRAFT)).ok).toBe(true);
+    expect(requests.map(({ method, timeoutMs }) => [method, timeoutMs])).toEqual([['HEAD', 10_000], ['GET', 7_499]]);
+  });
+
+  it.each(['dns', 'timeout', 'tls', 'blocked'] as const)('does not ask again after %s, and says what happened', async (error) => {
+    const { adapter, requests } = arrange(failed(error));
+
+    expect(await adapter.probe(DRAFT)).toEqual({ ok: false, check: 'connectivity', detail: `It was ${error}.` });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('touches no network for a URL that the policy refuses', async () => {
+    const { adapter, requests } = arrange();
+
+    expect((await adapter.probe({ ...DRAFT, url: 'https://127.0.0.1/' })).ok).toBe(false);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('HttpsAdapter.check', () => {
+  it.each<[string, Partial<Draft>, string[]]>([
+    ['good settings', {}, []],
+    ['no URL', { url: null }, ['url']],
+    ['a private address', { url: 'https://10.0.0.1/' }, ['url']],
+    ['plain http', { url: 'http://example.com/' }, ['url']],
+    ['unknown settings', { config: { queue: 'a', region: 'b' } }, ['config.queue', 'config.region']],
+    ['credentials', { credentials: { accessKeyId: 'a' } }, ['credentials']],
+    ['everything at once', { url: null, config: { a: 1 }, credentials: {} }, ['url', 'config.a', 'credentials']],
+  ])('of %s', (_what, change, paths) => {
+    const { adapter } = arrange();
+
+    expect(adapter.check({ ...DRAFT, ...change }).map(({ path }) => path)).toEqual(paths);
+  });
+});

@@ -1,0 +1,190 @@
+import type { Socket } from 'node:net';
+import { jest } from '@jest/globals';
+import { agentWith, cleanUp, never, receiverWith, statusOf, TLS, to } from '../../test/support/egress.js';
+import { OK } from '../../test/support/raw-receiver.js';
+
+afterEach(cleanUp);
+
+describe('a kept-alive connection that the receiver has closed', () => {
+  it.each([
+    ['ends', (socket: Socket) => socket.end()],
+    ['resets', (socket: Socket) => socket.resetAndDestroy()],
+  ])('is replaced by a fresh one, unseen by the caller, when it %s under the request', async (_how, close) => {
+    const receiver = await receiverWith((socket, { onConnection }) => (onConnection === 1 ? void socket.write(OK) : close(socket)));
+    const agent = agentWith();
+
+    const answers = [await agent.exchange(to(receiver)), await agent.exchange(to(receiver))];
+
+    expect(answers.map(statusOf)).toEqual([200, 200]);
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+    expect(receiver.requests[2]?.text).toBe(receiver.requests[1]?.text);
+  });
+
+  it('is retried once, not for ever', async () => {
+    const receiver = await receiverWith((socket, { connection, onConnection }) => {
+      if (connection === 1 && onConnection === 1) socket.write(OK);
+      else socket.destroy();
+    });
+    const agent = agentWith();
+
+    await agent.exchange(to(receiver));
+
+    expect(statusOf(await agent.exchange(to(receiver)))).toBe('connection');
+    expect(receiver.requests).toHaveLength(3);
+  });
+
+  it('is not retried again when the fresh connection is reset in its handshake', async () => {
+    const receiver = await receiverWith((socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.destroy()), { tls: TLS });
+    const agent = agentWith({ ca: TLS.cert });
+    const url = new URL(`https://127.0.0.1:${receiver.port}/`);
+    await agent.exchange(to(receiver, { url }));
+    let handshakes = 0;
+    receiver.server.prependListener('connection', (socket: Socket) => {
+      handshakes += 1;
+      socket.resetAndDestroy();
+    });
+
+    expect(statusOf(await agent.exchange(to(receiver, { url })))).toBe('connection');
+    expect(handshakes).toBe(1);
+  });
+
+  it('is not retried when an answer had begun', async () => {
+    const receiver = await receiverWith((socket, { onConnection }) => void (onConnection === 1 ? socket.write(OK) : socket.end('HTTP/1.1 20')));
+    const agent = agentWith();
+
+    await agent.exchange(to(receiver));
+
+    expect(await agent.exchange(to(receiver))).toMatchObject({ kind: 'error' });
+    expect(receiver.requests).toHaveLength(2);
+  });
+});
+
+describe('connections', () => {
+  it('are used again by one request after another', async () => {
+    const receiver = await receiverWith();
+    const agent = agentWith();
+
+    for (let i = 0; i < 10; i++) expect(statusOf(await agent.exchange(to(receiver)))).toBe(200);
+
+    expect(receiver.connections).toBe(1);
+    expect(agent.stats()).toEqual({ origins: 1, connections: 1, inFlight: 0 });
+  });
+
+  it('go to the next address that was checked when the first does not answer', async () => {
+    const receiver = await receiverWith();
+    const agent = agentWith({ resolve: async () => [{ address: '::1', family: 6 }, { address: '127.0.0.1', family: 4 }] });
+
+    expect(statusOf(await agent.exchange(to(receiver, { url: new URL(`http://hooks.example.com:${receiver.port}/`) })))).toBe(200);
+    expect(receiver.requests[0]?.text).toContain(`\r\nhost: hooks.example.com:${receiver.port}\r\n`);
+  });
+
+  it('go to an IPv6 literal', async () => {
+    const receiver = await receiverWith(undefined, { host: '::1' });
+
+    expect(statusOf(await agentWith().exchange(to(receiver, { url: new URL(`http://[::1]:${receiver.port}/`) })))).toBe(200);
+  });
+
+  it('are given up after a minute, however busy, so that a receiver that moved is found again', async () => {
+    const receiver = await receiverWith();
+    const agent = agentWith();
+    await agent.exchange(to(receiver));
+    const later = performance.now() + 61_000;
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(later);
+
+    await agent.exchange(to(receiver));
+    await agent.exchange(to(receiver));
+    clock.mockRestore();
+
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+  });
+
+  it('are at most as many as allowed, also when they fail', async () => {
+    let open = 0;
+    let most = 0;
+    const receiver = await receiverWith((socket, { connection }) => {
+      most = Math.max(most, receiver.openSockets.size);
+      open += 1;
+      setImmediate(() => (connection % 3 === 0 ? socket.destroy() : socket.write(OK)));
+    });
+    const agent = agentWith({ maxConnectionsPerOrigin: 3 });
+
+    const answers = await Promise.all(Array.from({ length: 60 }, () => agent.exchange(to(receiver))));
+
+    expect(new Set(answers.map(statusOf))).toEqual(new Set([200, 'connection']));
+    expect(open).toBeGreaterThanOrEqual(60);
+    expect(most).toBeLessThanOrEqual(4); // A socket we have broken may still be open at the other side.
+    expect(agent.stats().connections).toBeLessThanOrEqual(3);
+    expect(agent.stats().inFlight).toBe(0);
+  });
+
+  it('close when they have been idle, and their origin is forgotten', async () => {
+    const closed: Promise<unknown>[] = [];
+    const receiver = await receiverWith((socket) => {
+      closed.push(new Promise((done) => socket.once('close', done)));
+      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=600\r\ncontent-length: 0\r\n\r\n');
+    });
+    const agent = agentWith({ idleOriginMs: 10 });
+
+    await agent.exchange(to(receiver));
+    await Promise.all(closed);
+    while (agent.stats().origins > 0) await new Promise(setImmediate);
+
+    expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
+  });
+
+  it('of the origin that was idle longest give way to a new origin, those in use do not', async () => {
+    let answerBusy = never;
+    const busy = await receiverWith((socket) => (answerBusy = () => void socket.write(OK)));
+    const [old, recent, added] = [await receiverWith(), await receiverWith(), await receiverWith()];
+    const agent = agentWith({ maxOrigins: 3 });
+
+    const pending = agent.exchange(to(busy));
+    await agent.exchange(to(old));
+    await agent.exchange(to(recent));
+    await agent.exchange(to(added));
+    const { origins } = agent.stats();
+    await agent.exchange(to(recent));
+    answerBusy();
+
+    expect(origins).toBe(3);
+    expect(statusOf(await pending)).toBe(200);
+    expect(recent.connections).toBe(1);
+    await agent.exchange(to(old));
+    expect(old.connections).toBe(2);
+  });
+});
+
+describe('the end of the agent', () => {
+  it('close lets exchanges finish, also those that wait, and takes no more', async () => {
+    const answers: (() => void)[] = [];
+    const receiver = await receiverWith((socket, { onConnection }) => {
+      if (onConnection === 1 && answers.length === 0) answers.push(() => void socket.write(OK));
+      else socket.write(OK);
+    });
+    const agent = agentWith({ maxConnectionsPerOrigin: 1 });
+    const running = [agent.exchange(to(receiver)), agent.exchange(to(receiver))];
+    while (answers.length === 0) await new Promise(setImmediate);
+
+    const closed = agent.close();
+    const late = await agent.exchange(to(receiver));
+    answers[0]?.();
+    await closed;
+
+    expect((await Promise.all(running)).map(statusOf)).toEqual([200, 200]);
+    expect(late).toMatchObject({ error: 'connection', detail: expect.stringContaining('stopping') });
+    expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
+  });
+
+  it('destroy breaks off what runs and what waits', async () => {
+    let begun = never;
+    const receiver = await receiverWith(() => begun());
+    const agent = agentWith({ maxConnectionsPerOrigin: 1 });
+    const running = [agent.exchange(to(receiver)), agent.exchange(to(receiver))];
+    await new Promise<void>((done) => (begun = done));
+
+    await agent.destroy();
+
+    expect((await Promise.all(running)).map(statusOf)).toEqual(['connection', 'connection']);
+    expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
+  });
+});

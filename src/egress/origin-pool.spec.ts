@@ -1,0 +1,50 @@
+import { OriginPool } from './origin-pool.js';
+import type { Connection, Tenant } from './origin-pool.js';
+
+class FakeTenant implements Tenant {
+  isSettled = false;
+  connection: Connection | null = null;
+  occupy(connection: Connection): void {
+    this.connection = connection;
+  }
+
+  end(): void {
+    this.isSettled = true;
+  }
+}
+
+describe('OriginPool', () => {
+  let emptied: number;
+  let pool: OriginPool;
+  const tenants = (count: number): FakeTenant[] => Array.from({ length: count }, () => new FakeTenant());
+
+  beforeEach(() => {
+    emptied = 0;
+    pool = new OriginPool({
+      origin: 'http://hooks.example.com', connect: () => undefined, connectionsMax: 2, idleMs: 1000, onEmpty: () => (emptied += 1),
+    });
+  });
+
+  it('gives freed room to the one that waits longest, and opens nothing for one that was answered meanwhile', () => {
+    const [first, second, settled, third, fourth] = tenants(5) as [FakeTenant, FakeTenant, FakeTenant, FakeTenant, FakeTenant];
+    for (const tenant of [first, second, settled, third, fourth]) pool.admit(tenant, 0);
+    settled.isSettled = true;
+
+    pool.release(first.connection as Connection, 0);
+
+    expect(settled.connection).toBeNull();
+    expect(third.connection).not.toBeNull();
+    expect(fourth.connection).toBeNull();
+    expect([pool.connections, pool.inFlight, emptied]).toEqual([2, 3, 0]);
+  });
+
+  it('keeps no connection that never opened, and says so when it has none left', () => {
+    const [only] = tenants(1) as [FakeTenant];
+    pool.admit(only, 0);
+
+    pool.release(only.connection as Connection, 0);
+
+    expect([pool.connections, pool.inFlight]).toEqual([0, 0]);
+    expect(emptied).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { Cache, STALENESS_MAX_MS } from './cache.js';
+
+/** A cache over a table in memory that counts how often it is asked, and a clock that stands still. */
+function arrange(entriesMax = 10) {
+  const time = { nowMs: 1_000 };
+  const table = new Map<string, number>([['a', 1], ['b', 2]]);
+  const loads: string[] = [];
+  const cache = new Cache<number>(
+    async (key) => {
+      loads.push(key);
+      const value = table.get(key);
+      if (value === undefined) throw new Error(`${key} is not there`);
+      return value;
+    },
+    { entriesMax, nowMs: () => time.nowMs },
+  );
+  return { cache, time, table, loads };
+}
+
+describe('Cache', () => {
+  it('asks once for as long as the answer is fresh, and again at five seconds', async () => {
+    const { cache, time, table, loads } = arrange();
+
+    await cache.get('a');
+    table.set('a', 10);
+    time.nowMs += STALENESS_MAX_MS - 1;
+    expect(await cache.get('a')).toBe(1);
+    time.nowMs += 1;
+    expect(await cache.get('a')).toBe(10);
+
+    expect(loads).toEqual(['a', 'a']);
+    expect(STALENESS_MAX_MS).toBe(5_000);
+  });
+
+  it('counts the age from before the load, since what it read may be as old as that', async () => {
+    const time = { nowMs: 0 };
+    let finish: (value: number) => void = () => undefined;
+    let loads = 0;
+    const cache = new Cache<number>(
+      () => {
+        loads += 1;
+        return new Promise((resolve) => (finish = resolve));
+      },
+      { entriesMax: 10, nowMs: () => time.nowMs },
+    );
+    const first = cache.get('a');
+    time.nowMs = 4_000;
+    finish(1);
+    await first;
+    time.nowMs = 5_000;
+    void cache.get('a');
+
+    expect(loads).toBe(2);
+  });
+
+  it('asks once for all who wait for the same key', async () => {
+    const { cache, loads } = arrange();
+
+    expect(await Promise.all([cache.get('a'), cache.get('a'), cache.get('b')])).toEqual([1, 1, 2]);
+    expect(loads).toEqual(['a', 'b']);
+  });
+
+  it('forgets a failure: whoever waits is told, the next one asks again', async () => {
+    const { cache, table, loads } = arrange();
+
+    await expect(Promise.all([cache.get('c'), cache.get('c')])).rejects.toThrow('c is not there');
+    table.set('c', 3);
+
+    expect(await cache.get('c')).toBe(3);
+    expect(loads).toEqual(['c', 'c']);
+  });
+
+  it('asks again for what was dropped, also while its load runs', async () => {
+    const { cache, table } = arrange();
+
+    const before = cache.get('a');
+    table.set('a', 10);
+    cache.drop('a');
+
+    expect(await cache.get('a')).toBe(10);
+    expect(await before).toBe(1);
+    expect(await cache.get('a')).toBe(10);
+  });
+
+  it('does not let a failed load that was dropped take the newer answer with it', async () => {
+    const { cache, table, loads } = arrange();
+
+    const failing = cache.get('c');
+    cache.drop('c');
+    table.set('c', 3);
+    const newer = cache.get('c');
+    await expect(failing).rejects.toThrow();
+    await newer;
+
+    expect(await cache.get('c')).toBe(3);
+    expect(loads).toEqual(['c', 'c']);
+  });
+
+  it('asks again for everything once it was cleared', async () => {
+    const { cache, loads } = arrange();
+
+    await Promise.all([cache.get('a'), cache.get('b')]);
+    cache.clear();
+    await Promise.all([cache.get('a'), cache.get('b')]);
+
+    expect(loads).toEqual(['a', 'b', 'a', 'b']);
+  });
+
+  it('never keeps more than its bound, and keeps the newest', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 100, size: 'max' }), async (asked) => {
+        const { cache, table, loads } = arrange(5);
+        for (let i = 0; i <= 30; i += 1) table.set(`k${i}`, i);
+        const kept: number[] = [];
+        for (const i of asked) {
+          const before = loads.length;
+          expect(await cache.get(`k${i}`)).toBe(i);
+          expect(loads.length - before).toBe(kept.includes(i) ? 0 : 1);
+          if (!kept.includes(i)) kept.push(i);
+          if (kept.length > 5) kept.shift();
+        }
+      }),
+    );
+  });
+
+  it('never answers with a value that was replaced more than five seconds ago, whatever the order of things', async () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('get' as const), key: fc.constantFrom('a', 'b') }),
+      fc.record({ do: fc.constant('change' as const), key: fc.constantFrom('a', 'b') }),
+      fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 4_000 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
+        const { cache, time, table } = arrange();
+        const replacedAtMs = new Map<string, number>();
+        for (const each of steps) {
+          if (each.do === 'wait') time.nowMs += each.ms;
+          else if (each.do === 'change') {
+            const value = table.get(each.key) as number;
+            replacedAtMs.set(`${each.key}${value}`, time.nowMs);
+            table.set(each.key, value + 10);
+          } else {
+            const value = await cache.get(each.key);
+            expect(time.nowMs - (replacedAtMs.get(`${each.key}${value}`) ?? time.nowMs)).toBeLessThan(STALENESS_MAX_MS);
+          }
+        }
+      }),
+    );
+  });
+});

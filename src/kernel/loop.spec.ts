@@ -1,0 +1,202 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { Loop, type Rest } from './loop.js';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  Logger.overrideLogger(false);
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+  Logger.overrideLogger(true);
+});
+
+/** A loop whose turns are counted; `turn` is what the next ones do. */
+function arrange(turn: () => Promise<Rest> = async () => ({ restMs: 1_000 })) {
+  const seen = { turns: 0, nowMs: 5_000 };
+  const loop = new Loop('Test', () => {
+    seen.turns += 1;
+    return turn();
+  }, () => seen.nowMs);
+  return { loop, seen };
+}
+
+const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
+
+describe('Loop', () => {
+  it('takes its first turn at once and then rests as each turn says', async () => {
+    const rests = [100, 2_000];
+    const { loop, seen } = arrange(async () => ({ restMs: rests.shift() ?? 60_000 }));
+
+    loop.start();
+    await pass(0);
+    expect(seen.turns).toBe(1);
+    await pass(99);
+    expect(seen.turns).toBe(1);
+    await pass(1);
+    expect(seen.turns).toBe(2);
+    await pass(2_000);
+    expect(seen.turns).toBe(3);
+    await loop.stop();
+  });
+
+  it('is one loop however often it is started', async () => {
+    const { loop, seen } = arrange();
+
+    loop.start();
+    loop.start();
+    await pass(2_500);
+
+    expect(seen.turns).toBe(3);
+    await loop.stop();
+  });
+
+  it('goes on after any failure, with rests that double up to five seconds and start over after a good turn', async () => {
+    const startedAtMs: number[] = [];
+    let works = false;
+    const { loop } = arrange(async () => {
+      startedAtMs.push(Date.now());
+      if (works) return { restMs: 10 };
+      throw new Error('no');
+    });
+
+    loop.start();
+    await pass(20_000);
+    works = true;
+    await pass(5_000);
+    works = false;
+    startedAtMs.splice(0, startedAtMs.length - 1);
+    await pass(250);
+    const rests = startedAtMs.slice(1).map((ms, i) => ms - (startedAtMs[i] as number));
+
+    expect(rests).toEqual([10, 100]);
+    await loop.stop();
+  });
+
+  it('rests 100, 200, 400, … and at most 5000 ms between failures', async () => {
+    const startedAtMs: number[] = [];
+    const { loop } = arrange(async () => {
+      startedAtMs.push(Date.now());
+      throw new Error('no');
+    });
+
+    loop.start();
+    await pass(25_000);
+    const rests = startedAtMs.slice(1).map((ms, i) => ms - (startedAtMs[i] as number));
+
+    expect(rests.slice(0, 8)).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+    await loop.stop();
+  });
+
+  it('survives what is thrown without being an Error, and what is thrown before the first await', async () => {
+    const failures = [
+      (): Promise<Rest> => Promise.reject('text'),
+      (): Promise<Rest> => {
+        throw new Error('at once');
+      },
+    ];
+    const { loop, seen } = arrange(() => (failures.shift() ?? (async () => ({ restMs: 60_000 })))());
+
+    loop.start();
+    await pass(300);
+
+    expect(seen.turns).toBe(3);
+    await loop.stop();
+  });
+
+  it('tells when the last good turn ended, which a failed one is not', async () => {
+    let works = true;
+    const { loop, seen } = arrange(async () => {
+      if (!works) throw new Error('no');
+      return { restMs: 1_000 };
+    });
+
+    expect(loop.lastTurnAtMs).toBeNull();
+    loop.start();
+    await pass(0);
+    expect(loop.lastTurnAtMs).toBe(5_000);
+    works = false;
+    seen.nowMs = 9_000;
+    await pass(1_000);
+
+    expect(loop.lastTurnAtMs).toBe(5_000);
+    await loop.stop();
+  });
+
+  it('takes the next turn now when it is woken while it rests', async () => {
+    const { loop, seen } = arrange(async () => ({ restMs: 60_000 }));
+
+    loop.start();
+    await pass(0);
+    loop.wake();
+    loop.wake();
+    await pass(0);
+
+    expect(seen.turns).toBe(2);
+    await loop.stop();
+  });
+
+  it('takes one more turn right after the running one when it is woken meanwhile, however often', async () => {
+    let finish: () => void = () => undefined;
+    const { loop, seen } = arrange(() => new Promise((resolve) => (finish = () => resolve({ restMs: 60_000 }))));
+
+    loop.start();
+    await pass(0);
+    loop.wake();
+    loop.wake();
+    await pass(1_000);
+    expect(seen.turns).toBe(1);
+    finish();
+    await pass(0);
+    expect(seen.turns).toBe(2);
+    finish();
+    await pass(1_000);
+
+    expect(seen.turns).toBe(2);
+    await loop.stop();
+  });
+
+  it('stops once the running turn has ended, and takes no other', async () => {
+    let finish: () => void = () => undefined;
+    const { loop, seen } = arrange(() => new Promise((resolve) => (finish = () => resolve({ restMs: 0 }))));
+    loop.start();
+    await pass(0);
+
+    let stopped = false;
+    const stopping = loop.stop().then(() => (stopped = true));
+    await pass(10_000);
+    expect(stopped).toBe(false);
+    finish();
+    await stopping;
+    loop.wake();
+    await pass(10_000);
+
+    expect(seen.turns).toBe(1);
+  });
+
+  it('takes no turn when it is stopped while it rests, or woken before it is started', async () => {
+    const { loop, seen } = arrange();
+
+    loop.wake();
+    await pass(1_000);
+    loop.start();
+    await loop.stop();
+    await pass(10_000);
+
+    expect(seen.turns).toBe(0);
+  });
+
+  it('can be started again', async () => {
+    const { loop, seen } = arrange();
+    loop.start();
+    await pass(0);
+    await loop.stop();
+
+    loop.start();
+    await pass(0);
+
+    expect(seen.turns).toBe(2);
+    await loop.stop();
+  });
+});

@@ -1,0 +1,201 @@
+import type { DeliveryAnswer, Outgoing, Target, Targets } from '#contracts/destinations.js';
+import type { ClaimedDelivery } from '#contracts/events.js';
+import type { Answer } from '#engine/outcome.js';
+import type { Clock } from '#kernel/clock.js';
+import type { Tracing } from '#kernel/tracing.js';
+import { Attempt } from './attempt.js';
+
+const NOW_MS = 1_763_690_000_000;
+const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';
+const DELIVERY: ClaimedDelivery = {
+  environmentId: 7,
+  // The example of the ULID specification.
+  eventId: '01563e3a-b5d3-d676-4c61-efb99302bd5b',
+  ordinal: 2,
+  claimedBy: '0190f0a0-0000-0000-0000-00000000000c',
+  targetId: TARGET_ID,
+  url: null,
+  eventType: 'invoice.paid',
+  headers: { 'x-tenant': '42' },
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  payload: '{"amount":4200}',
+  attempts: 3,
+  attemptsUsed: 2,
+  firstAttemptAtMs: NOW_MS - 60_000,
+  replayed: true,
+};
+const KEY = { environmentId: 7, eventId: DELIVERY.eventId, ordinal: 2, claimedBy: DELIVERY.claimedBy };
+const OK: DeliveryAnswer = { answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 42, excerpt: 'ok' };
+
+const answered = (status: number, retryAfter: string | null = null): Answer => ({ kind: 'response', status, retryAfter });
+
+/** One target, an adapter that answers as told, and a clock and dice that stand still. */
+function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
+  const target = {
+    environmentId: 7,
+    targetId: TARGET_ID,
+    destinationId: TARGET_ID,
+    type: 'https',
+    status: 'active',
+    retry: { maxAttempts: 8, scheduleSeconds: [0, 5, 300, 1800] },
+    ...change,
+  } as Target;
+  const world = { target: target as Target | null, pulled: false, sent: [] as Outgoing[], asked: [] as string[], spans: [] as string[] };
+  const targets = {
+    ofDestination: async (environmentId: number, id: string) => {
+      world.asked.push(`${environmentId} ${id}`);
+      return world.target;
+    },
+    ofUrl: async (environmentId: number, url: string) => {
+      world.asked.push(`${environmentId} ${url}`);
+      return target;
+    },
+    adapter: (type: string) => ({
+      pulled: world.pulled,
+      deliver: async (outgoing: Outgoing, to: Target) => {
+        expect([type, to]).toEqual([target.type, target]);
+        world.sent.push(outgoing);
+        return { ...OK, answer };
+      },
+    }),
+  } as unknown as Targets;
+  const clock = { nowMs: () => NOW_MS, now: () => new Date(NOW_MS), random: () => 0.5 } as Clock;
+  const tracing = {
+    startDelivery: (traceparent: string | null, type: string) => ({
+      traceparent: traceparent && `${traceparent} below`,
+      end: (outcome: string) => world.spans.push(`${type} ${outcome}`),
+    }),
+  } as unknown as Tracing;
+  return { attempt: new Attempt(targets, clock, tracing), target, world };
+}
+
+describe('Attempt', () => {
+  it('sends the payload as it is, under the id and the time that the signature is made of', async () => {
+    const { attempt, world } = arrange();
+
+    await attempt.perform(DELIVERY, false);
+
+    expect(world.asked).toEqual([`7 ${TARGET_ID}`]);
+    expect(world.sent).toEqual([
+      {
+        webhookId: 'msg_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+        eventType: 'invoice.paid',
+        body: '{"amount":4200}',
+        headers: { 'x-tenant': '42' },
+        replayed: true,
+        traceparent: `${DELIVERY.traceparent} below`,
+        atMs: NOW_MS,
+      },
+    ]);
+    expect(world.spans).toEqual(['https success']);
+  });
+
+  it('records the attempt with its number, what it took and what came back', async () => {
+    const { attempt, target } = arrange();
+
+    expect(await attempt.perform(DELIVERY, false)).toEqual({
+      outcome: 'success',
+      target,
+      result: {
+        ...KEY,
+        status: 'delivered',
+        reason: null,
+        dueAtMs: null,
+        parked: false,
+        attemptsUsed: 3,
+        attempt: { number: 4, startedAtMs: NOW_MS, durationMs: 42, httpStatus: 200, error: null, excerpt: 'ok' },
+      },
+    });
+  });
+
+  it('goes to the URL of a delivery that has one', async () => {
+    const { attempt, world } = arrange();
+
+    await attempt.perform({ ...DELIVERY, url: 'https://example.com/hook' }, false);
+
+    expect(world.asked).toEqual(['7 https://example.com/hook']);
+  });
+
+  // Attempt 4 waits half (the dice) of the fourth step, 1800 s, behind the first three (305 s), which began a minute ago.
+  const scheduledMs = NOW_MS - 60_000 + 305_000 + 900_000;
+
+  it.each<[string, Answer, Record<string, unknown>]>([
+    ['a failure is due again by the schedule', answered(500), { status: 'retrying', dueAtMs: scheduledMs }],
+    ['a redirect is a failure', answered(302), { status: 'retrying', dueAtMs: scheduledMs }],
+    ['a receiver that asks for less is obeyed', answered(503, '7200'), { status: 'retrying', dueAtMs: NOW_MS + 7_200_000 }],
+    ['a receiver that is gone ends the delivery', answered(410), { status: 'failed', reason: 'gone', dueAtMs: null }],
+    ['no answer is a failure', { kind: 'error', error: 'timeout' }, { status: 'retrying', dueAtMs: scheduledMs }],
+  ])('%s', async (_what, answer, expected) => {
+    const { result } = await arrange(answer).attempt.perform(DELIVERY, false);
+
+    expect(result).toMatchObject({ reason: null, parked: false, attemptsUsed: 3, ...expected });
+    expect(result.attempt).toMatchObject(
+      answer.kind === 'error' ? { httpStatus: null, error: 'timeout' } : { httpStatus: answer.status, error: null },
+    );
+  });
+
+  it('makes a dead letter of a delivery whose attempts are used up', async () => {
+    const { attempt } = arrange(answered(500), { retry: { maxAttempts: 3, scheduleSeconds: [0] } });
+
+    expect((await attempt.perform(DELIVERY, false)).result).toMatchObject({ status: 'dlq', dueAtMs: null, attemptsUsed: 3 });
+  });
+
+  it('anchors the schedule to this attempt when it is the first', async () => {
+    const { attempt } = arrange(answered(500));
+    const first = { ...DELIVERY, attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null };
+
+    const { result } = await attempt.perform(first, false);
+
+    // Half of the second step, 5 s.
+    expect(result).toMatchObject({ status: 'retrying', dueAtMs: NOW_MS + 2_500, attemptsUsed: 1, attempt: { number: 1 } });
+  });
+
+  it.each([
+    ['failed', answered(500)],
+    ['throttled', answered(429, '600')],
+  ] as const)('a probe that is %s leaves the delivery waiting as if it had not been tried, and is on record', async (outcome, answer) => {
+    const performed = await arrange(answer).attempt.perform(DELIVERY, true);
+
+    expect(performed.outcome).toBe(outcome);
+    expect(performed.result).toMatchObject({
+      status: 'retrying', parked: true, dueAtMs: NOW_MS, attemptsUsed: DELIVERY.attemptsUsed, attempt: { number: 4 },
+    });
+  });
+
+  it.each([
+    ['delivered', answered(204), { status: 'delivered' }],
+    ['gone', answered(410), { status: 'failed', reason: 'gone' }],
+  ] as const)('a probe that is %s ends its delivery', async (_what, answer, expected) => {
+    const { result } = await arrange(answer).attempt.perform(DELIVERY, true);
+
+    expect(result).toMatchObject({ parked: false, attemptsUsed: 3, ...expected });
+  });
+
+  it.each<[string, (world: ReturnType<typeof arrange>['world']) => void, Partial<ClaimedDelivery>, string]>([
+    ['the destination is gone', (world) => (world.target = null), {}, 'target_gone'],
+    ['the destination is disabled', (world) => (world.target = { ...(world.target as Target), status: 'disabled' }), {}, 'target_disabled'],
+    ['the event was dropped by retention', () => undefined, { payload: '' }, 'expired'],
+  ])('sends nothing and ends the delivery when %s', async (_what, happen, change, reason) => {
+    const { attempt, world } = arrange();
+    happen(world);
+
+    const performed = await attempt.perform({ ...DELIVERY, ...change }, false);
+
+    expect(world.sent).toEqual([]);
+    expect(performed).toEqual({
+      outcome: null,
+      target: world.target,
+      result: { ...KEY, status: 'failed', reason, dueAtMs: null, parked: false, attemptsUsed: 2, attempt: null },
+    });
+  });
+
+  it('counts a delivery to a target that fetches for itself as delivered, without an attempt', async () => {
+    const { attempt, world } = arrange();
+    world.pulled = true;
+
+    const performed = await attempt.perform(DELIVERY, false);
+
+    expect(world.sent).toEqual([]);
+    expect(performed).toMatchObject({ outcome: null, result: { status: 'delivered', attempt: null, attemptsUsed: 2 } });
+  });
+});

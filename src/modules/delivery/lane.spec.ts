@@ -1,0 +1,434 @@
+import fc from 'fast-check';
+import type { ClaimedDelivery, NewEvent } from '#contracts/events.js';
+import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
+import type { Outcome } from '#engine/outcome.js';
+import type { Config } from '#kernel/config.js';
+import type { CircuitWatch } from './circuit-watch.js';
+import { DeliveryLane, type Turn } from './lane.js';
+import type { Permits } from './permits.js';
+import type { WorkerPresence } from './presence.js';
+
+const BYTES_MAX = 128 * 1024 * 1024;
+/** Far more looks at the configuration than any single call needs: whoever takes more is going round in circles. */
+const LOOKS_MAX = 10_000;
+
+/** A lane with everything around it in memory; attempts start and end only as the test says. */
+function arrange(concurrency = 4) {
+  const world = { open: new Set<string>(), permits: Infinity, present: true, looks: 0 };
+  const config = {
+    get deliveryConcurrency(): number {
+      world.looks += 1;
+      if (world.looks > LOOKS_MAX) throw new Error('The lane goes round in circles.');
+      return concurrency;
+    },
+  } as Config;
+  const circuits = { isClosed: (_environmentId: number, targetId: string) => !world.open.has(targetId) } as CircuitWatch;
+  const permits = {
+    spend: (_environmentId: number, _targetId: string, _perSecond: number, wanted: number) => {
+      const spent = Math.min(world.permits, wanted);
+      world.permits -= spent;
+      return spent;
+    },
+  } as Permits;
+  const presence = { claimant: () => (world.present ? 'worker' : null) } as WorkerPresence;
+  const lane = new DeliveryLane(config, circuits, permits, presence);
+  const running: Turn[] = [];
+  lane.connect((turn) => running.push(turn), () => undefined);
+  /** The oldest running attempt against a target is answered and recorded. */
+  const end = (targetId: string, outcome: Outcome | null = 'success'): void => {
+    world.looks = 0;
+    const at = running.findIndex(({ delivery }) => delivery.targetId === targetId);
+    const [turn] = running.splice(at, at < 0 ? 0 : 1);
+    if (!turn) throw new Error(`Nothing runs against ${targetId}.`);
+    lane.answered(turn, outcome);
+    lane.done(turn);
+  };
+  const against = (targetId: string): number => running.filter(({ delivery }) => delivery.targetId === targetId).length;
+  return { lane, world, running, end, against };
+}
+
+let count = 0;
+
+function delivery(targetId: string, attempts = 0, payload = '{}'): ClaimedDelivery {
+  count += 1;
+  return { environmentId: 1, eventId: `event ${count}`, ordinal: 0, targetId, payload, attempts } as ClaimedDelivery;
+}
+
+function event(targetId: string, more: Partial<NewEvent> = {}): NewEvent {
+  count += 1;
+  return { environmentId: 1, id: `event ${count}`, targetId, payload: '{}', ratePerSecond: null, ...more } as NewEvent;
+}
+
+const claimed = ({ environmentId, id, targetId, payload }: NewEvent): ClaimedDelivery =>
+  ({ environmentId, eventId: id, ordinal: 0, targetId, payload, attempts: 0 }) as ClaimedDelivery;
+
+/** A payload as long as this, without its bytes. */
+const payloadOf = (length: number): string => ({ length }) as unknown as string;
+
+const many = (length: number, targetId: string, attempts = 0): ClaimedDelivery[] =>
+  Array.from({ length }, () => delivery(targetId, attempts));
+
+describe('what the lane lets in', () => {
+  it('keeps a place for an event until its commit, and runs it then', () => {
+    const { lane, running } = arrange();
+    const accepted = event('a');
+
+    expect(lane.admit(accepted)).toBe('run');
+    expect(running).toHaveLength(0);
+    expect(lane.figures()).toMatchObject({ running: 0, held: 1 });
+    lane.take([claimed(accepted)]);
+
+    expect(running.map((turn) => turn.delivery.eventId)).toEqual([accepted.id]);
+    expect(running[0]?.probe).toBe(false);
+  });
+
+  it('frees the place when the commit fails', () => {
+    const { lane } = arrange();
+    const accepted = event('a');
+    lane.admit(accepted);
+
+    lane.giveBack([accepted]);
+
+    expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
+  });
+
+  it('parks events of a target whose circuit is open', () => {
+    const { lane, world } = arrange();
+    world.open.add('a');
+
+    expect(lane.admit(event('a'))).toBe('park');
+    expect(lane.admit(event('b'))).toBe('run');
+    expect(lane.figures().held).toBe(1);
+  });
+
+  it('parks events beyond the permits of a limited target, and asks for none for an unlimited one', () => {
+    const { lane, world } = arrange();
+    world.permits = 2;
+
+    expect(lane.admit(event('b'))).toBe('run');
+    expect([1, 2, 3].map(() => lane.admit(event('a', { ratePerSecond: 10 })))).toEqual(['run', 'run', 'park']);
+    expect(lane.figures().held).toBe(3);
+  });
+
+  it('spends no permit on an event that does not run', () => {
+    const { lane, world } = arrange();
+    world.permits = 1;
+    world.open.add('a');
+
+    lane.admit(event('a', { ratePerSecond: 10 }));
+
+    expect(world.permits).toBe(1);
+  });
+
+  it('holds 2000 of one target and parks the next, and 8000 in all and leaves the next', () => {
+    const { lane } = arrange();
+    const admitted = ['a', 'b', 'c', 'd'].map((target) => Array.from({ length: 2_000 }, () => lane.admit(event(target))));
+
+    expect(new Set(admitted.flat())).toEqual(new Set(['run']));
+    expect(lane.admit(event('a'))).toBe('leave');
+    expect(lane.room()).toBe(0);
+    expect(lane.roomFor(1, 'e')).toBe(0);
+    lane.giveBack([event('b')]);
+    expect(lane.admit(event('a'))).toBe('park');
+    expect(lane.admit(event('e'))).toBe('run');
+  });
+
+  it('leaves what comes once 128 MB are held, and claims nothing more', () => {
+    const { lane } = arrange();
+    lane.admit(event('a', { payload: payloadOf(BYTES_MAX - 1) }));
+
+    expect(lane.room()).toBe(4);
+    expect(lane.admit(event('b', { payload: payloadOf(1) }))).toBe('run');
+    expect(lane.admit(event('c'))).toBe('leave');
+    expect(lane.room()).toBe(0);
+  });
+
+  it('has room for twice the window of each target', () => {
+    const { lane } = arrange(1_000);
+    expect(lane.roomFor(1, 'a')).toBe(64);
+
+    for (const each of many(64, 'a')) lane.accept(each);
+
+    expect(lane.roomFor(1, 'a')).toBe(0);
+    expect(lane.roomFor(2, 'a')).toBe(64);
+  });
+
+  it('passes the word on that rows were left', () => {
+    const { lane } = arrange();
+    let told = 0;
+    lane.connect(() => undefined, () => (told += 1));
+
+    lane.left();
+
+    expect(told).toBe(1);
+  });
+
+  it('claims under the name of the worker while that is present', () => {
+    const { lane, world } = arrange();
+
+    expect(lane.claimant()).toBe('worker');
+    world.present = false;
+    expect(lane.claimant()).toBeNull();
+  });
+});
+
+describe('what the lane starts', () => {
+  it('runs no more against one target than its window, and others meanwhile', () => {
+    const { lane, against } = arrange(1_000);
+
+    for (const each of [...many(40, 'slow'), ...many(5, 'healthy')]) lane.accept(each);
+
+    expect(against('slow')).toBe(32);
+    expect(against('healthy')).toBe(5);
+  });
+
+  it('starts in the order of arrival, the next one when one is answered and not only when it is recorded', () => {
+    const { lane, running } = arrange(1_000);
+    const deliveries = many(34, 'a');
+    for (const each of deliveries) lane.accept(each);
+
+    lane.answered(running[0] as Turn, 'success');
+
+    expect(running.map((turn) => turn.delivery)).toEqual(deliveries.slice(0, running.length));
+    expect(running.length).toBeGreaterThan(32);
+    expect(lane.figures().held).toBe(34);
+    lane.done(running[0] as Turn);
+    expect(lane.figures().held).toBe(33);
+  });
+
+  it('halves the window of a target that asks for less', () => {
+    const { lane, end, against } = arrange(1_000);
+    for (const each of many(100, 'a')) lane.accept(each);
+
+    end('a', 'throttled');
+    for (let i = 0; i < 15; i += 1) end('a', 'failed');
+    expect(against('a')).toBe(16);
+    end('a', 'failed');
+
+    expect(against('a')).toBe(16);
+  });
+
+  it('keeps a probe a probe', () => {
+    const { lane, running } = arrange();
+
+    lane.accept(delivery('a'), true);
+
+    expect(running[0]?.probe).toBe(true);
+  });
+
+  it('leaves half of the ceiling to first attempts', () => {
+    const { lane, against } = arrange(4);
+
+    for (const each of [...many(10, 'dead', 1), ...many(10, 'healthy')]) lane.accept(each);
+
+    expect(against('dead')).toBe(2);
+    expect(against('healthy')).toBe(2);
+  });
+
+  it('goes on while retries wait for their half and a first attempt ends', () => {
+    const { lane, end, against } = arrange(4);
+    for (const each of [...many(3, 'dead', 1), ...many(2, 'healthy')]) lane.accept(each);
+
+    end('healthy');
+
+    expect(against('dead')).toBe(2);
+    expect(against('healthy')).toBe(1);
+  });
+
+  it('lets a first attempt start while a retry of the same target waits for the retries\' half', () => {
+    const { lane, running } = arrange(4);
+
+    for (const each of [...many(3, 'a', 1), delivery('a')]) lane.accept(each);
+
+    expect(running.map((turn) => turn.delivery.attempts)).toEqual([1, 1, 0]);
+  });
+
+  it('gives the free place to a target that waits for one, also while the target that freed it has more to do', () => {
+    const { lane, end, against } = arrange(2);
+    for (const each of [...many(50, 'busy'), delivery('other')]) lane.accept(each);
+
+    end('busy');
+    end('busy');
+
+    expect(against('other')).toBe(1);
+  });
+});
+
+describe('what the lane gives back', () => {
+  it('evicts what waits for one target, and nothing that runs or waits for another', () => {
+    const { lane, running } = arrange(3);
+    const [a, b] = [many(5, 'a'), many(2, 'b')];
+    for (const each of [...a, ...b]) lane.accept(each);
+
+    expect(lane.evict(1, 'a')).toEqual(a.slice(3));
+    expect(lane.evict(1, 'a')).toEqual([]);
+    expect(lane.evict(1, 'unknown')).toEqual([]);
+
+    expect(running).toHaveLength(3);
+    expect(lane.figures()).toMatchObject({ running: 3, held: 5 });
+  });
+
+  it('closes: returns what had not started, starts and admits nothing more', () => {
+    const { lane, running, end } = arrange(2);
+    const reserved = event('a');
+    lane.admit(reserved);
+    const deliveries = [...many(3, 'a'), ...many(3, 'b')];
+    for (const each of deliveries) lane.accept(each);
+
+    const waiting = lane.close();
+    lane.take([claimed(reserved)]);
+    end('a');
+
+    expect(waiting).toEqual(deliveries.slice(2));
+    expect(running).toHaveLength(1);
+    expect(lane.claimant()).toBeNull();
+    expect(lane.room()).toBe(0);
+  });
+});
+
+const TARGETS = ['a', 'b', 'c'] as const;
+const OUTCOMES: (Outcome | null)[] = ['success', 'gone', 'throttled', 'failed', null];
+const target = fc.constantFrom(...TARGETS);
+const pick = fc.nat();
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('accept' as const), target, attempts: fc.constantFrom(0, 0, 1), size: fc.nat(9), probe: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('admit' as const), target, size: fc.nat(9), rate: fc.constantFrom(null, 10) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('take' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('giveBack' as const), pick }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('answered' as const), pick, outcome: fc.constantFrom(...OUTCOMES) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('done' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('evict' as const), target }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('flip' as const), target }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** The lane beside the plainest account of what it should hold. */
+class Model {
+  readonly world = arrange(this.concurrency);
+  readonly reserved: NewEvent[] = [];
+  readonly waiting = new Set<string>();
+  readonly running: Turn[] = [];
+  readonly answered: Turn[] = [];
+  readonly windows = new Map<string, Window>(TARGETS.map((each) => [each, initialWindow()]));
+  private readonly lane = this.world.lane;
+
+  constructor(readonly concurrency: number) {
+    this.world.world.permits = 20;
+    this.lane.connect((turn) => this.starts(turn), () => undefined);
+  }
+
+  /** Takes one step with both, and compares. */
+  take(each: Step): void {
+    this.world.world.looks = 0;
+    if (each.do === 'accept') this.accept({ ...delivery(each.target, each.attempts, payloadOf(each.size)) }, each.probe);
+    else if (each.do === 'admit') this.admit(event(each.target, { payload: payloadOf(each.size), ratePerSecond: each.rate }));
+    else if (each.do === 'take') this.commit(each.pick);
+    else if (each.do === 'giveBack') this.lane.giveBack(chosen(this.reserved, each.pick));
+    else if (each.do === 'answered') this.answer(each.pick, each.outcome);
+    else if (each.do === 'done') for (const turn of chosen(this.answered, each.pick)) this.lane.done(turn);
+    else if (each.do === 'evict') this.evicted(this.lane.evict(1, each.target));
+    else this.flip(each.target);
+    this.compare();
+  }
+
+  /** Ends everything that is left, in the order in which a process does. */
+  finish(closes: boolean): void {
+    this.world.world.looks = 0;
+    if (closes) this.evicted(this.lane.close());
+    while (this.reserved.length > 0) this.lane.giveBack(chosen(this.reserved, 0));
+    while (this.running.length > 0) this.answer(0, 'failed');
+    while (this.answered.length > 0) this.lane.done(this.answered.pop() as Turn);
+    this.compare();
+  }
+
+  private accept(taken: ClaimedDelivery, probe: boolean): void {
+    this.waiting.add(taken.eventId);
+    this.lane.accept(taken, probe);
+  }
+
+  private admit(accepted: NewEvent): void {
+    const isOpen = this.world.world.open.has(accepted.targetId);
+    const admission = this.lane.admit(accepted);
+    if (isOpen) expect(admission).toBe('park');
+    if (admission === 'run') this.reserved.push(accepted);
+  }
+
+  private commit(index: number): void {
+    for (const accepted of chosen(this.reserved, index)) {
+      this.waiting.add(accepted.id);
+      this.lane.take([claimed(accepted)]);
+    }
+  }
+
+  private starts(turn: Turn): void {
+    expect(this.waiting.delete(turn.delivery.eventId)).toBe(true);
+    const window = this.windows.get(turn.delivery.targetId) as Window;
+    expect(admits(window)).toBe(true);
+    started(window);
+    this.running.push(turn);
+    expect(this.running.length).toBeLessThanOrEqual(this.concurrency);
+    const retries = this.running.filter((each) => each.delivery.attempts > 0).length;
+    expect(retries).toBeLessThanOrEqual(Math.ceil(this.concurrency / 2));
+  }
+
+  private answer(index: number, outcome: Outcome | null): void {
+    for (const turn of chosen(this.running, index)) {
+      settled(this.windows.get(turn.delivery.targetId) as Window, outcome ?? 'failed');
+      this.answered.push(turn);
+      this.lane.answered(turn, outcome);
+    }
+  }
+
+  private evicted(deliveries: ClaimedDelivery[]): void {
+    for (const { eventId } of deliveries) expect(this.waiting.delete(eventId)).toBe(true);
+  }
+
+  private flip(targetId: string): void {
+    const { open } = this.world.world;
+    if (!open.delete(targetId)) open.add(targetId);
+  }
+
+  private compare(): void {
+    expect(this.lane.figures()).toMatchObject({
+      running: this.running.length,
+      held: this.reserved.length + this.waiting.size + this.running.length + this.answered.length,
+    });
+  }
+}
+
+/** Takes one out of a list, when there is one. */
+function chosen<T>(list: T[], index: number): T[] {
+  return list.length === 0 ? [] : list.splice(index % list.length, 1);
+}
+
+describe('the lane under any sequence of events', () => {
+  const steps = fc.array(step, { maxLength: 200, size: 'max' });
+
+  it.each([1, 2, 5, 1_000])('keeps windows, ceiling and the retries\' half, and holds what it should, at a concurrency of %i', (concurrency) => {
+    fc.assert(
+      fc.property(steps, (each) => {
+        const model = new Model(concurrency);
+        for (const one of each) model.take(one);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('holds nothing and no bytes once everything has ended', () => {
+    fc.assert(
+      fc.property(steps, fc.constantFrom(3, 1_000), fc.boolean(), (each, concurrency, closes) => {
+        const model = new Model(concurrency);
+        for (const one of each) model.take(one);
+        model.finish(closes);
+
+        const { lane } = model.world;
+        expect(model.waiting.size).toBe(0);
+        expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
+        expect(lane.admit(event('fresh', { payload: payloadOf(BYTES_MAX - 1) }))).toBe('run');
+        expect(lane.admit(event('fresh', { payload: payloadOf(1) }))).toBe('run');
+        expect(lane.admit(event('fresh'))).toBe('leave');
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

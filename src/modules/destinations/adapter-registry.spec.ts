@@ -1,0 +1,94 @@
+import { Module, type Type } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#contracts/destinations.js';
+import { ApiError } from '#kernel/errors.js';
+import { AdapterRegistry } from './adapter-registry.js';
+
+abstract class Quiet extends DestinationAdapter {
+  override readonly pulled = false;
+  override check = (): [] => [];
+  override probe = (): Promise<ProbeReport> => Promise.resolve({ ok: true, detail: '' });
+  override deliver = (): Promise<DeliveryAnswer> => Promise.reject(new Error('not in this test'));
+}
+
+@Adapter()
+class HttpsAdapter extends Quiet {
+  override readonly type = 'https';
+}
+
+@Adapter()
+class KafkaAdapter extends Quiet {
+  override readonly type = 'kafka';
+}
+
+@Adapter()
+class OtherHttpsAdapter extends Quiet {
+  override readonly type = 'https';
+}
+
+@Adapter()
+class Impostor {}
+
+@Module({ providers: [HttpsAdapter] })
+class BuiltIn {}
+
+/** The registry of an app with the built-in adapter and an extension that provides `extra`. */
+async function start(extra: Type[]): Promise<AdapterRegistry> {
+  @Module({ providers: extra })
+  class Extension {}
+  const module = await Test.createTestingModule({ imports: [DiscoveryModule, BuiltIn, Extension], providers: [AdapterRegistry] }).compile();
+  await module.init();
+  return module.get(AdapterRegistry);
+}
+
+describe('AdapterRegistry', () => {
+  it('finds the adapters of every module, an extension\'s like a built-in one', async () => {
+    const registry = await start([KafkaAdapter]);
+
+    expect(registry.require('https')).toBeInstanceOf(HttpsAdapter);
+    expect(registry.require('kafka')).toBeInstanceOf(KafkaAdapter);
+    expect(registry.refusal('kafka')).toBeNull();
+  });
+
+  it('does not start with two adapters of one type, and names both', async () => {
+    await expect(start([OtherHttpsAdapter])).rejects.toThrow(/"https" has two adapters: HttpsAdapter and OtherHttpsAdapter/);
+  });
+
+  it('does not start with a marked class that is no adapter', async () => {
+    await expect(start([Impostor])).rejects.toThrow('Impostor is marked @Adapter() but does not extend DestinationAdapter');
+  });
+
+  it.each([
+    ...['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'].map((type) => [type, `${type} delivery isn't supported yet`]),
+    ['sqs', '`sqs` is not deliverable yet.'],
+    ['mirror', '`mirror` is not deliverable yet.'],
+  ])('refuses %s with 422: %s', async (type, sentence) => {
+    const registry = await start([]);
+
+    expect(registry.refusal(type)).toBe(sentence);
+    expect(refusalOf(registry, type)).toEqual([
+      'validation_failed', sentence, { check: 'schema', fields: [{ path: 'type', message: sentence }] },
+    ]);
+  });
+
+  it('refuses an unknown type with 422 and names the known ones', async () => {
+    const registry = await start([]);
+
+    const [type, message] = refusalOf(registry, 'fax');
+
+    expect(registry.knows('fax')).toBe(false);
+    expect(type).toBe('validation_failed');
+    expect(message).toMatch(/^type: must be one of https, sqs, mirror, sns/);
+  });
+});
+
+function refusalOf(registry: AdapterRegistry, type: string): unknown[] {
+  try {
+    registry.require(type);
+  } catch (error) {
+    if (error instanceof ApiError) return [error.type, error.message, error.details];
+    throw error;
+  }
+  return ['served'];
+}

@@ -1,0 +1,102 @@
+import { changed, DEFAULT_SETTINGS, failureThreshold, movesTarget, retryPolicy, settingsFaults, type Settings, type SettingsChanges } from './settings.js';
+
+const GIVEN: Settings = {
+  name: 'Orders',
+  url: 'https://example.com/hook',
+  config: { circuit_breaker: { failure_threshold: 3 } },
+  headers: { 'X-Tenant': '42' },
+  retry: { max_attempts: 2 },
+  rateLimit: { per_second: 5 },
+  timeoutMs: 500,
+};
+
+describe('changed', () => {
+  it('keeps what is left out', () => {
+    expect(changed(GIVEN, {})).toEqual(GIVEN);
+  });
+
+  it('takes what is given, and nothing else', () => {
+    const changes: SettingsChanges = {
+      name: 'Bills', url: 'https://example.com/b', config: { a: 1 }, headers: { b: 'c' },
+      retry: { schedule: [0] }, rateLimit: { per_second: 1 }, timeoutMs: 700,
+    };
+
+    for (const [name, value] of Object.entries(changes)) {
+      expect(changed(GIVEN, { [name]: value })).toEqual({ ...GIVEN, [name]: value });
+    }
+  });
+
+  it('puts what is null back to its default', () => {
+    const cleared = changed(GIVEN, { url: null, config: null, headers: null, retry: null, rateLimit: null, timeoutMs: null });
+
+    expect(cleared).toEqual({ ...DEFAULT_SETTINGS, name: 'Orders' });
+  });
+
+  it.each([
+    ['https://EXAMPLE.com:443/a/../b', 'https://example.com/b'],
+    ['https://example.com', 'https://example.com/'],
+    ['https://0x7f000001/', 'https://127.0.0.1/'],
+    ['not a url', 'not a url'],
+  ])('keeps the URL %s in the form in which it is called', (given, kept) => {
+    expect(changed(GIVEN, { url: given }).url).toBe(kept);
+  });
+});
+
+describe('movesTarget', () => {
+  it.each<[string, SettingsChanges, boolean]>([
+    ['nothing', {}, false],
+    ['the name', { name: 'x' }, false],
+    ['headers, retry, rate limit and time-out', { headers: {}, retry: null, rateLimit: null, timeoutMs: 100 }, false],
+    ['the circuit breaker', { config: {} }, false],
+    ['the same URL in another spelling', { url: 'https://EXAMPLE.com/hook' }, false],
+    ['the URL', { url: 'https://example.com/other' }, true],
+    ['a setting of the type', { config: { queue: 'a' } }, true],
+  ])('after a change of %s: %j is %s', (_what, changes, expected) => {
+    expect(movesTarget(GIVEN, changed(GIVEN, changes))).toBe(expected);
+  });
+});
+
+describe('settingsFaults', () => {
+  const pathsOf = (changes: SettingsChanges): string[] => settingsFaults(changed(GIVEN, changes)).map(({ path }) => path);
+
+  it('finds none in good settings', () => {
+    expect(pathsOf({})).toEqual([]);
+    expect(pathsOf({ config: { circuit_breaker: null } })).toEqual([]);
+    expect(pathsOf({ config: { circuit_breaker: { failure_threshold: 1000 } } })).toEqual([]);
+  });
+
+  it.each<[SettingsChanges, string]>([
+    [{ headers: { 'webhook-id': 'mine' } }, 'headers.webhook-id'],
+    [{ headers: { a: '{{secrets.TOKEN}}' } }, 'headers.a'],
+    [{ headers: { a: 'Bearer {{ secrets.TOKEN }}' } }, 'headers.a'],
+    [{ config: { circuit_breaker: 5 } }, 'config.circuit_breaker'],
+    [{ config: { circuit_breaker: [] } }, 'config.circuit_breaker'],
+    [{ config: { circuit_breaker: { treshold: 5 } } }, 'config.circuit_breaker.treshold'],
+    ...[0, 1001, 1.5, '5', null].map((threshold): [SettingsChanges, string] => [
+      { config: { circuit_breaker: { failure_threshold: threshold } } }, 'config.circuit_breaker.failure_threshold',
+    ]),
+  ])('refuses %j', (changes, path) => {
+    expect(pathsOf(changes)).toEqual([path]);
+  });
+});
+
+describe('the values behind the settings', () => {
+  it('opens a circuit after the given number of failures, or ten', () => {
+    expect(failureThreshold({})).toBe(10);
+    expect(failureThreshold({ circuit_breaker: null })).toBe(10);
+    expect(failureThreshold({ circuit_breaker: {} })).toBe(10);
+    expect(failureThreshold({ circuit_breaker: { failure_threshold: 3 } })).toBe(3);
+  });
+
+  it.each([
+    [null, 8, 8],
+    [{}, 8, 8],
+    [{ max_attempts: 3 }, 3, 8],
+    [{ schedule: [0, 60] }, 2, 2],
+    [{ max_attempts: 5, schedule: [0, 60] }, 5, 2],
+  ])('reads retry %j as %i attempts over %i steps', (retry, maxAttempts, steps) => {
+    const policy = retryPolicy(retry);
+
+    expect([policy.maxAttempts, policy.scheduleSeconds.length]).toEqual([maxAttempts, steps]);
+  });
+});
