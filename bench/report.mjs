@@ -59,7 +59,8 @@ function judgeBy(rows) {
     const isDisturbed = from.some((name) => (rows.get(name)?.others ?? 0) > OTHERS_MAX);
     if (value === undefined || Number.isNaN(value)) return { promise, value: null, bound, isKept: null, isDisturbed };
     const [relation = '', number = ''] = bound.split(' ');
-    const isKept = relation === '>=' ? value >= Number(number) : relation === '<=' ? value <= Number(number) : value < Number(number);
+    const against = Number(number);
+    const isKept = relation === '>=' ? value >= against : relation === '<=' ? value <= against : value < against;
     return { promise, value, bound, isKept, isDisturbed };
   };
 }
@@ -112,7 +113,8 @@ export function verdicts(promised) {
   return promised
     .map(({ promise, value, bound, isKept, isDisturbed }) => {
       if (value === null) return `-      ${promise.padEnd(width)}  not measured (${bound})`;
-      return `${isKept ? 'pass' : 'FAIL'}${isDisturbed ? '*' : ' '}  ${promise.padEnd(width)}  ${Number(value.toPrecision(3))} (${bound})`;
+      const verdict = `${isKept ? 'pass' : 'FAIL'}${isDisturbed ? '*' : ' '}`;
+      return `${verdict}  ${promise.padEnd(width)}  ${Number(value.toPrecision(3))} (${bound})`;
     })
     .join('\n');
 }

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import type { Draft, Outgoing, Target } from '#contracts/destinations.js';
+import type { Draft, Outgoing, Target } from '#modules/destinations/contract.js';
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';

@@ -1,4 +1,4 @@
-import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#contracts/destinations.js';
+import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent, type EgressAnswer } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { signatureHeader } from '#engine/signing.js';

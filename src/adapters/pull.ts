@@ -1,5 +1,5 @@
-import { Adapter, DestinationAdapter, type DeliveryAnswer, type ProbeReport } from '#contracts/destinations.js';
-import type { Draft } from '#contracts/destinations.js';
+import { Adapter, DestinationAdapter, type DeliveryAnswer, type ProbeReport } from '#modules/destinations/contract.js';
+import type { Draft } from '#modules/destinations/contract.js';
 import type { Fault } from '#kernel/errors.js';
 
 /** Deliveries that wait until a consumer behind a firewall fetches them. A URL says nothing here and is ignored. */

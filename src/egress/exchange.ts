@@ -72,7 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
     this.connection = connection;
     const { url, method, body, headers } = this.request;
     connection.client.dispatch(
-      { path: url.pathname + url.search, method: method as Dispatcher.HttpMethod, body, headers: sendable(headers) },
+      { path: url.pathname + url.search, method: method, body, headers: sendable(headers) },
       this,
     );
   }

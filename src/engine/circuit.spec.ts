@@ -89,7 +89,7 @@ const moves = fc.array(
     move: fc.oneof(
       fc.record({ kind: fc.constant('answer' as const), outcome }),
       fc.record({ kind: fc.constant('probe' as const), outcome: fc.oneof(outcome, fc.constant('dies' as const)) }),
-    ) as fc.Arbitrary<Move>,
+    ),
   }),
   { maxLength: 80 },
 );

@@ -43,8 +43,6 @@ export function createAdapter(ids: Ids, logger: Logger): EdgeAdapter {
   const requestId = (): string => showId('req', ids.next());
   const adapter: EdgeAdapter = new EdgeAdapter({
     loggerInstance: withoutChildren(logger),
-    // Nest's middleware (`consumer.apply`, `app.use`) has no place here: hooks and guards do its work, at less cost.
-    skipMiddie: true,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     trustProxy: false,

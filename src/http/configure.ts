@@ -19,7 +19,7 @@ import { compileChecks } from './schemas.js';
  * name, and when the schema of a body cannot be compiled.
  */
 export function configureApp(app: NestFastifyApplication): void {
-  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  const fastify = app.getHttpAdapter().getInstance();
   addHooks(app, fastify);
   registerJsonParser(fastify);
 

@@ -36,7 +36,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `ek_live_…` or `ek_test_…`.' }, SECURITY_SCHEME)
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
-  const queries = routes.flatMap(({ query }) => query ?? []) as Type[];
+  const queries = routes.flatMap<Type>(({ query }) => query ?? []);
   return SwaggerModule.createDocument(app, config, { extraModels: queries, operationIdFactory: (_controller, method) => method });
 }
 
@@ -55,9 +55,9 @@ export function finishDocument(document: OpenAPIObject, routes: readonly RouteHa
   document.tags = [...used].map((name) => ({ name, description: sectionDescription(name) ?? name }));
   document.components = {
     ...document.components,
-    headers: SHARED_COMPONENTS.headers as never,
+    headers: SHARED_COMPONENTS.headers,
     responses: SHARED_COMPONENTS.responses as never,
-    schemas: Object.assign({}, document.components?.schemas, SHARED_COMPONENTS.schemas) as never,
+    schemas: Object.assign({}, document.components?.schemas, SHARED_COMPONENTS.schemas),
   };
   dropUnused(document, ['responses', 'schemas', 'headers']);
 }

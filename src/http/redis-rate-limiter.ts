@@ -1,3 +1,4 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { fullBucket, take, type Taken } from '#engine/token-bucket.js';
 import { RateLimiter, tighter, type Counted, type Verdict } from './rate-limiter.js';
@@ -31,19 +32,19 @@ for i = 1, #KEYS do
 end
 return answer`;
 
-/** Longer than any healthy answer, shorter than anybody notices. */
-const COMMAND_TIMEOUT_MS = 50;
+/** Longer than an answer to a busy process takes, shorter than a client minds. */
+const COMMAND_TIMEOUT_MS = 200;
 
 /** After a failure nothing is asked for this long, so that a hanging Redis does not hang every request. */
 const REST_MS = 1_000;
 
 /** Buckets that all nodes share. With Redis away it lets through, with headers that say so: nothing used. */
-export class RedisRateLimiter extends RateLimiter {
+export class RedisRateLimiter extends RateLimiter implements OnApplicationShutdown {
   private readonly take: Script;
   private restsUntilMs = 0;
 
   constructor(
-    redis: Redis,
+    private readonly redis: Redis,
     private readonly nowMs: () => number,
   ) {
     super();
@@ -54,6 +55,10 @@ export class RedisRateLimiter extends RateLimiter {
 
   override count(group: string, buckets: readonly Counted[]): Verdict | Promise<Verdict> {
     return this.nowMs() < this.restsUntilMs ? unused(buckets) : this.ask(group, buckets);
+  }
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
   }
 
   private async ask(group: string, buckets: readonly Counted[]): Promise<Verdict> {

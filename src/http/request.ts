@@ -39,5 +39,6 @@ declare module 'fastify' {
     bodyText: string | null;
   }
 
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- merging an interface is how Fastify's types are extended
   interface FastifyContextConfig extends EdgeRouteConfig {}
 }

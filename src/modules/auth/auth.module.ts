@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { Environments, FirstStart } from '#contracts/auth.js';
+import { Environments, FirstStart } from '#modules/auth/contract.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
 import { LockedFirstStart } from './first-start.js';

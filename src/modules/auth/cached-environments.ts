@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Environment, Environments } from '#contracts/auth.js';
+import { type Environment, Environments } from '#modules/auth/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FirstStart } from '#contracts/auth.js';
+import { FirstStart } from '#modules/auth/contract.js';
 import { Config, ConfigError } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';

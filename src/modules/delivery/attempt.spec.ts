@@ -1,7 +1,6 @@
-import type { DeliveryAnswer, Outgoing, Target, Targets } from '#contracts/destinations.js';
-import type { ClaimedDelivery } from '#contracts/events.js';
+import type { DeliveryAnswer, Outgoing, Target, Targets } from '#modules/destinations/contract.js';
+import type { ClaimedDelivery } from '#modules/events/contract.js';
 import type { Answer } from '#engine/outcome.js';
-import type { Clock } from '#kernel/clock.js';
 import type { Tracing } from '#kernel/tracing.js';
 import { Attempt } from './attempt.js';
 
@@ -59,7 +58,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
       },
     }),
   } as unknown as Targets;
-  const clock = { nowMs: () => NOW_MS, now: () => new Date(NOW_MS), random: () => 0.5 } as Clock;
+  const clock = { nowMs: () => NOW_MS, now: () => new Date(NOW_MS), random: () => 0.5 };
   const tracing = {
     startDelivery: (traceparent: string | null, type: string) => ({
       traceparent: traceparent && `${traceparent} below`,

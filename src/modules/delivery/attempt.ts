@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Targets, type DeliveryAnswer, type Target } from '#contracts/destinations.js';
-import type { ClaimedDelivery, DeliveryResult } from '#contracts/events.js';
+import { Targets, type DeliveryAnswer, type Target } from '#modules/destinations/contract.js';
+import type { ClaimedDelivery, DeliveryResult } from '#modules/events/contract.js';
 import { classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
 import { showId } from '#kernel/ids.js';

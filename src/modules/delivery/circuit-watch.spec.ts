@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Circuits, TargetCircuit } from '#contracts/destinations.js';
+import type { TargetCircuit } from '#modules/destinations/contract.js';
 import { CLOSED, type Circuit } from '#engine/circuit.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/notifications.js';
@@ -28,7 +28,7 @@ class Table {
       for (const tell of this.listeners) tell();
       return next;
     },
-  } as Circuits;
+  };
 
   readonly notifications = { on: (_topic: string, listener: () => void) => void this.listeners.push(listener) } as unknown as Notifications;
 }

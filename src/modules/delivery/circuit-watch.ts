@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Circuits } from '#contracts/destinations.js';
+import { Circuits } from '#modules/destinations/contract.js';
 import { after, CLOSED, mayProbe, probing, type Circuit } from '#engine/circuit.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger } from '#contracts/events.js';
+import { Ledger } from '#modules/events/contract.js';
 import { Metrics } from '#kernel/metrics.js';
 import { Readiness } from '#kernel/readiness.js';
 import { CircuitWatch } from './circuit-watch.js';

@@ -1,6 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
-import { Ledger } from '#contracts/events.js';
+import { Ledger } from '#modules/events/contract.js';
 import type { Config } from '#kernel/config.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Admission, ClaimedDelivery, Lane, NewEvent } from '#contracts/events.js';
+import type { Admission, ClaimedDelivery, Lane, NewEvent } from '#modules/events/contract.js';
 import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Config } from '#kernel/config.js';

@@ -1,5 +1,5 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Ledger } from '#contracts/events.js';
+import { Ledger } from '#modules/events/contract.js';
 import { Config } from '#kernel/config.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Dispatcher } from './dispatcher.js';

@@ -1,7 +1,7 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import type { DeliveryKey, Handover } from '#contracts/events.js';
+import type { DeliveryKey, Handover } from '#modules/events/contract.js';
 
 export const WAKE_QUEUE = 'deliveries';
 

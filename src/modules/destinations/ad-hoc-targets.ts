@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#contracts/auth.js';
-import type { Target } from '#contracts/destinations.js';
+import { Environments } from '#modules/auth/contract.js';
+import type { Target } from '#modules/destinations/contract.js';
 import { EgressGate } from '#egress/gate.js';
 import { DEFAULT_CIRCUIT_POLICY } from '#engine/circuit.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';

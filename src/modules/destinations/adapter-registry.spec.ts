@@ -1,7 +1,7 @@
 import { Module, type Type } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
-import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#contracts/destinations.js';
+import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 import { ApiError } from '#kernel/errors.js';
 import { AdapterRegistry } from './adapter-registry.js';
 

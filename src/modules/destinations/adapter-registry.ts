@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { Adapter, DestinationAdapter } from '#contracts/destinations.js';
+import { Adapter, DestinationAdapter } from '#modules/destinations/contract.js';
 import { ApiError } from '#kernel/errors.js';
 
 const PLANNED = ['sqs', 'mirror'];

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
-import { Circuits, type TargetCircuit } from '#contracts/destinations.js';
+import { Circuits, type TargetCircuit } from '#modules/destinations/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';

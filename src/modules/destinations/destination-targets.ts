@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Target } from '#contracts/destinations.js';
+import type { Target } from '#modules/destinations/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';

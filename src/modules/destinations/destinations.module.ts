@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Circuits, Targets } from '#contracts/destinations.js';
+import { Circuits, Targets } from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
 import { AdapterRegistry } from './adapter-registry.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Draft, ProbeReport } from '#contracts/destinations.js';
+import type { Draft, ProbeReport } from '#modules/destinations/contract.js';
 import { ApiError, checkFailed, invalid } from '#kernel/errors.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationSecrets } from './destination-secrets.js';

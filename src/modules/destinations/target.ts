@@ -1,4 +1,4 @@
-import type { Target } from '#contracts/destinations.js';
+import type { Target } from '#modules/destinations/contract.js';
 import { normalizeForwardedHeaders } from '#engine/headers.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { adapterConfig, failureThreshold, retryPolicy } from './settings.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type DestinationAdapter, type Target, Targets } from '#contracts/destinations.js';
+import { type DestinationAdapter, type Target, Targets } from '#modules/destinations/contract.js';
 import type { Id } from '#kernel/ids.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
 import { AdapterRegistry } from './adapter-registry.js';

@@ -148,7 +148,7 @@ export class GroupLedger extends Ledger {
     await Promise.all([this.accepts.drained(), this.records.drained()]);
   }
 
-  private async writeAccepted(events: NewEvent[]): Promise<(void | Error)[]> {
+  private async writeAccepted(events: NewEvent[], partitionsMade = false): Promise<(void | Error)[]> {
     const claimant = this.lane?.claimant() ?? null;
     const group = events.map((event) => ({ event, admission: this.admission(event, claimant) }));
     try {
@@ -161,15 +161,17 @@ export class GroupLedger extends Ledger {
         this.logger.warn(`Accepting failed: ${(error as Error).message}`);
         throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
       }
-      return this.splitAccept(events, error);
+      return this.splitAccept(events, error, partitionsMade);
     }
   }
 
   /** One event that PostgreSQL refuses must not fail those that travelled with it. */
-  private async splitAccept(events: NewEvent[], error: unknown): Promise<(void | Error)[]> {
+  private async splitAccept(events: NewEvent[], error: unknown, partitionsMade: boolean): Promise<(void | Error)[]> {
     if (events.length === 1) {
-      if (sqlState(error) === '23514') await this.context.ensurePartitions();
-      throw error;
+      // It expires beyond the last partition: retention was raised since they were made.
+      if (sqlState(error) !== '23514' || partitionsMade) throw error;
+      await this.context.ensurePartitions();
+      return this.writeAccepted(events, true);
     }
     const results: (void | Error)[] = [];
     for (const event of events) {

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database.js';
 
 const TABLES = ['events', 'deliveries', 'attempts'] as const;
 const DAY_MS = 86_400_000;
+
+/** A look at every open delivery, once an hour. One that stayed could never be settled: there is no partition to settle it in. */
+const EXPIRE: Statement = { name: 'partitions_expire', text: 'delete from due_deliveries where expires_on < $1::date' };
 
 /**
  * Partitions by the day on which rows expire. A new one is made aside and attached, which does not block readers and
@@ -29,8 +32,9 @@ export class PartitionsStore {
     });
   }
 
-  /** Drops the partitions of days before `day`; returns their names. */
+  /** Drops the partitions of days before `day`, and first what still waits of their events; returns their names. */
   async dropBefore(day: number): Promise<string[]> {
+    await this.database.query(EXPIRE, [date(day)]);
     const passed = (await this.names()).filter(({ name }) => name.slice(-8) < compact(day));
     for (const { name } of passed) {
       await this.database.transaction(async () => {

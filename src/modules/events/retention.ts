@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Environments } from '#contracts/auth.js';
+import { Environments } from '#modules/auth/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Loop } from '#kernel/loop.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger } from '#contracts/events.js';
+import { Ledger } from '#modules/events/contract.js';
 import { invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Environments } from '#contracts/auth.js';
-import { Targets, type Target } from '#contracts/destinations.js';
-import { Ledger, type NewEvent } from '#contracts/events.js';
+import { Environments } from '#modules/auth/contract.js';
+import { Targets, type Target } from '#modules/destinations/contract.js';
+import { Ledger, type NewEvent } from '#modules/events/contract.js';
 import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
 import { memberSpan } from '#engine/payload-span.js';
 import { ApiError, invalid } from '#kernel/errors.js';
