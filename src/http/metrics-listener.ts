@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
 import { Metrics } from '#kernel/metrics.js';
@@ -23,7 +22,7 @@ export class MetricsListener implements OnApplicationBootstrap, OnApplicationShu
     const server = createServer((request, response) => void this.serve(request, response));
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(metricsPort, host, resolve));
     this.server = server;
-    this.logger.log(`Metrics on port ${(server.address() as AddressInfo).port}`);
+    this.logger.log(`Metrics on port ${(server.address() as { port: number }).port}`);
   }
 
   async onApplicationShutdown(): Promise<void> {

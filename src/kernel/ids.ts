@@ -51,9 +51,23 @@ export function idFromBytes(bytes: Uint8Array): Id {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => Math.max('0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()), 0));
+/** Where the two digits of each byte stand in the text of a uuid. */
+const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+
+/** Writes the 16 bytes of an id; without a string or a buffer in between, since every batch does it for every row. */
+export function writeId(buffer: Uint8Array, offset: number, id: Id): void {
+  for (let i = 0; i < 16; i += 1) {
+    const at = DIGITS_AT[i] as number;
+    buffer[offset + i] = ((NIBBLES[id.charCodeAt(at)] as number) << 4) | (NIBBLES[id.charCodeAt(at + 1)] as number);
+  }
+}
+
 /** The 16 bytes of an id. */
 export function idBytes(id: Id): Buffer {
-  return Buffer.from(id.replaceAll('-', ''), 'hex');
+  const bytes = Buffer.allocUnsafe(16);
+  writeId(bytes, 0, id);
+  return bytes;
 }
 
 /** The wire form: `evt_01J…`. */

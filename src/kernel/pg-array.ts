@@ -1,4 +1,4 @@
-import { idBytes } from './ids.js';
+import { writeId } from './ids.js';
 
 /**
  * One-dimensional PostgreSQL arrays in the binary wire format (`array_send` in PostgreSQL's arrayfuncs.c).
@@ -64,7 +64,7 @@ function variable(oid: number, values: readonly (string | null)[], versioned: bo
 
 /** `uuid[]` of ids. */
 export const uuidArray = (values: readonly (string | null)[]): Buffer =>
-  fixed(OID.uuid, 16, values, (buffer, offset, value) => void idBytes(value).copy(buffer, offset));
+  fixed(OID.uuid, 16, values, (buffer, offset, value) => writeId(buffer, offset, value));
 
 /** `int[]`. */
 export const intArray = (values: readonly (number | null)[]): Buffer =>

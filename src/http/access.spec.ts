@@ -1,0 +1,45 @@
+import type { Caller, Scope as KeyScope } from '#kernel/tenant.js';
+import { Public, refusal, Scope } from './access.js';
+import { Idempotent } from './idempotent.js';
+import type { Access } from './request.js';
+import { routeConfigOf } from './route-config.js';
+
+function caller(scope: KeyScope): Caller {
+  return { keyId: 'k', scope, tenant: { environmentId: 1, organizationId: 'o', mode: 'test' } };
+}
+
+describe('who may use a route', () => {
+  it.each<[Access, KeyScope | null, string | undefined]>([
+    ['public', null, undefined],
+    ['public', 'read', undefined],
+    ['read', null, 'unauthenticated'],
+    ['read', 'read', undefined],
+    ['read', 'admin', undefined],
+    ['write', 'read', 'insufficient_scope'],
+    ['write', 'write', undefined],
+    ['admin', 'write', 'insufficient_scope'],
+    ['admin', 'admin', undefined],
+  ])('%s with %s: %s', (access, scope, type) => {
+    expect(refusal(access, scope && caller(scope))?.type).toBe(type);
+  });
+});
+
+it('keeps what every decorator says of a route, in any order', () => {
+  class Controller {
+    @Scope('write')
+    @Idempotent()
+    create(): void {}
+
+    @Idempotent('accept')
+    @Scope('admin')
+    send(): void {}
+
+    @Public({ uncounted: true })
+    live(): void {}
+  }
+
+  const { create, send, live } = Controller.prototype;
+  expect(routeConfigOf(create)).toEqual({ access: 'write', once: 'create' });
+  expect(routeConfigOf(send)).toEqual({ access: 'admin', once: 'accept' });
+  expect(routeConfigOf(live)).toEqual({ access: 'public', uncounted: true });
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { isSuspect, parseJson } from './body-parser.js';
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+it('reads any JSON value as JSON.parse does, and keeps its text', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      const text = JSON.stringify(value);
+      fc.pre(!text.includes('__proto__'));
+      const parsed = parseJson(bytes(text));
+      expect(parsed.text).toBe(text);
+      expect(parsed.value).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+it.each([
+  ['an unfinished object', bytes('{"a":')],
+  ['a trailing comma', bytes('{"a":1,}')],
+  ['two values', bytes('{} {}')],
+  ['a byte order mark', bytes('\ufeff{}')],
+  ['a lone continuation byte', Buffer.from([0x22, 0x80, 0x22])],
+  ['an overlong slash', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
+  ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+  ['latin-1', Buffer.from([0x22, 0xe9, 0x22])],
+])('400 for %s', (_, body) => {
+  expect(() => parseJson(body)).toThrow(expect.objectContaining({ type: 'bad_request' }));
+});
+
+it('does not repeat the body in its message', () => {
+  expect(() => parseJson(bytes('{"password": hunter2}'))).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter') }));
+});
+
+describe('a key `__proto__`', () => {
+  it.each([
+    ['at the top', '{"__proto__":{"admin":true},"a":1}', { a: 1 }],
+    ['deep inside', '{"list":[{"__proto__":{"admin":true},"a":1}]}', { list: [{ a: 1 }] }],
+    ['in escapes', '{"\\u005f_proto_\\u005F":{"admin":true},"a":1}', { a: 1 }],
+  ])('is gone %s', (_, text, expected) => {
+    const { value } = parseJson(bytes(text));
+
+    expect(JSON.stringify(value)).toBe(JSON.stringify(expected));
+    expect((Object.assign({}, value) as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  it('does not overflow the stack, however deep the body', () => {
+    const deep = `{"a":${'['.repeat(200_000)}{"__proto__":1}${']'.repeat(200_000)}}`;
+
+    expect(() => parseJson(bytes(deep))).not.toThrow();
+  });
+});
+
+it.each([
+  ['{"a":"\\u0000"}', true],
+  ['{"a":"\\ud800"}', true],
+  ['{"a":"\\uD83D\\uDE00"}', true],
+  ['{"a":"\\u00e9"}', false],
+  ['{"a":"😀"}', false],
+])('%s is looked at for characters that cannot be stored: %s', (text, suspect) => {
+  expect(isSuspect(parseJson(bytes(text)).value as object)).toBe(suspect);
+});

@@ -1,0 +1,51 @@
+import { ApiError, badRequest, conflict, invalid, notFound, unavailable } from '#kernel/errors.js';
+import { isAboutKey, isKept, keyInFlight, keyReused, parseKey, routeOf } from './idempotency-key.js';
+
+const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';
+
+describe('the Idempotency-Key header', () => {
+  it.each([KEY, `"${KEY}"`, KEY.toUpperCase(), ` ${KEY} `])('%j is the key', (header) => {
+    expect(parseKey(header)).toBe(KEY);
+  });
+
+  it.each(['', 'abc', `"${KEY}`, `${KEY}"`, `'${KEY}'`, `${KEY}, ${KEY}`, KEY.replaceAll('-', ''), `{${KEY}}`, `${KEY}0`, [KEY, KEY]])(
+    '400 for %j',
+    (header) => {
+      expect(() => parseKey(header)).toThrow(expect.objectContaining({ type: 'bad_request' }));
+    },
+  );
+});
+
+describe('the scope of a key', () => {
+  it('is method and path, without the query', () => {
+    expect(routeOf('POST', '/v1/send?dry=1')).toBe('POST /v1/send');
+    expect(routeOf('POST', '/v1/send')).toBe('POST /v1/send');
+  });
+
+  it('stays short enough for an index for any path, and different for different paths', () => {
+    const [a, b] = ['a', 'b'].map((end) => routeOf('POST', `/v1/app/${'x'.repeat(4000)}${end}/event`));
+
+    expect(a).not.toBe(b);
+    expect(a?.length).toBeLessThan(100);
+  });
+});
+
+describe('which refusals are kept', () => {
+  it.each<[ApiError, boolean]>([
+    [notFound('x'), true],
+    [conflict('x'), true],
+    [invalid([]), true],
+    [badRequest('x'), false],
+    [new ApiError('unauthenticated', 'x'), false],
+    [new ApiError('insufficient_scope', 'x'), false],
+    [new ApiError('rate_limited', 'x'), false],
+    [new ApiError('internal', 'x'), false],
+    [unavailable('x'), false],
+  ])('%s: %s', (error, kept) => {
+    expect(isKept(error)).toBe(kept);
+  });
+
+  it('tells a conflict about the key from one about the thing', () => {
+    expect([keyReused(), keyInFlight(), conflict('x')].map(isAboutKey)).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,38 @@
+import { loadConfig } from '#kernel/config.js';
+import { createLogger, PinoLogger } from './logging.js';
+
+function captured(level: string): { nest: PinoLogger; entries: () => Record<string, unknown>[] } {
+  const lines: string[] = [];
+  const logger = createLogger(loadConfig({ LOG_LEVEL: level }), false, { write: (line: string) => void lines.push(line) });
+  return { nest: new PinoLogger(logger), entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+it('keeps secrets out, at the top and two levels down', () => {
+  const { nest, entries } = captured('info');
+  const secret = 'hunter2';
+
+  nest.log('x', { authorization: secret, headers: { cookie: secret, 'webhook-signature': secret }, a: { b: { credentials: secret, key: secret } } }, 'ctx');
+
+  expect(JSON.stringify(entries())).not.toContain(secret);
+  expect(entries()[0]).toMatchObject({ authorization: '[secret]', context: 'ctx', msg: 'x' });
+});
+
+it('writes errors with their stack, and nothing below the level', () => {
+  const { nest, entries } = captured('warn');
+
+  nest.log('quiet', 'ctx');
+  nest.error('failed', { request_id: 'req_1', err: new Error('boom') }, 'http');
+
+  expect(entries()).toHaveLength(1);
+  expect(entries()[0]).toMatchObject({ level: 50, request_id: 'req_1', context: 'http', msg: 'failed', err: { message: 'boom' } });
+});
+
+it("takes Nest's own ways of calling", () => {
+  const { nest, entries } = captured('info');
+
+  nest.error(new Error('boom'), undefined, 'ExceptionsHandler');
+  nest.log('Mapped {/v1/x, GET} route', 'RouterExplorer');
+  nest.log('started', 'NestApplication');
+
+  expect(entries().map(({ msg }) => msg)).toEqual(['boom', 'started']);
+});

@@ -1,0 +1,21 @@
+import { isNotShipped } from './not-shipped.js';
+
+it.each([
+  ['/v1/endpoints', true],
+  ['/v1/endpoints/ep_1/replay', true],
+  ['/v1/metrics', true],
+  ['/v1/emails/batch', true],
+  ['/mcp', true],
+  ['/oauth/token', true],
+  ['/.well-known/oauth-protected-resource', true],
+  ['/v1/nothing', false],
+  ['/v1/events', false],
+  ['/v1', false],
+  ['/', false],
+  ['/endpoints', false],
+  ['/v2/endpoints', false],
+  ['/v1/endpointsx', false],
+  ['/v1/__proto__', false],
+])('%s comes later: %s', (path, expected) => {
+  expect(isNotShipped(path)).toBe(expected);
+});

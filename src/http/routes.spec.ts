@@ -1,0 +1,80 @@
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
+import { Public, Scope } from './access.js';
+import { Idempotent } from './idempotent.js';
+import { checkRoutes, listRoutes, type RouteHandler } from './routes.js';
+
+class BodyDto {}
+class QueryDto {}
+
+@Controller('things')
+class Things {
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  createThing(@Body() body: BodyDto): BodyDto {
+    return body;
+  }
+
+  @Get()
+  @Scope('read')
+  listThings(@Query() query: QueryDto): QueryDto {
+    return query;
+  }
+
+  @Get('open')
+  @Public()
+  showThing(@Query('part') part: string): string {
+    return part;
+  }
+
+  helper(): void {}
+}
+
+@Controller('bare')
+class Bare {
+  @Get()
+  listBare(): void {}
+}
+
+@Controller('twin')
+class Twin {
+  @Get()
+  @Public()
+  listThings(): void {}
+}
+
+@Controller('odd')
+class Odd {
+  @Get()
+  @Public()
+  @Idempotent()
+  getOdd(): void {}
+}
+
+function routesOf(...controllers: object[]): RouteHandler[] {
+  const module = { controllers: new Map(controllers.map((metatype) => [metatype, { metatype }])) };
+  return listRoutes(new Map([['m', module]]) as unknown as ModulesContainer);
+}
+
+it('lists every handler with its method and what it takes whole', () => {
+  const routes = routesOf(Things);
+
+  expect(routes.map(({ name, method, body, query }) => [name, method, body, query])).toEqual([
+    ['createThing', 'POST', BodyDto, null],
+    ['listThings', 'GET', null, QueryDto],
+    ['showThing', 'GET', null, null],
+  ]);
+});
+
+it('lets a complete set of routes start', () => {
+  expect(() => checkRoutes(routesOf(Things))).not.toThrow();
+});
+
+it.each([
+  ['a route that does not say who may call it', Bare, 'Bare.listBare needs @Scope'],
+  ['two routes of one name', Twin, 'Twin.listThings and Things.listThings need different names'],
+  ['a key on anything but POST', Odd, 'Odd.getOdd is @Idempotent() but not a POST'],
+])('stops the start for %s', (_, controller, message) => {
+  expect(() => checkRoutes(routesOf(Things, controller))).toThrow(message);
+});

@@ -1,0 +1,131 @@
+import 'reflect-metadata';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Check, EdgeRouteConfig } from './request.js';
+import type { RouteHandler } from './routes.js';
+import { parseJson } from './body-parser.js';
+import { compileChecks, Strict, Verbatim } from './schemas.js';
+
+/** Known by its name alone: nested classes are found in the document. */
+Strict()(class PolicyDto {});
+
+class ThingDto {
+  @Verbatim()
+  payload: unknown;
+}
+
+class ListDto {}
+
+/** As @nestjs/swagger writes them for OpenAPI 3.1. */
+function documentOf(): OpenAPIObject {
+  const schemas = {
+    ThingDto: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: 5 },
+        kind: { type: 'string', enum: ['a', 'b'] },
+        description: { type: ['string', 'null'] },
+        since: { type: 'string', format: 'date-time' },
+        headers: { type: 'object', additionalProperties: { type: 'string' } },
+        payload: { type: 'object', additionalProperties: true },
+        policy: { description: 'x', anyOf: [{ $ref: '#/components/schemas/PolicyDto' }, { type: 'null' }] },
+      },
+    },
+    PolicyDto: { type: 'object', properties: { schedule: { type: 'array', maxItems: 3, items: { type: 'integer', minimum: 0 } } } },
+    ListDto: { type: 'object', properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 50 } } },
+  };
+  return { openapi: '3.1.0', info: { title: 't', version: '1' }, paths: {}, components: { schemas } } as unknown as OpenAPIObject;
+}
+
+function checks(): Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>> {
+  const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: ListDto } as unknown as RouteHandler;
+  compileChecks(documentOf(), [route]);
+  return route.config as Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>>;
+}
+
+function faultsOf(check: Check, value: unknown): Record<string, string> {
+  try {
+    check(value);
+    return {};
+  } catch (error) {
+    const { details } = error as { details: { fields: { path: string; message: string }[] } };
+    return Object.fromEntries(details.fields.map(({ path, message }) => [path, message]));
+  }
+}
+
+describe('a body', () => {
+  it.each<[string, unknown, Record<string, string>]>([
+    ['fits', { name: 'a', kind: 'a', description: null, headers: { x: 'y' }, policy: { schedule: [1] } }, {}],
+    ['may say more than is known', { name: 'a', other: 1 }, {}],
+    ['may leave a nullable object out or null', { name: 'a', policy: null }, {}],
+    ['lacks a field', {}, { name: 'is required' }],
+    ['is missing as a whole', undefined, { name: 'is required' }],
+    ['is a list', [], { '': 'The body must be a JSON object.' }],
+    ['is null', null, { '': 'The body must be a JSON object.' }],
+    ['is a string', 'x', { '': 'The body must be a JSON object.' }],
+    ['has an empty text', { name: '' }, { name: 'must not be empty' }],
+    ['has a long text', { name: 'abcdef' }, { name: 'must have at most 5 characters' }],
+    ['has another type', { name: 7 }, { name: 'must be a string' }],
+    ['is not coerced', { name: 'a', policy: { schedule: ['1'] } }, { 'policy.schedule.0': 'must be a whole number' }],
+    ['has none of the words', { name: 'a', kind: 'c' }, { kind: 'must be one of a, b' }],
+    ['has a nullable of another type', { name: 'a', description: 3 }, { description: 'must be a string or null' }],
+    ['has a bad time', { name: 'a', since: '2026-01-31' }, { since: 'must be a time such as 2026-01-31T12:00:00.000Z (RFC 3339)' }],
+    ['has a bad map value', { name: 'a', headers: { 'x/y': 1 } }, { 'headers.x/y': 'must be a string' }],
+    ['has an unknown key in a strict object', { name: 'a', policy: { tries: 1 } }, { 'policy.tries': 'is not known here' }],
+    ['has several faults', { kind: 'c', policy: { schedule: [-1, 'x'] } }, {
+      name: 'is required', kind: 'must be one of a, b', 'policy.schedule.0': 'must be at least 0', 'policy.schedule.1': 'must be a whole number',
+    }],
+  ])('%s', (_, body, faults) => {
+    expect(faultsOf(checks().checkBody, body)).toEqual(faults);
+  });
+
+  it('is handed on as it is', () => {
+    const body = { name: 'a', other: { b: 1 } };
+
+    expect(checks().checkBody(body)).toBe(body);
+  });
+
+  it('is not answered with thousands of faults', () => {
+    const hostile = { name: 'a', policy: { schedule: Array(1000).fill('x') }, headers: Object.fromEntries(Array.from({ length: 900 }, (_, i) => [i, i])) };
+
+    expect(Object.keys(faultsOf(checks().checkBody, hostile)).length).toBeLessThanOrEqual(50);
+  });
+
+  it('may hold characters that cannot be stored only where it is stored as sent', () => {
+    const { checkBody } = checks();
+    const read = (text: string): unknown => parseJson(Buffer.from(text)).value;
+
+    expect(Object.keys(faultsOf(checkBody, read('{"name":"a\\u0000"}')))).toEqual(['name']);
+    expect(faultsOf(checkBody, read('{"name":"a","payload":{"b":"\\u0000"}}'))).toEqual({});
+  });
+});
+
+describe('a query', () => {
+  it('gets its types and defaults, and loses what is not known', () => {
+    const { checkQuery } = checks();
+
+    expect(checkQuery({ limit: '7', other: 'x' })).toEqual({ limit: 7 });
+    expect(checkQuery({})).toEqual({ limit: 50 });
+  });
+
+  it.each(['0', '101', 'abc', '1.5', ''])('400 for limit=%s', (limit) => {
+    expect(() => checks().checkQuery({ limit })).toThrow(expect.objectContaining({ type: 'bad_request' }));
+  });
+});
+
+describe('a document with a mistake stops the start', () => {
+  it('a class that is not in it', () => {
+    class LostDto {}
+    const route = { config: {}, body: LostDto, query: null } as unknown as RouteHandler;
+
+    expect(() => compileChecks(documentOf(), [route])).toThrow('LostDto is not in the OpenAPI document');
+  });
+
+  it('an unknown format', () => {
+    const document = documentOf();
+    Object.assign(document.components?.schemas?.['ListDto'] as object, { properties: { at: { type: 'string', format: 'tomorrow' } } });
+    const route = { config: {}, body: null, query: ListDto } as unknown as RouteHandler;
+
+    expect(() => compileChecks(document, [route])).toThrow('tomorrow');
+  });
+});
