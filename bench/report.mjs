@@ -48,8 +48,17 @@ export function promises(rows) {
     judge('202 to receipt p99 at half load, ms', half?.receipt.p99, '< 60', ['service-half']),
     ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited'].map((name) =>
       judge(`${name} / alone`, rate(rows, name) / rate(rows, `${name}:alone`), '>= 0.9', [name, `${name}:alone`])),
+    ...['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'].map((probe) =>
+      judge(`${probe} full / empty`, ratioOf(rows, probe), '<= 1.2', ['scale', 'scale:empty'])),
+    judge('accepts full / empty', rate(rows, 'scale') / rate(rows, 'scale:empty'), '>= 0.8', ['scale', 'scale:empty']),
     judge('accepted and lost', ofService.length > 0 ? lost : undefined, '<= 0', []),
   ];
+}
+
+/** What a probe takes with a million stored events, against the empty database. @param {Rows} rows @param {string} probe */
+function ratioOf(rows, probe) {
+  const [full, empty] = ['scale', 'scale:empty'].map((name) => /** @type {any} */ (rows.get(name))?.probes[probe]);
+  return full === undefined ? undefined : full / empty;
 }
 
 /** @param {Rows} rows */

@@ -1,5 +1,6 @@
 import { startLimit } from './limit/subject.mjs';
 import { startPosthorn } from './posthorn.mjs';
+import { scale } from './scale.mjs';
 import { breakIn, fill, measure } from './window.mjs';
 
 /** Processes of the limit; the service has as many. */
@@ -123,4 +124,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [limit, service, failing, refused, hanging, limited, apart];
+export const BLOCKS = [limit, service, failing, refused, hanging, limited, apart, scale];

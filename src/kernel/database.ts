@@ -31,6 +31,7 @@ const HOT_SETTINGS = [
 ];
 
 const HOT_CONNECTIONS = 4;
+const READ_CONNECTIONS = 4;
 
 /**
  * PostgreSQL as the contexts see it: prepared statements, and units of work that commit once.
@@ -43,22 +44,15 @@ const HOT_CONNECTIONS = 4;
 export class Database {
   private readonly units = new AsyncLocalStorage<Unit>();
   private readonly hotPool: pg.Pool;
+  private readonly readPool: pg.Pool;
   private unitsOpen = 0;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     config: Config,
   ) {
-    this.hotPool = new pg.Pool({
-      connectionString: config.databaseUrl,
-      max: HOT_CONNECTIONS,
-      idleTimeoutMillis: 0,
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-      application_name: 'posthorn-ledger',
-      options: HOT_SETTINGS.map((setting) => `-c ${setting}`).join(' '),
-    });
-    this.hotPool.on('error', () => undefined);
+    this.hotPool = plannedPool(config.databaseUrl, 'posthorn-ledger', HOT_CONNECTIONS);
+    this.readPool = plannedPool(config.databaseUrl, 'posthorn-reads', READ_CONNECTIONS);
   }
 
   /** Rows of one statement, inside the current transaction when there is one. */
@@ -72,6 +66,12 @@ export class Database {
   /** Rows of a hot statement: outside of any transaction, planned for tables of any size. */
   async hot<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.hotPool.query({ name: statement.name, text: statement.text, values });
+    return result.rows as R[];
+  }
+
+  /** Rows of a statement that only reads: planned like a hot one, on connections that no accept waits for. */
+  async read<R>(statement: Statement, values: unknown[]): Promise<R[]> {
+    const result = await this.readPool.query({ name: statement.name, text: statement.text, values });
     return result.rows as R[];
   }
 
@@ -124,11 +124,12 @@ export class Database {
     else notify();
   }
 
-  /** Connections in use and waited for, of the ordinary pool and of the hot one. */
+  /** Connections in use and waited for, of each pool. */
   poolFigures(): { pool: string; total: number; idle: number; waiting: number }[] {
     return [
       ['ordinary', this.pool()],
       ['ledger', this.hotPool],
+      ['reads', this.readPool],
     ].map(([pool, p]) => ({
       pool: pool as string,
       total: (p as pg.Pool).totalCount,
@@ -139,13 +140,29 @@ export class Database {
 
   /** Closes every connection; the last thing that a process does. */
   async close(): Promise<void> {
-    await this.hotPool.end();
+    await Promise.all([this.hotPool.end(), this.readPool.end()]);
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
   private pool(): pg.Pool {
     return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
   }
+}
+
+/** Connections whose statements are planned for tables of any size. */
+function plannedPool(connectionString: string, name: string, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    application_name: name,
+    options: HOT_SETTINGS.map((setting) => `-c ${setting}`).join(' '),
+  });
+  // A connection that breaks while it is idle is replaced by the next query; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
 }
 
 /** SQLSTATE of a PostgreSQL error, or null when the error is not one of the server. */

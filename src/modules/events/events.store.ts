@@ -46,60 +46,70 @@ export interface EventFilter {
 
 /**
  * An event's status is not stored: it is what its deliveries say (contract, section 4), so it can't disagree with
- * them and settling a delivery writes no event. Served by due_deliveries_pkey and deliveries_pkey.
+ * them and settling a delivery writes no event. Served by due_deliveries_pkey and deliveries_pkey. Scalar subqueries
+ * on purpose: the planner may turn an `exists` into a hash of every open delivery.
  */
 const STATUS = `
-  case when exists (
-    select from due_deliveries o
-    where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded
-  ) then 'retrying' else coalesce((
+  coalesce((
+    select 'retrying' from due_deliveries o
+    where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded limit 1
+  ), (
     select case when bool_or(s.status = 'dlq') then 'dlq' when bool_or(s.status = 'failed') then 'failed' else 'delivered' end
     from deliveries s
     where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
     having count(*) > 0
-  ), 'failed') end`;
+  ), 'failed')`;
 
 const COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
 
-/** Where a list starts from: the smallest set that holds every event of the status, newest first. */
-const SOURCES: Record<'any' | EventStatus, string> = {
-  // events_pkey, or events_event_type_idx and events_target_id_idx with those filters
-  any: 'events e where e.environment_id = $1 and e.id < $2 and e.id >= $3',
-  delivered: 'events e where e.environment_id = $1 and e.id < $2 and e.id >= $3',
-  // due_deliveries_pkey: open deliveries only
-  retrying: `(
-      select distinct on (event_id) event_id, expires_on from due_deliveries
-      where environment_id = $1 and event_id < $2 and event_id >= $3 and not superseded order by event_id desc
-    ) c join events e on e.environment_id = $1 and e.id = c.event_id and e.expires_on = c.expires_on where true`,
-  // deliveries_status_idx
-  dlq: settledSource('dlq'),
-  failed: settledSource('failed'),
+/**
+ * Where a list of one status starts from, newest first: the smallest set that holds every such event. Open deliveries
+ * by due_deliveries_pkey, delivered ones by deliveries_pkey, the others by deliveries_status_idx.
+ */
+const SOURCES: Record<EventStatus, string> = {
+  retrying: 'due_deliveries d where true',
+  delivered: `deliveries d where d.status = 'delivered'`,
+  dlq: `deliveries d where d.status = 'dlq'`,
+  failed: `deliveries d where d.status = 'failed'`,
 };
-
-function settledSource(status: 'dlq' | 'failed'): string {
-  return `(
-      select event_id, expires_on from deliveries
-      where environment_id = $1 and status = '${status}' and not superseded and event_id < $2 and event_id >= $3
-      order by event_id desc
-    ) c join events e on e.environment_id = $1 and e.id = c.event_id and e.expires_on = c.expires_on where true`;
-}
 
 /** The statement of a combination of filters; one name for each. */
 export function listStatement(filter: Pick<EventFilter, 'status' | 'eventType' | 'targetId'>): Statement {
-  const { status = 'any', eventType, targetId } = filter;
+  const { status, eventType, targetId } = filter;
   const conditions = [
     eventType === undefined ? '' : 'and e.event_type = $5',
     targetId === undefined ? '' : 'and e.target_id = $6',
   ].join(' ');
-  const order = status === 'any' || status === 'delivered' ? 'e.id' : 'c.event_id';
-  const inner = `select ${COLUMNS}, ${STATUS} as status from ${SOURCES[status]} ${conditions} order by ${order} desc`;
-  // The casts of $5 and $6 give them a type also where they are not used.
-  const outer = status === 'any' ? `${inner} limit $4` : `select * from (${inner}) l where status = '${status}' limit $4`;
+  const text = status === undefined ? anyStatus(conditions) : oneStatus(status, conditions);
   return {
-    name: `events_list_${status}_${eventType === undefined ? 0 : 1}${targetId === undefined ? 0 : 1}`,
-    text: `with unused as (select $5::text, $6::uuid) ${outer}`,
+    name: `events_list_${status ?? 'any'}_${eventType === undefined ? 0 : 1}${targetId === undefined ? 0 : 1}`,
+    // The casts give $5 and $6 a type also where they are not used.
+    text: `with unused as (select $5::text, $6::uuid) ${text}`,
   };
+}
+
+/** events_pkey, or events_event_type_idx and events_target_id_idx with those filters. */
+function anyStatus(conditions: string): string {
+  return `
+    select ${COLUMNS}, ${STATUS} as status from events e
+    where e.environment_id = $1 and e.id < $2 and e.id >= $3 ${conditions} order by e.id desc limit $4`;
+}
+
+/** An event can have several deliveries of one status: the last one stands for it. */
+function oneStatus(status: EventStatus, conditions: string): string {
+  return `
+    select e.*, '${status}' as status from (
+      select distinct on (d.event_id) d.event_id, d.expires_on from ${SOURCES[status]}
+        and d.environment_id = $1 and d.event_id < $2 and d.event_id >= $3 and not d.superseded
+      order by d.event_id desc
+    ) c cross join lateral (
+      select ${COLUMNS} from events e
+      where e.environment_id = $1 and e.id = c.event_id and e.expires_on = c.expires_on ${conditions}
+        and ${STATUS} = '${status}'
+      offset 0
+    ) e
+    order by c.event_id desc limit $4`;
 }
 
 const FIND: Statement = {
@@ -135,7 +145,7 @@ export class EventsStore {
   constructor(private readonly database: Database) {}
 
   list(tenant: Tenant, filter: EventFilter, limit: number): Promise<EventRow[]> {
-    return this.database.query(listStatement(filter), [
+    return this.database.read(listStatement(filter), [
       tenant.environmentId,
       filter.beforeId,
       filter.fromId,
@@ -147,15 +157,15 @@ export class EventsStore {
 
   /** Served by events_pkey, one look-up in each partition. */
   async find(tenant: Tenant, id: Id): Promise<(EventRow & EventContent) | null> {
-    const rows = await this.database.query<EventRow & EventContent>(FIND, [tenant.environmentId, id]);
+    const rows = await this.database.read<EventRow & EventContent>(FIND, [tenant.environmentId, id]);
     return rows[0] ?? null;
   }
 
   deliveries(tenant: Tenant, event: EventRow): Promise<DeliveryRow[]> {
-    return this.database.query(DELIVERIES, [tenant.environmentId, event.id, event.expiresOn]);
+    return this.database.read(DELIVERIES, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
   attempts(tenant: Tenant, event: EventRow): Promise<(AttemptRow & { ordinal: number })[]> {
-    return this.database.query(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
+    return this.database.read(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 }

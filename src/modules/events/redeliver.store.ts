@@ -94,7 +94,7 @@ export class RedeliverStore {
     const from = lowestIdAt(selection.sinceMs ?? 0);
     let total = 0;
     for (;;) {
-      const [row] = await this.database.query<{ count: number }>(DEAD_LETTERS, [tenant.environmentId, from, selection.targetId ?? null]);
+      const [row] = await this.database.hot<{ count: number }>(DEAD_LETTERS, [tenant.environmentId, from, selection.targetId ?? null]);
       total += row?.count ?? 0;
       if ((row?.count ?? 0) < STEP) return total;
     }
