@@ -13,6 +13,7 @@ export class Idempotency1732100300000 implements MigrationInterface {
         fingerprint bytea not null,
         status smallint,
         body text,
+        sealed_body bytea,
         locked_until timestamptz,
         expires_at timestamptz not null,
         constraint idempotency_keys_pkey primary key (environment_id, route, key)

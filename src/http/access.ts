@@ -36,5 +36,6 @@ function callerOf(context: ExecutionContext): Caller {
 }
 
 function unauthenticated(): ApiError {
-  return new ApiError('unauthenticated', 'Send a valid API key as `Authorization: Bearer ek_…`. This one is missing, unknown, expired or revoked.');
+  const message = 'Send a valid API key as `Authorization: Bearer ek_…`. This one is missing, unknown, expired or revoked.';
+  return new ApiError('unauthenticated', message);
 }

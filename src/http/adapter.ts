@@ -2,7 +2,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { LogController, type ConnectionError, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ApiError, badRequest } from '#kernel/errors.js';
-import { showId, type Ids } from '#kernel/ids.js';
+import type { Ids } from '#kernel/ids.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 
 /** What a socket must have to be told that its bytes are no request; `net.Socket` without importing it. */
@@ -10,7 +10,7 @@ interface ClientSocket {
   readonly writable: boolean;
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
   end(bytes: string): void;
-  destroy(error?: Error): void;
+  destroy(): void;
 }
 
 /** 1 MiB of payload and room for what stands around it. */
@@ -22,17 +22,20 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Longer than the idle time-out of the usual load balancers, which must be the ones to close. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Statuses of Node's parser errors; every other one is 400. */
+/** Answers to Node's parser errors and to CONNECT; every other error is 400. */
 const CLIENT_ERRORS: Readonly<Record<string, readonly [line: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request line and headers are larger than 16 KB.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Payload Too Large', 'The chunk extensions are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+  CONNECT: ['400 Bad Request', 'CONNECT is for proxies, and this is none.'],
 };
 
 /** Fastify with nothing of its own in the answers: no parsers, no request log, no error bodies. */
 export class EdgeAdapter extends FastifyAdapter {
   /** Answers what the router itself refuses; `configureApp` sets it. */
-  answerUnrouted: (error: Error, request: FastifyRequest, reply: FastifyReply) => void = (error, _, reply) => void reply.send(error);
+  answerUnrouted: (error: Error, request: FastifyRequest, reply: FastifyReply) => void = (error, _, reply) => {
+    reply.send(error);
+  };
 
   /** Nest would add parsers for JSON and forms here; ours are registered by `configureApp`. */
   override registerParserMiddleware(): void {}
@@ -40,7 +43,7 @@ export class EdgeAdapter extends FastifyAdapter {
 
 /** The HTTP server. Requests are named `req_` + ULID; the client's address is the socket's, whatever headers say. */
 export function createAdapter(ids: Ids, logger: Logger): EdgeAdapter {
-  const requestId = (): string => showId('req', ids.next());
+  const requestId = (): string => ids.nextShown('req');
   const adapter: EdgeAdapter = new EdgeAdapter({
     loggerInstance: withoutChildren(logger),
     logController: new LogController({ disableRequestLogging: true }),
@@ -57,6 +60,8 @@ export function createAdapter(ids: Ids, logger: Logger): EdgeAdapter {
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => adapter.answerUnrouted(error, request, reply),
     clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
   });
+  // Without a listener Node closes the connection of a CONNECT without a word.
+  adapter.getInstance().server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
   return adapter;
 }
 
@@ -68,8 +73,8 @@ function withoutChildren(logger: Logger): FastifyBaseLogger {
 }
 
 /** Bytes that are no HTTP request. Like Node itself it says nothing once an answer has begun on this connection. */
-function refuseSocket(error: ConnectionError, socket: ClientSocket, requestId: string): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy(error);
+function refuseSocket(error: Pick<ConnectionError, 'code'>, socket: ClientSocket, requestId: string): void {
+  if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy();
   const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];
   const type = line.startsWith('413') ? new ApiError('payload_too_large', message) : badRequest(message);
   const { body } = answerOf(type, requestId);

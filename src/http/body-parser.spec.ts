@@ -29,7 +29,10 @@ it.each([
 });
 
 it('does not repeat the body in its message', () => {
-  expect(() => parseJson(bytes('{"password": hunter2}'))).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter') }));
+  const unread = (): unknown => parseJson(bytes('{"password": hunter2}'));
+
+  expect(unread).toThrow('not valid JSON');
+  expect(unread).not.toThrow('hunter');
 });
 
 describe('a key `__proto__`', () => {

@@ -32,10 +32,13 @@ export function configureApp(app: NestFastifyApplication): void {
   serveDocs(app, document);
 }
 
+const REQUEST_FIELDS = ['edge', 'caller', 'once', 'bodyFault', 'rawBody', 'bodyText'] as const;
+
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const gate = app.get(RequestGate);
   const filter = app.get(EnvelopeFilter);
-  for (const name of ['edge', 'caller', 'once', 'bodyFault', 'rawBody', 'bodyText'] as const) fastify.decorateRequest(name, null as never);
+  // All at once and before any request, so that requests keep one shape.
+  for (const field of REQUEST_FIELDS) fastify.decorateRequest(field, null as never);
   fastify.addHook('onRequest', (request, reply, done) => gate.admit(request, reply, done));
   fastify.addHook('preHandler', checkRequest);
   if (fastify.log.level === 'debug' || fastify.log.level === 'trace') fastify.addHook('onResponse', logResponse);
@@ -47,7 +50,8 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
       (refusal: unknown) => filter.answer(refusal, request, reply),
     );
   // RFC 9110, section 10.1.1: an expectation that is not known may be ignored; Node's own answer would have no envelope.
-  fastify.server.on('checkExpectation', (request: unknown, response: unknown) => fastify.server.emit('request', request, response));
+  const { server } = fastify;
+  server.on('checkExpectation', (request: unknown, response: unknown) => server.emit('request', request, response));
 }
 
 const requests = new Logger('http');
@@ -55,6 +59,7 @@ const requests = new Logger('http');
 /** At `debug` only; what failed on our side is logged at `error` by the filter. Never the query: it may hold secrets. */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
-  requests.debug(`${request.method} ${path} ${reply.statusCode}`, { request_id: request.id, duration_ms: Math.round(reply.elapsedTime * 10) / 10 });
+  const fields = { request_id: request.id, duration_ms: Math.round(reply.elapsedTime * 10) / 10 };
+  requests.debug(`${request.method} ${path} ${reply.statusCode}`, fields);
   done();
 }

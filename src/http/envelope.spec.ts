@@ -50,6 +50,8 @@ describe('the answer to an error', () => {
   });
 });
 
+const TOO_LARGE = coded('x', { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 });
+
 describe('what becomes of other errors', () => {
   it.each<[string, unknown, ErrorType]>([
     ['a bug', new TypeError('secret'), 'internal'],
@@ -61,7 +63,7 @@ describe('what becomes of other errors', () => {
     ['no connection', coded('connect', { code: 'ECONNREFUSED' }), 'unavailable'],
     ['a broken connection', new Error('Connection terminated unexpectedly'), 'unavailable'],
     ['no connection from the pool in time', new Error('timeout exceeded when trying to connect'), 'unavailable'],
-    ['a body that is too large', coded('x', { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 }), 'payload_too_large'],
+    ['a body that is too large', TOO_LARGE, 'payload_too_large'],
     ['a type that is not read', coded('x', { code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', statusCode: 415 }), 'unsupported_media_type'],
     ['a bad path', coded('x', { code: 'FST_ERR_BAD_URL', statusCode: 400 }), 'bad_request'],
     ['a path that is too long', coded('x', { code: 'FST_ERR_MAX_PARAM_LENGTH', statusCode: 414 }), 'bad_request'],
@@ -70,7 +72,7 @@ describe('what becomes of other errors', () => {
     ['a file outside of the folder', coded('Forbidden', { statusCode: 403 }), 'not_found'],
     ['the router finds nothing', new NotFoundException('Cannot GET /x'), 'not_found'],
     ["an extension's guard", new ForbiddenException('Not for you.'), 'insufficient_scope'],
-    ['what Nest wraps', new HttpException('x', 413, { cause: coded('x', { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 }) }), 'payload_too_large'],
+    ['what Nest wraps', new HttpException('x', 413, { cause: TOO_LARGE }), 'payload_too_large'],
     ['a status that the table does not know', new HttpException('x', 418), 'bad_request'],
     ['a 5xx of Nest', new HttpException('secret', 500), 'internal'],
   ])('%s', (_, error, type) => {

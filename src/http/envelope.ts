@@ -41,10 +41,19 @@ const FASTIFY_ERRORS: Readonly<Record<string, () => ApiError>> = {
 };
 
 /** Codes of a connection that could not be made or broke: a database that is away rather than an error of ours. */
-const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENOENT']);
+const CONNECTION_CODES = new Set([
+  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH',
+]);
 
 /** What pg and its pool say, without a code, when a connection is gone or none comes in time. */
-const CONNECTION_MESSAGES = /^(Connection terminated|timeout exceeded when trying to connect|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Driver not Connected)/;
+const CONNECTION_MESSAGES = [
+  'Connection terminated',
+  'timeout exceeded when trying to connect',
+  'Cannot use a pool after',
+  'Client has encountered a connection error',
+  'Query read timeout',
+  'Driver not Connected',
+];
 
 /** What the caller is told of an error. One that is not ours to tell becomes `internal`, without its message. */
 export function toApiError(error: unknown): ApiError {
@@ -99,7 +108,8 @@ function isAway(error: unknown): boolean {
   if (sqlState(error) !== null) return isStorageAway(error);
   const driverError = error instanceof Error && 'driverError' in error ? error.driverError : error;
   if (!(driverError instanceof Error)) return false;
-  return CONNECTION_CODES.has(codeOf(driverError)) || CONNECTION_MESSAGES.test(driverError.message);
+  const { message } = driverError;
+  return CONNECTION_CODES.has(codeOf(driverError)) || CONNECTION_MESSAGES.some((start) => message.startsWith(start));
 }
 
 function codeOf(error: unknown): string {

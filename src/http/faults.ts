@@ -64,7 +64,9 @@ function pathOf({ instancePath, params }: ErrorObject): string {
  * is not null either and that no alternative fits. Only the first one helps.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
-  if (error.keyword === 'anyOf') return errors.some((other) => other !== error && other.instancePath.startsWith(error.instancePath));
+  if (error.keyword === 'anyOf') {
+    return errors.some((other) => other !== error && other.instancePath.startsWith(error.instancePath));
+  }
   const isNullBranch = error.keyword === 'type' && (error.params as { type?: unknown }).type === 'null';
   return isNullBranch && /\/anyOf\/\d+\/type$/.test(error.schemaPath);
 }

@@ -6,6 +6,7 @@ import { redisConnection } from '#kernel/queue.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { ExpiredKeys } from './expired-keys.js';
 import { Answers } from './idempotency.store.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
@@ -20,6 +21,7 @@ import { RequestGate } from './request-gate.js';
   providers: [
     Answers,
     EnvelopeFilter,
+    ExpiredKeys,
     IdempotencyInterceptor,
     MetricsListener,
     RequestGate,

@@ -8,12 +8,11 @@ describe('the Idempotency-Key header', () => {
     expect(parseKey(header)).toBe(KEY);
   });
 
-  it.each(['', 'abc', `"${KEY}`, `${KEY}"`, `'${KEY}'`, `${KEY}, ${KEY}`, KEY.replaceAll('-', ''), `{${KEY}}`, `${KEY}0`, [KEY, KEY]])(
-    '400 for %j',
-    (header) => {
-      expect(() => parseKey(header)).toThrow(expect.objectContaining({ type: 'bad_request' }));
-    },
-  );
+  it.each([
+    '', 'abc', `"${KEY}`, `${KEY}"`, `'${KEY}'`, `${KEY}, ${KEY}`, KEY.replaceAll('-', ''), `{${KEY}}`, `${KEY}0`, [KEY, KEY],
+  ])('400 for %j', (header) => {
+    expect(() => parseKey(header)).toThrow(expect.objectContaining({ type: 'bad_request' }));
+  });
 });
 
 describe('the scope of a key', () => {

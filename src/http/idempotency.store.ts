@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { AlreadyAnswered, type Once, type StoredAnswer } from '#kernel/once.js';
+import { sealedIn, Vault } from '#kernel/vault.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
 /** The right to answer a key. `fence` names this try: whoever takes over after the lease has another one. */
@@ -14,6 +15,7 @@ interface Row {
   fingerprint: Buffer;
   status: number | null;
   body: string | null;
+  sealed_body: Buffer | null;
 }
 
 /** A crashed request blocks its key for no longer than this; a live one is expected to end well before. */
@@ -26,7 +28,7 @@ const RESERVE = {
     insert into idempotency_keys as k (environment_id, route, key, fingerprint, locked_until, expires_at)
     values ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 ms', clock_timestamp() + $6 * interval '1 ms')
     on conflict (environment_id, route, key) do update
-      set fingerprint = excluded.fingerprint, status = null, body = null,
+      set fingerprint = excluded.fingerprint, status = null, body = null, sealed_body = null,
           locked_until = excluded.locked_until, expires_at = excluded.expires_at
       where k.expires_at <= clock_timestamp() or (k.status is null and k.locked_until <= clock_timestamp())
     returning locked_until::text as fence`,
@@ -34,13 +36,13 @@ const RESERVE = {
 
 const READ = {
   name: 'idempotency_read',
-  text: 'select fingerprint, status, body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',
+  text: 'select fingerprint, status, body, sealed_body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',
 };
 
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
-    update idempotency_keys set status = $5, body = $6, locked_until = null
+    update idempotency_keys set status = $5, sealed_body = $6, locked_until = null
     where environment_id = $1 and route = $2 and key = $3 and status is null and locked_until = $4::timestamptz
     returning 1`,
 };
@@ -79,6 +81,7 @@ export class Answers {
   constructor(
     private readonly database: Database,
     private readonly config: Config,
+    private readonly vault: Vault,
   ) {}
 
   /**
@@ -96,7 +99,9 @@ export class Answers {
 
   /** Writes the answer; inside a transaction it commits with the effect. Throws 409 when the lease was lost. */
   async complete({ once, fence }: Reservation, answer: StoredAnswer): Promise<void> {
-    const rows = await this.database.query(COMPLETE, [...keyOf(once), fence, answer.status, answer.body]);
+    // Sealed: the answer of a creating route may hold a key or a secret that is shown this once.
+    const sealed = this.vault.seal(answer.body, contextOf(once));
+    const rows = await this.database.query(COMPLETE, [...keyOf(once), fence, answer.status, sealed]);
     if (rows.length === 0) throw keyInFlight();
   }
 
@@ -128,10 +133,16 @@ export class Answers {
     const [row] = await this.database.query<Row>(READ, keyOf(once));
     if (!row) return null;
     if (!row.fingerprint.equals(once.fingerprint)) throw keyReused();
-    return row.status === null ? null : { status: row.status, body: row.body ?? '' };
+    if (row.status === null) return null;
+    const body = row.sealed_body ? this.vault.open(row.sealed_body, contextOf(once)).toString() : row.body;
+    return { status: row.status, body: body ?? '' };
   }
 }
 
 function keyOf({ environmentId, route, key }: Once): [number, string, string] {
   return [environmentId, route, key];
 }
+
+/** What a sealed answer is bound to: moved to another key it can't be opened. */
+const contextOf = ({ environmentId, route, key }: Once): string =>
+  sealedIn({ table: 'idempotency_keys', environmentId, id: `${route} ${key}`, column: 'sealed_body' });

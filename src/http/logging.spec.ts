@@ -11,7 +11,8 @@ it('keeps secrets out, at the top and two levels down', () => {
   const { nest, entries } = captured('info');
   const secret = 'hunter2';
 
-  nest.log('x', { authorization: secret, headers: { cookie: secret, 'webhook-signature': secret }, a: { b: { credentials: secret, key: secret } } }, 'ctx');
+  const headers = { cookie: secret, 'webhook-signature': secret };
+  nest.log('x', { authorization: secret, headers, a: { b: { credentials: secret, key: secret } } }, 'ctx');
 
   expect(JSON.stringify(entries())).not.toContain(secret);
   expect(entries()[0]).toMatchObject({ authorization: '[secret]', context: 'ctx', msg: 'x' });

@@ -1,5 +1,6 @@
 import { ApiError, unavailable, type ErrorType } from '#kernel/errors.js';
 import { answerOf } from './envelope.js';
+import { keyReused } from './idempotency-key.js';
 
 /** The OpenAPI objects that every operation refers to. */
 interface SharedResponse {
@@ -19,7 +20,7 @@ const RESPONSES: readonly SharedResponse[] = [
     error('insufficient_scope', 'This needs a key of scope write; this one has scope read.', { required: 'write', scope: 'read' })),
   shared('NotFound', "No such resource in the key's environment.", error('not_found', 'No such destination.')),
   shared('Conflict', 'A duplicate, or an Idempotency-Key that is in use or was used with another body.',
-    error('conflict', 'This Idempotency-Key was used with another body. Take a new key for a new request.', { reason: 'key_reused' })),
+    keyReused()),
   shared('PayloadTooLarge', 'The body is too large.', error('payload_too_large', 'The body is larger than 1 MB.')),
   shared('UnsupportedMediaType', 'The body is not JSON in UTF-8.',
     error('unsupported_media_type', 'Send the body as application/json in UTF-8.')),
@@ -44,7 +45,7 @@ export const RATE_LIMIT_HEADERS = referTo(['RateLimit-Limit', 'RateLimit-Remaini
 /** The components of the document that no controller declares. */
 export const SHARED_COMPONENTS = {
   headers: {
-    'RateLimit-Limit': integerHeader('Requests that the tighter one of the quotas of key and organization allows in its period.', 6000),
+    'RateLimit-Limit': integerHeader('Requests that the quota allows: that of the key or of the organization, whichever is tighter.', 6000),
     'RateLimit-Remaining': integerHeader('Requests left of it now.', 5999),
     'RateLimit-Reset': integerHeader('Whole seconds until it is full again.', 1),
     'Retry-After': integerHeader('Whole seconds to wait before the next try.', 1),
@@ -72,7 +73,7 @@ function error(type: ErrorType, message: string, details: Record<string, unknown
 }
 
 function errorSchema(): Record<string, unknown> {
-  const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'not_implemented'].filter((type) => type !== 'unavailable');
+  const types = [...RESPONSES.map(({ example }) => example.type), 'not_implemented'].filter((type) => type !== 'unavailable');
   return {
     type: 'object',
     description: 'Every answer that is not 2xx.',
@@ -85,7 +86,11 @@ function errorSchema(): Record<string, unknown> {
           type: { type: 'string', enum: types, description: 'What kind of error, for programs.' },
           message: { type: 'string', description: 'What happened and what to do next, for people.' },
           request_id: { type: 'string', description: 'Names this request in the logs.', examples: [EXAMPLE_REQUEST_ID] },
-          details: { type: 'object', additionalProperties: true, description: 'More, by type; `check` and `fields` for validation_failed.' },
+          details: {
+            type: 'object',
+            additionalProperties: true,
+            description: 'More, by type; `check` and `fields` for validation_failed.',
+          },
         },
       },
     },

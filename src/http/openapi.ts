@@ -12,7 +12,7 @@ interface Operation {
   tags?: string[];
   security?: Record<string, string[]>[];
   parameters?: Record<string, unknown>[];
-  requestBody?: unknown;
+  requestBody?: { required?: boolean };
   responses: Record<string, Record<string, unknown>>;
 }
 
@@ -49,6 +49,8 @@ export function finishDocument(document: OpenAPIObject, routes: readonly RouteHa
       const route = byName.get(operation.operationId ?? '');
       if (!route) continue;
       completeOperation(operation, route, url);
+      // What has no required field may be left out as a whole.
+      if (operation.requestBody && route.body) operation.requestBody.required = requiresFields(document, route.body.name);
       for (const tag of operation.tags ?? []) used.add(tag);
     }
   }
@@ -80,6 +82,11 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   for (const status of statuses) mergeError(operation.responses, status);
 }
 
+function requiresFields(document: OpenAPIObject, schema: string): boolean {
+  const { required = [] } = (document.components?.schemas?.[schema] ?? {}) as { required?: string[] };
+  return required.length > 0;
+}
+
 /** An operation's own words for an error stand; the envelope and its example are the same everywhere. */
 function mergeError(responses: Operation['responses'], status: number): void {
   const name = sharedResponse(status) as string;
@@ -100,7 +107,9 @@ function idempotencyKeyParameter(): Record<string, unknown> {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'A uuid. Within a day, the same request with the same key is done once; the first answer is repeated with `Idempotent-Replayed: true`.',
+    description:
+      'A uuid. Within a day, the same request with the same key is done once; the first answer is repeated with ' +
+      '`Idempotent-Replayed: true`.',
     schema: { type: 'string', format: 'uuid' },
     example: '0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11',
   };

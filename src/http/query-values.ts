@@ -10,7 +10,10 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/;
  * Gives query parameters the types of their schema; what cannot be read keeps its text, which the schema then refuses.
  * Parameters without a schema are left out, absent ones with a default get it.
  */
-export function typedQuery(query: Record<string, unknown>, schemas: Readonly<Record<string, ParameterSchema>>): Record<string, unknown> {
+export function typedQuery(
+  query: Readonly<Record<string, unknown>>,
+  schemas: Readonly<Record<string, ParameterSchema>>,
+): Record<string, unknown> {
   const typed: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(schemas)) {
     const given = query[name];

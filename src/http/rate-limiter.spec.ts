@@ -21,7 +21,8 @@ it('refuses with the bucket that is empty, and lets in again as it refills', () 
   const limiter = limiterAt(now);
   for (let i = 0; i < 3; i++) expect(limiter.count('org', [KEY]).allowed).toBe(true);
 
-  expect(limiter.count('org', [KEY])).toMatchObject({ allowed: false, limit: 3, remaining: 0, resetSeconds: 3, retryAfterSeconds: 3 });
+  const refused = { allowed: false, limit: 3, remaining: 0, resetSeconds: 3, retryAfterSeconds: 3 };
+  expect(limiter.count('org', [KEY])).toMatchObject(refused);
   now.ms = 1_000;
   expect(limiter.count('org', [KEY]).allowed).toBe(true);
 });

@@ -75,7 +75,7 @@ export function verdict(quota: Quota, taken: Taken): Verdict {
   return { allowed, remaining, resetSeconds, retryAfterSeconds, limit: quota.count };
 }
 
+/** A refusing bucket has nothing left and a time to wait, an allowing one nothing to wait for. */
 function isTighter(a: Taken, b: Taken): boolean {
-  if (a.allowed !== b.allowed) return !a.allowed;
   return a.allowed ? a.remaining < b.remaining : a.retryAfterSeconds > b.retryAfterSeconds;
 }

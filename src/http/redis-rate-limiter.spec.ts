@@ -30,13 +30,17 @@ it('keeps the buckets of one organization on one node of a cluster', async () =>
 it('turns what is left into the headers of the tighter bucket', async () => {
   const { limiter } = limiterOn(async () => [1, '4.5', '19.0']);
 
-  expect(await limiter.count('org', [KEY, ORG])).toEqual({ allowed: true, limit: 10, remaining: 4, resetSeconds: 6, retryAfterSeconds: 0 });
+  const verdict = await limiter.count('org', [KEY, ORG]);
+
+  expect(verdict).toEqual({ allowed: true, limit: 10, remaining: 4, resetSeconds: 6, retryAfterSeconds: 0 });
 });
 
 it('refuses with the bucket that is empty', async () => {
   const { limiter } = limiterOn(async () => [0, '7.0', '0.25']);
 
-  expect(await limiter.count('org', [KEY, ORG])).toEqual({ allowed: false, limit: 20, remaining: 0, resetSeconds: 10, retryAfterSeconds: 10 });
+  const verdict = await limiter.count('org', [KEY, ORG]);
+
+  expect(verdict).toEqual({ allowed: false, limit: 20, remaining: 0, resetSeconds: 10, retryAfterSeconds: 10 });
 });
 
 it('lets through with a full quota while Redis is away, and asks again after a second', async () => {

@@ -18,6 +18,12 @@ export interface RouteHandler {
   query: Type | null;
 }
 
+/** As Nest's parameter decorators leave it; `data` names a part, as in `@Query('limit')`. */
+interface Parameter {
+  index: number;
+  data?: unknown;
+}
+
 type Handler = (...args: never[]) => unknown;
 
 /** Every handler of every controller, extensions' too. */
@@ -53,7 +59,7 @@ function routesOf(controller: Type): RouteHandler[] {
 }
 
 function parametersOf(controller: Type, name: string): Pick<RouteHandler, 'body' | 'query'> {
-  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, { index: number; data?: unknown }>;
+  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, Parameter>;
   const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) ?? []) as Type[];
   const whole = (kind: RouteParamtypes): Type | null => {
     const found = Object.entries(parameters).find(([key, { data }]) => key.startsWith(`${kind}:`) && data === undefined);

@@ -21,6 +21,15 @@ export class Ids {
   constructor(private readonly clock: Clock) {}
 
   next(): Id {
+    return idFromBytes(this.nextBytes());
+  }
+
+  /** A new id in its wire form, for what is never stored: request ids. */
+  nextShown(prefix: IdPrefix): string {
+    return `${prefix}_${encodeUlid(this.nextBytes())}`;
+  }
+
+  private nextBytes(): Buffer {
     const nowMs = this.clock.nowMs();
     if (nowMs > this.lastMs) {
       this.lastMs = nowMs;
@@ -28,7 +37,7 @@ export class Ids {
     } else {
       this.last = incrementUlid(this.last);
     }
-    return idFromBytes(this.last);
+    return this.last;
   }
 }
 

@@ -1,12 +1,13 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EventDetailItem, EventListQuery, EventPage, presentEvent, presentEventDetail } from './events.dto.js';
 import { EventsService } from './events.service.js';
 
 /** What was accepted, and what became of it. */
-@ApiTags('Events')
+@Section('Events', 'What was accepted, and what became of it.')
 @Controller('v1/events')
 export class EventsController {
   constructor(private readonly events: EventsService) {}

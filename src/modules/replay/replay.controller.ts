@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Section } from '#http/openapi-sections.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -8,7 +9,7 @@ import { RedriveBody, Redriven, ReplayAccepted } from './replay.dto.js';
 import { ReplayService } from './replay.service.js';
 
 /** Sending again. */
-@ApiTags('Replay')
+@Section('Replay', 'Sending again what was sent before.')
 @Controller('v1')
 export class ReplayController {
   constructor(

@@ -1,14 +1,15 @@
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Section } from '#http/openapi-sections.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SendAccepted, SendBody } from './send.dto.js';
 import { acceptedBody, SendService } from './send.service.js';
 
 /** The main job. */
-@ApiTags('Send')
+@Section('Send', 'The main job: one payload to one target.')
 @Controller('v1/send')
 export class SendController {
   constructor(private readonly sending: SendService) {}

@@ -1,0 +1,32 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Loop } from '#kernel/loop.js';
+import { Answers } from './idempotency.store.js';
+
+const EVERY_MS = 60_000;
+const STEP = 5_000;
+
+/** Deletes idempotency keys whose time has passed, a step at a time; every process does, and none waits for another. */
+@Injectable()
+export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly answers: Answers,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('ExpiredKeys', () => this.purge(), () => clock.nowMs());
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async purge(): Promise<{ restMs: number }> {
+    return { restMs: (await this.answers.purgeExpired(STEP)) === STEP ? 0 : EVERY_MS };
+  }
+}
