@@ -16,14 +16,21 @@ export class Gates {
     private readonly targets: Targets,
   ) {}
 
-  /** Lets through what may run; the rest waits behind its target's gate. */
+  /** Lets through what may run; the rest waits behind its target's gate. When this throws, what it did not come to is free again. */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
-    for (const delivery of claimed) {
-      if (await this.admits(delivery)) this.lane.accept(delivery);
-      else parked.push(delivery);
+    let decided = 0;
+    try {
+      for (const delivery of claimed) {
+        if (await this.admits(delivery)) this.lane.accept(delivery);
+        else parked.push(delivery);
+        decided += 1;
+      }
+    } finally {
+      // A claim that nobody works on would be kept for as long as this worker lives.
+      await this.ledger.release(claimed.slice(decided), false);
+      await this.ledger.release(parked, true);
     }
-    await this.ledger.release(parked, true);
   }
 
   /** The limit of a target in deliveries per second, or null. */

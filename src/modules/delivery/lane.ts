@@ -19,7 +19,10 @@ interface TargetLane {
   environmentId: number;
   targetId: Id;
   window: Window;
-  waiting: Turn[];
+  /** First attempts and retries apart, so that neither stands in the other's way. */
+  waiting: { first: Turn[]; retry: Turn[] };
+  /** Where both wait they take turns. */
+  retryIsNext: boolean;
   /** Places kept for events whose commit is under way. */
   reserved: number;
 }
@@ -123,12 +126,10 @@ export class DeliveryLane implements Lane {
     settled(lane.window, outcome ?? 'failed');
     this.running -= 1;
     if (turn.delivery.attempts > 0) this.retriesRunning -= 1;
-    this.startWaiting(lane);
-    for (const starved of this.starved) {
-      if (this.running >= this.config.deliveryConcurrency) break;
-      this.starved.delete(starved);
-      this.startWaiting(starved);
-    }
+    if (this.starved.size === 0) return this.startWaiting(lane);
+    // Others have waited for this place: the target that freed it queues behind them.
+    this.starved.add(lane);
+    this.startStarved();
   }
 
   /** The result is recorded: the delivery is held no more. */
@@ -155,7 +156,7 @@ export class DeliveryLane implements Lane {
   }
 
   private emptied(lane: TargetLane): ClaimedDelivery[] {
-    const taken = lane.waiting.splice(0).map(({ delivery }) => delivery);
+    const taken = [...lane.waiting.first.splice(0), ...lane.waiting.retry.splice(0)].map(({ delivery }) => delivery);
     this.held -= taken.length;
     for (const delivery of taken) this.heldBytes -= delivery.payload.length;
     this.starved.delete(lane);
@@ -167,7 +168,7 @@ export class DeliveryLane implements Lane {
     const key = targetKey(environmentId, targetId);
     let lane = this.targets.get(key);
     if (!lane) {
-      lane = { environmentId, targetId, window: initialWindow(), waiting: [], reserved: 0 };
+      lane = { environmentId, targetId, window: initialWindow(), waiting: { first: [], retry: [] }, retryIsNext: false, reserved: 0 };
       this.targets.set(key, lane);
     }
     return lane;
@@ -180,7 +181,7 @@ export class DeliveryLane implements Lane {
   }
 
   private heldBy(lane: TargetLane): number {
-    return lane.window.inFlight + lane.waiting.length + lane.reserved;
+    return lane.window.inFlight + lane.waiting.first.length + lane.waiting.retry.length + lane.reserved;
   }
 
   private roomOf(lane: TargetLane): number {
@@ -188,27 +189,46 @@ export class DeliveryLane implements Lane {
   }
 
   private enqueue(lane: TargetLane, turn: Turn): void {
-    lane.waiting.push(turn);
+    (turn.delivery.attempts === 0 ? lane.waiting.first : lane.waiting.retry).push(turn);
     this.startWaiting(lane);
   }
 
+  /** Starts what the target's window and the ceiling admit. */
   private startWaiting(lane: TargetLane): void {
-    while (!this.closed && lane.waiting.length > 0 && admits(lane.window)) {
-      const turn = lane.waiting[0] as Turn;
-      if (!this.ceilingAdmits(turn)) {
-        this.starved.add(lane);
-        return;
-      }
-      lane.waiting.shift();
-      started(lane.window);
-      this.running += 1;
-      if (turn.delivery.attempts > 0) this.retriesRunning += 1;
-      this.runTurn(turn);
+    while (this.startOne(lane));
+  }
+
+  /** One place each, in turn, to the targets that only the ceiling holds back; each is looked at once. */
+  private startStarved(): void {
+    let looks = this.starved.size;
+    for (const lane of this.starved) {
+      looks -= 1;
+      this.starved.delete(lane);
+      if (this.startOne(lane) && admits(lane.window)) this.starved.add(lane);
+      if (looks === 0 || this.running >= this.config.deliveryConcurrency) return;
     }
   }
 
-  private ceilingAdmits({ delivery }: Turn): boolean {
+  /** Starts one delivery of the target; false when there is none, or none is admitted. */
+  private startOne(lane: TargetLane): boolean {
+    const { first, retry } = lane.waiting;
+    if (this.closed || first.length + retry.length === 0 || !admits(lane.window)) return false;
     const max = this.config.deliveryConcurrency;
-    return this.running < max && (delivery.attempts === 0 || this.retriesRunning < max / 2);
+    const mayRetry = retry.length > 0 && this.retriesRunning < max / 2;
+    if (this.running >= max || (first.length === 0 && !mayRetry)) {
+      this.starved.add(lane);
+      return false;
+    }
+    const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
+    lane.retryIsNext = !takesRetry;
+    this.start(lane, (takesRetry ? retry : first).shift() as Turn);
+    return true;
+  }
+
+  private start(lane: TargetLane, turn: Turn): void {
+    started(lane.window);
+    this.running += 1;
+    if (turn.delivery.attempts > 0) this.retriesRunning += 1;
+    this.runTurn(turn);
   }
 }

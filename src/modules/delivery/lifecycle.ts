@@ -46,7 +46,8 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     const { dispatcher, pump, presence } = this.loops;
     const waiting = this.lane.close();
     await Promise.all([dispatcher.loop.stop(), pump.loop.stop()]);
-    await this.ledger.release(waiting, false).catch(() => undefined);
+    // Not waited for: leaving gives back the same, and an absent storage must not hold up the exit.
+    void this.ledger.release(waiting, false).catch(() => undefined);
     await this.worker.idle();
     await presence.leave().catch(() => undefined);
   }

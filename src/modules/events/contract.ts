@@ -130,7 +130,7 @@ export abstract class Ledger {
   /** Claims up to `limit` deliveries that wait behind a target's gate, the longest waiting first. */
   abstract claimParked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]>;
 
-  /** Gives claims back unused: due at once, or parked behind their target. */
+  /** Gives claims back unused: due at once, or parked behind their target. Waits out an absent storage. */
   abstract release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void>;
 
   /** Targets with deliveries behind their gate, at most a thousand. */

@@ -29,7 +29,7 @@ const GROUP_ITEMS_MAX = 256;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** Nobody waits for a recorded attempt, so it may wait for company. */
 const RECORD_LINGER_MS = 10;
-const RECORD_BACKOFF_MS_MAX = 2_000;
+const STORAGE_BACKOFF_MS_MAX = 2_000;
 const ATTEMPT_POLL_MS = 40;
 
 /** The ledger over PostgreSQL: group commit on both sides of a delivery. */
@@ -98,7 +98,7 @@ export class GroupLedger extends Ledger {
   }
 
   async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
-    if (deliveries.length > 0) await this.due.release(deliveries, parked);
+    if (deliveries.length > 0) await this.patiently('Giving back claims', () => this.due.release(deliveries, parked));
   }
 
   parkedTargets(): Promise<{ environmentId: number; targetId: Id }[]> {
@@ -119,7 +119,8 @@ export class GroupLedger extends Ledger {
     const count = selection.eventId
       ? await this.redelivering.one(tenant, selection.eventId)
       : await this.redelivering.deadLetters(tenant, selection);
-    if (count > 0) this.lane?.left();
+    // Outside of the caller's unit of work, which the dispatcher's loop would otherwise go on in.
+    if (count > 0) this.redelivering.afterCommit(() => this.lane?.left());
     return count;
   }
 
@@ -223,15 +224,24 @@ export class GroupLedger extends Ledger {
   }
 
   private async writeRecorded(results: DeliveryResult[]): Promise<(boolean | Error)[]> {
+    try {
+      const held = await this.patiently('Recording', () => this.recording.write(results));
+      this.context.metrics.recordedGroup(results, held);
+      return results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
+    } catch (error) {
+      return this.splitRecord(results, error);
+    }
+  }
+
+  /** Waits out an absent storage. */
+  private async patiently<R>(what: string, work: () => Promise<R>): Promise<R> {
     for (let failures = 0; ; failures += 1) {
       try {
-        const held = await this.recording.write(results);
-        this.context.metrics.recordedGroup(results, held);
-        return results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
+        return await work();
       } catch (error) {
-        if (!isStorageAway(error)) return this.splitRecord(results, error);
-        const restMs = Math.min(50 * 2 ** failures, RECORD_BACKOFF_MS_MAX);
-        this.logger.warn(`Recording failed, again in ${restMs} ms: ${(error as Error).message}`);
+        if (!isStorageAway(error)) throw error;
+        const restMs = Math.min(50 * 2 ** failures, STORAGE_BACKOFF_MS_MAX);
+        this.logger.warn(`${what} failed, again in ${restMs} ms: ${(error as Error).message}`);
         await new Promise((resolve) => setTimeout(resolve, restMs));
       }
     }

@@ -100,6 +100,11 @@ export class RedeliverStore {
     }
   }
 
+  /** Runs `work` once what was made is committed. */
+  afterCommit(work: () => void): void {
+    this.database.afterCommit(work);
+  }
+
   async firstAttempt(tenant: Tenant, eventId: Id): Promise<AttemptRow | null> {
     const rows = await this.database.query<AttemptRow>(FIRST_ATTEMPT, [tenant.environmentId, eventId]);
     return rows[0] ?? null;
