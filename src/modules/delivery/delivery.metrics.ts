@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger } from '#modules/events/contract.js';
 import { Metrics } from '#kernel/metrics.js';
 import { Readiness } from '#kernel/readiness.js';
 import { CircuitWatch } from './circuit-watch.js';
@@ -9,8 +8,7 @@ import { WorkerLoops } from './lifecycle.js';
 /** What operators watch of a worker. */
 @Injectable()
 export class DeliveryMetrics {
-  // eslint-disable-next-line max-params -- each part is asked for its own figure
-  constructor(metrics: Metrics, readiness: Readiness, ledger: Ledger, lane: DeliveryLane, circuits: CircuitWatch, loops: WorkerLoops) {
+  constructor(metrics: Metrics, readiness: Readiness, lane: DeliveryLane, circuits: CircuitWatch, loops: WorkerLoops) {
     metrics.gauge('deliveries_running', 'Attempts that this process is making.', [], (gauge) => gauge.set(lane.figures().running));
     metrics.gauge('deliveries_held', 'Deliveries that this process holds, running or waiting.', [], (gauge) => gauge.set(lane.figures().held));
     metrics.gauge('circuits_open', 'Targets whose circuit is open or being probed.', [], (gauge) => gauge.set(circuits.openCount()));
@@ -19,9 +17,6 @@ export class DeliveryMetrics {
         if (lastTurnAtMs !== null) gauge.set({ loop: name }, lastTurnAtMs / 1000);
       }
     });
-    readiness.register('delivery', async () => {
-      const { oldestDueAgeMs } = await ledger.backlog();
-      return { ready: loops.presence.claimant() !== null, oldest_due_age_ms: Math.round(oldestDueAgeMs) };
-    });
+    readiness.register('delivery', async () => ({ ready: loops.presence.claimant() !== null, ...lane.figures() }));
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter, Histogram } from 'prom-client';
 import { Database } from '#kernel/database.js';
 import { Metrics } from '#kernel/metrics.js';
+import { Readiness } from '#kernel/readiness.js';
 import type { DeliveryResult } from './contract.js';
 import { DueStore } from './due.store.js';
 
@@ -42,10 +43,14 @@ export class LedgerMetrics {
   }
 }
 
-/** What operators watch of storage; read when it is scraped. */
+/** What operators watch of storage; read when it is scraped, and whether it answers at all. */
 @Injectable()
 export class StorageGauges {
-  constructor(metrics: Metrics, database: Database, due: DueStore) {
+  constructor(metrics: Metrics, database: Database, due: DueStore, readiness: Readiness) {
+    readiness.register('storage', async () => {
+      const { oldestDueAgeMs } = await due.backlog();
+      return { ready: true, oldest_due_age_ms: Math.round(oldestDueAgeMs) };
+    });
     metrics.gauge('oldest_due_age_seconds', 'Age of the oldest delivery that is due and held by nobody.', [], async (gauge) => {
       gauge.set((await due.backlog()).oldestDueAgeMs / 1000);
     });

@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
 import { showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { presentAttempt, TestSent } from './send.dto.js';
@@ -15,6 +16,7 @@ export class TestEventController {
   @Post()
   @HttpCode(200)
   @Scope('write')
+  @Idempotent()
   @ApiOperation({
     summary: 'Send a test event',
     description: 'Sends an event of type `posthorn.test` through the real path and answers with its first attempt.',
