@@ -29,7 +29,7 @@ function arrange(options: Partial<GroupCommitOptions<number, string>> = {}) {
     itemsMax: 100,
     weigh: (item) => item,
     weightMax: 1_000,
-    lingerMs: 0,
+    lingerMs: 0, gapMs: 0,
     ...options,
   });
   const write = (index: number): Write => {
@@ -163,7 +163,7 @@ describe('GroupCommit', () => {
           itemsMax,
           weigh: (n) => items[n]?.weight ?? 0,
           weightMax: 10,
-          lingerMs: 0,
+          lingerMs: 0, gapMs: 0,
         });
         const results: Promise<string>[] = [];
         for (const [n, { pause }] of items.entries()) {
@@ -189,7 +189,7 @@ describe('GroupCommit that lingers', () => {
   afterEach(() => void jest.useRealTimers());
 
   it('waits for company for as long as it may, and no longer', async () => {
-    const { commit, writes, write } = arrange({ lingerMs: 10 });
+    const { commit, writes, write } = arrange({ lingerMs: 10, gapMs: 0 });
 
     void commit.add(1);
     await jest.advanceTimersByTimeAsync(9);
@@ -202,7 +202,7 @@ describe('GroupCommit that lingers', () => {
   });
 
   it('does not wait once a whole group has come together while it was writing', async () => {
-    const { commit, write } = arrange({ lingerMs: 10, itemsMax: 2 });
+    const { commit, write } = arrange({ lingerMs: 10, gapMs: 0, itemsMax: 2 });
     void commit.add(1);
     await jest.advanceTimersByTimeAsync(10);
     void commit.add(2);
@@ -219,8 +219,35 @@ describe('GroupCommit that lingers', () => {
     await write(2).succeed();
   });
 
+  it('does not wait any longer once a whole group has come together while it lingers', async () => {
+    const { commit, write } = arrange({ lingerMs: 10, itemsMax: 2 });
+
+    void commit.add(1);
+    void commit.add(2);
+    await settle();
+
+    expect(write(0).items).toEqual([1, 2]);
+    await write(0).succeed();
+  });
+
+  it('with a gap writes at once when idle, and the next group only so long after the start of the last one', async () => {
+    const { commit, writes, write } = arrange({ gapMs: 10 });
+    void commit.add(1);
+    await settle();
+    expect(writes).toHaveLength(1);
+    await write(0).succeed();
+
+    void commit.add(2);
+    await jest.advanceTimersByTimeAsync(9);
+    expect(writes).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(1);
+
+    expect(write(1).items).toEqual([2]);
+    await write(1).succeed();
+  });
+
   it('is drained after what lingers is written', async () => {
-    const { commit, write } = arrange({ lingerMs: 10 });
+    const { commit, write } = arrange({ lingerMs: 10, gapMs: 0 });
     void commit.add(1);
     let drained = false;
     void commit.drained().then(() => (drained = true));

@@ -13,18 +13,21 @@ export interface GroupCommitOptions<T, R> {
   /** Weight of an item, and of a group: bytes, so that large bodies make small groups. */
   weigh: (item: T) => number;
   weightMax: number;
-  /** How long a result may wait for company; 0 writes as soon as the last group is through. */
+  /** How long an item may wait for company; 0 writes as soon as the last group is through. */
   lingerMs: number;
+  /** Least time between the starts of two groups: a busy service commits less often, an idle one still at once. */
+  gapMs: number;
 }
 
 /**
  * Group commit: what comes in while one group is being written becomes the next one. Under load one commit serves
- * many; an idle service answers at once, since there is no timer unless `lingerMs` asks for one.
+ * many; an idle service answers at once, since an item that comes alone waits for `lingerMs` only.
  */
 export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];
   private writing = false;
   private timer: NodeJS.Timeout | null = null;
+  private startedAtMs = -Infinity;
   private readonly idle: (() => void)[] = [];
 
   constructor(private readonly options: GroupCommitOptions<T, R>) {}
@@ -48,9 +51,15 @@ export class GroupCommit<T, R> {
   }
 
   private schedule(): void {
-    if (this.writing || this.timer) return;
-    if (this.options.lingerMs > 0 && this.waiting.length < this.options.itemsMax) {
-      this.timer = setTimeout(() => this.flush(), this.options.lingerMs);
+    if (this.writing) return;
+    if (this.timer) {
+      if (this.waiting.length < this.options.itemsMax) return;
+      clearTimeout(this.timer);
+    }
+    const { lingerMs, gapMs, itemsMax } = this.options;
+    const restMs = Math.max(lingerMs, this.startedAtMs + gapMs - performance.now());
+    if (restMs > 0 && this.waiting.length < itemsMax) {
+      this.timer = setTimeout(() => this.flush(), restMs);
     } else {
       // One turn of the event loop lets everything that was read from the sockets together travel together.
       this.writing = true;
@@ -61,6 +70,7 @@ export class GroupCommit<T, R> {
   private flush(): void {
     this.timer = null;
     this.writing = true;
+    this.startedAtMs = performance.now();
     const group = this.nextGroup();
     void this.write(group).finally(() => {
       this.writing = false;
