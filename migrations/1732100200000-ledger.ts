@@ -47,6 +47,9 @@ export class Ledger1732100200000 implements MigrationInterface {
       create index deliveries_status_idx on deliveries (environment_id, status, event_id)
       where status <> 'delivered' and not superseded`);
     await runner.query(`
+      create index deliveries_target_id_idx on deliveries (environment_id, target_id, status, event_id)
+      where status <> 'delivered' and not superseded`);
+    await runner.query(`
       create table attempts (
         environment_id int not null,
         event_id uuid not null,

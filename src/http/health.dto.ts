@@ -1,8 +1,14 @@
 /** What a process says of itself. */
 export class HealthDto {
-  /** @example 'ok' */
+  /**
+   * `ok` while the process runs, `ready` when it can do its work.
+   * @example 'ok'
+   */
   status: 'ok' | 'ready';
 
-  /** Figures of every part, in readiness answers. */
+  /**
+   * What every part says of itself, in readiness answers.
+   * @example { "storage": { "ready": true, "oldest_due_age_ms": 0 } }
+   */
   parts?: Record<string, unknown>;
 }

@@ -81,15 +81,17 @@ function errorSchema(): Record<string, unknown> {
     properties: {
       error: {
         type: 'object',
+        description: 'What went wrong.',
         required: ['type', 'message', 'request_id', 'details'],
         properties: {
-          type: { type: 'string', enum: types, description: 'What kind of error, for programs.' },
-          message: { type: 'string', description: 'What happened and what to do next, for people.' },
+          type: { type: 'string', enum: types, description: 'What kind of error, for programs.', examples: ['validation_failed'] },
+          message: { type: 'string', description: 'What happened and what to do next, for people.', examples: ['payload: is required'] },
           request_id: { type: 'string', description: 'Names this request in the logs.', examples: [EXAMPLE_REQUEST_ID] },
           details: {
             type: 'object',
             additionalProperties: true,
             description: 'More, by type; `check` and `fields` for validation_failed.',
+            examples: [{ check: 'schema', fields: [{ path: 'payload', message: 'is required' }] }],
           },
         },
       },

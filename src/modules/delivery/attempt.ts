@@ -3,8 +3,11 @@ import { Targets, type DeliveryAnswer, type Target } from '#modules/destinations
 import type { ClaimedDelivery, DeliveryResult } from '#modules/events/contract.js';
 import { classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
+import { ApiError } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/tracing.js';
+
+const POSTPONED_MS = 30_000;
 
 /** What came of one delivery's turn: what to record, and what the target's window and circuit learn from it. */
 export interface Performed {
@@ -49,9 +52,21 @@ export class Attempt {
     return { result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe }), outcome, target };
   }
 
-  private target(delivery: ClaimedDelivery): Promise<Target | null> {
+  /** What is recorded when an attempt could not even be made: it is tried again in half a minute. */
+  postponed(delivery: ClaimedDelivery): DeliveryResult {
+    const dueAtMs = this.clock.nowMs() + POSTPONED_MS;
+    return { ...ended(delivery, 'retrying', null), dueAtMs };
+  }
+
+  /** Null as well for an ad-hoc URL that may not be sent to any more. */
+  private async target(delivery: ClaimedDelivery): Promise<Target | null> {
     if (delivery.url === null) return this.targets.ofDestination(delivery.environmentId, delivery.targetId);
-    return this.targets.ofUrl(delivery.environmentId, delivery.url);
+    try {
+      return await this.targets.ofUrl(delivery.environmentId, delivery.url);
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'validation_failed') return null;
+      throw error;
+    }
   }
 
   private decided(made: Made): DeliveryResult {
@@ -102,7 +117,7 @@ function whyHopeless(delivery: ClaimedDelivery, target: Target | null): string |
   return delivery.payload === '' ? 'expired' : null;
 }
 
-function ended(delivery: ClaimedDelivery, status: 'delivered' | 'failed', reason: string | null): DeliveryResult {
+function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reason: string | null): DeliveryResult {
   return {
     environmentId: delivery.environmentId,
     eventId: delivery.eventId,

@@ -111,6 +111,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
       }
     }
     for (const [key, circuit] of before) if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
+    for (const [key, closedAtMs] of this.closedAtMs) if (this.clock.nowMs() - closedAtMs >= DRAIN_SECONDS * 1000) this.closedAtMs.delete(key);
     return { restMs: REFRESH_MS };
   }
 

@@ -41,6 +41,8 @@ export class DeliveryLane implements Lane {
   private readonly targets = new Map<string, TargetLane>();
   /** Targets with deliveries that only the common ceiling holds back, in the order in which it will let them in. */
   private readonly starved = new Set<TargetLane>();
+  /** Deliveries held by the name that they were claimed under. */
+  private readonly byClaimant = new Map<Id, number>();
   private running = 0;
   private retriesRunning = 0;
   private held = 0;
@@ -83,6 +85,7 @@ export class DeliveryLane implements Lane {
     for (const delivery of deliveries) {
       const lane = this.lane(delivery.environmentId, delivery.targetId);
       lane.reserved -= 1;
+      this.count(delivery, 1);
       this.enqueue(lane, { delivery, probe: false });
     }
   }
@@ -115,6 +118,7 @@ export class DeliveryLane implements Lane {
 
   /** Takes a claimed delivery in; it starts as soon as its target's window lets it. */
   accept(delivery: ClaimedDelivery, probe = false): void {
+    this.count(delivery, 1);
     this.held += 1;
     this.heldBytes += delivery.payload.length;
     this.enqueue(this.lane(delivery.environmentId, delivery.targetId), { delivery, probe });
@@ -134,6 +138,7 @@ export class DeliveryLane implements Lane {
 
   /** The result is recorded: the delivery is held no more. */
   done(turn: Turn): void {
+    this.count(turn.delivery, -1);
     this.held -= 1;
     this.heldBytes -= turn.delivery.payload.length;
     this.forget(this.lane(turn.delivery.environmentId, turn.delivery.targetId));
@@ -151,14 +156,28 @@ export class DeliveryLane implements Lane {
     return [...this.targets.values()].flatMap((lane) => this.emptied(lane));
   }
 
+  /** Whether anything is held that was claimed under this name. */
+  holds(claimant: Id): boolean {
+    return this.byClaimant.has(claimant);
+  }
+
   figures(): { running: number; held: number; targets: number } {
     return { running: this.running, held: this.held, targets: this.targets.size };
+  }
+
+  private count({ claimedBy }: ClaimedDelivery, change: 1 | -1): void {
+    const count = (this.byClaimant.get(claimedBy) ?? 0) + change;
+    if (count === 0) this.byClaimant.delete(claimedBy);
+    else this.byClaimant.set(claimedBy, count);
   }
 
   private emptied(lane: TargetLane): ClaimedDelivery[] {
     const taken = [...lane.waiting.first.splice(0), ...lane.waiting.retry.splice(0)].map(({ delivery }) => delivery);
     this.held -= taken.length;
-    for (const delivery of taken) this.heldBytes -= delivery.payload.length;
+    for (const delivery of taken) {
+      this.heldBytes -= delivery.payload.length;
+      this.count(delivery, -1);
+    }
     this.starved.delete(lane);
     this.forget(lane);
     return taken;

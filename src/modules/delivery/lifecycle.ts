@@ -34,7 +34,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     const { dispatcher, pump, presence, config } = this.loops;
     this.worker.start(() => dispatcher.loop.wake(), this.notifications);
     presence.onReaped(() => dispatcher.loop.wake());
-    presence.start();
+    presence.start((claimant) => this.lane.holds(claimant));
     // Without the sweep only wake-ups start deliveries: durability tests use it to show that they would notice.
     if (config.reconcile) {
       dispatcher.loop.start();

@@ -54,7 +54,7 @@ export class DeliveryWorker {
     // In this order: a crash in between loses one count of the breaker, never an attempt.
     const held = await this.ledger.record(performed.result);
     this.lane.done(turn);
-    if (held) await this.learn(turn.delivery, performed);
+    if (held) await this.learn(turn.delivery, performed).catch((error: unknown) => this.warn(error));
   }
 
   private async learn({ environmentId, targetId }: ClaimedDelivery, { outcome, target, result }: Performed): Promise<void> {
@@ -65,10 +65,10 @@ export class DeliveryWorker {
     }
   }
 
-  /** The attempt itself broke, before or while it was recorded: the delivery goes back, another worker may do better. */
+  /** The attempt itself broke, and not its target: the delivery waits a little without using up an attempt. */
   private async failed(turn: Turn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
-    await this.ledger.release([turn.delivery], false).catch(() => undefined);
+    await this.ledger.record(this.attempt.postponed(turn.delivery)).catch((failure: unknown) => this.warn(failure));
     this.lane.done(turn);
   }
 
@@ -90,6 +90,10 @@ export class DeliveryWorker {
   }
 
   private background(work: Promise<void>): void {
-    work.catch((error: unknown) => this.logger.warn(`Follow-up failed: ${(error as Error).message}`));
+    work.catch((error: unknown) => this.warn(error));
+  }
+
+  private warn(error: unknown): void {
+    this.logger.warn(`Follow-up failed: ${(error as Error).message}`);
   }
 }

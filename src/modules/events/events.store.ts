@@ -65,7 +65,8 @@ const COLUMNS = `
 
 /**
  * Where a list of one status starts from, newest first: the smallest set that holds every such event. Open deliveries
- * by due_deliveries_pkey, delivered ones by deliveries_pkey, the others by deliveries_status_idx.
+ * by due_deliveries_pkey, delivered ones by deliveries_pkey, the others by deliveries_status_idx, or with a target by
+ * deliveries_target_id_idx.
  */
 const SOURCES: Record<EventStatus, string> = {
   retrying: 'due_deliveries d where true',
@@ -77,11 +78,10 @@ const SOURCES: Record<EventStatus, string> = {
 /** The statement of a combination of filters; one name for each. */
 export function listStatement(filter: Pick<EventFilter, 'status' | 'eventType' | 'targetId'>): Statement {
   const { status, eventType, targetId } = filter;
-  const conditions = [
-    eventType === undefined ? '' : 'and e.event_type = $5',
-    targetId === undefined ? '' : 'and e.target_id = $6',
-  ].join(' ');
-  const text = status === undefined ? anyStatus(conditions) : oneStatus(status, conditions);
+  const typed = eventType === undefined ? '' : 'and e.event_type = $5';
+  const aimed = targetId === undefined ? '' : 'and e.target_id = $6';
+  const isCommon = status === undefined || (status === 'delivered' && (typed || aimed) !== '');
+  const text = isCommon ? fromEvents(`${typed} ${aimed}`, status) : fromDeliveries(status, typed, aimed.replace('e.', 'd.'));
   return {
     name: `events_list_${status ?? 'any'}_${eventType === undefined ? 0 : 1}${targetId === undefined ? 0 : 1}`,
     // The casts give $5 and $6 a type also where they are not used.
@@ -90,22 +90,23 @@ export function listStatement(filter: Pick<EventFilter, 'status' | 'eventType' |
 }
 
 /** events_pkey, or events_event_type_idx and events_target_id_idx with those filters. */
-function anyStatus(conditions: string): string {
+function fromEvents(conditions: string, status?: EventStatus): string {
+  const wanted = status === undefined ? '' : `and ${STATUS} = '${status}'`;
   return `
     select ${COLUMNS}, ${STATUS} as status from events e
-    where e.environment_id = $1 and e.id < $2 and e.id >= $3 ${conditions} order by e.id desc limit $4`;
+    where e.environment_id = $1 and e.id < $2 and e.id >= $3 ${conditions} ${wanted} order by e.id desc limit $4`;
 }
 
 /** An event can have several deliveries of one status: the last one stands for it. */
-function oneStatus(status: EventStatus, conditions: string): string {
+function fromDeliveries(status: EventStatus, typed: string, aimed: string): string {
   return `
     select e.*, '${status}' as status from (
       select distinct on (d.event_id) d.event_id, d.expires_on from ${SOURCES[status]}
-        and d.environment_id = $1 and d.event_id < $2 and d.event_id >= $3 and not d.superseded
+        and d.environment_id = $1 and d.event_id < $2 and d.event_id >= $3 and not d.superseded ${aimed}
       order by d.event_id desc
     ) c cross join lateral (
       select ${COLUMNS} from events e
-      where e.environment_id = $1 and e.id = c.event_id and e.expires_on = c.expires_on ${conditions}
+      where e.environment_id = $1 and e.id = c.event_id and e.expires_on = c.expires_on ${typed}
         and ${STATUS} = '${status}'
       offset 0
     ) e

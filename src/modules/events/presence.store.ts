@@ -41,18 +41,18 @@ const LEAVE: Statement = {
 /** The table of workers. */
 @Injectable()
 export class PresenceStore extends Presence {
-  private registered: Id | null = null;
+  private readonly registered = new Set<Id>();
 
   constructor(private readonly database: Database) {
     super();
   }
 
   async beat(worker: { id: Id; host: string; pid: number; leaseMs: number }): Promise<boolean> {
-    if (this.registered === worker.id) {
+    if (this.registered.has(worker.id)) {
       return (await this.database.query(RENEW, [worker.id, worker.leaseMs])).length > 0;
     }
     await this.database.query(REGISTER, [worker.id, worker.host, worker.pid, worker.leaseMs]);
-    this.registered = worker.id;
+    this.registered.add(worker.id);
     return true;
   }
 
@@ -63,5 +63,6 @@ export class PresenceStore extends Presence {
 
   async leave(id: Id): Promise<void> {
     await this.database.query(LEAVE, [id]);
+    this.registered.delete(id);
   }
 }
