@@ -1,0 +1,89 @@
+import type { DataSource } from 'typeorm';
+import { dataSource, ENTITIES } from '../../src/data-source.js';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { filesBelow, textOf } from './source-tree.js';
+
+let database: TestDatabase;
+let source: DataSource;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  source = await dataSource(database.url, 1).initialize();
+});
+
+afterAll(async () => {
+  await source?.destroy();
+  await database?.drop();
+});
+
+/** `name type null` of every column of a table, sorted. */
+async function columnsInDatabase(table: string): Promise<string[]> {
+  const rows: { line: string }[] = await source.query(
+    `select concat_ws(' ', column_name, data_type, case is_nullable when 'YES' then 'null' else 'not null' end) as line
+     from information_schema.columns where table_schema = 'public' and table_name = $1 order by 1`,
+    [table],
+  );
+  return rows.map(({ line }) => line).sort();
+}
+
+async function keyInDatabase(table: string): Promise<string[]> {
+  const rows: { name: string }[] = await source.query(
+    `select a.attname as name from pg_index i, unnest(i.indkey::int[]) with ordinality as k(attnum, n), pg_attribute a
+     where i.indrelid = $1::regclass and i.indisprimary and a.attrelid = i.indrelid and a.attnum = k.attnum order by n`,
+    [table],
+  );
+  return rows.map(({ name }) => name);
+}
+
+describe('entities', () => {
+  it('are all named in data-source.ts', () => {
+    const declared = filesBelow('src')
+      .filter((file) => file.endsWith('.entities.ts'))
+      .flatMap((file) => [...textOf(file).matchAll(/^export class (\w+Entity)\b/gm)].map((match) => match[1]));
+
+    expect(ENTITIES.map(({ name }) => name)).toEqual(declared.sort());
+  });
+
+  it.each(ENTITIES.map((entity): [string, (typeof ENTITIES)[number]] => [entity.name, entity]))(
+    '%s has the columns of its table, with their types and whether they may be null',
+    async (_name, entity) => {
+      const { tableName, columns } = source.getMetadata(entity);
+      const declared = columns.map(
+        (column) => `${column.databaseName} ${source.driver.normalizeType(column)} ${column.isNullable ? 'null' : 'not null'}`,
+      );
+
+      expect(declared.sort()).toEqual(await columnsInDatabase(tableName));
+    },
+  );
+
+  it.each(ENTITIES.map((entity): [string, (typeof ENTITIES)[number]] => [entity.name, entity]))(
+    '%s has the key of its table, in its order',
+    async (_name, entity) => {
+      const { tableName, primaryColumns } = source.getMetadata(entity);
+
+      expect(primaryColumns.map(({ databaseName }) => databaseName)).toEqual(await keyInDatabase(tableName));
+    },
+  );
+
+  it('differ from the schema in nothing that TypeORM would want to change', async () => {
+    const { upQueries } = await source.driver.createSchemaBuilder().log();
+
+    expect(upQueries.map(({ query }) => query)).toEqual([]);
+  });
+});
+
+describe('tables', () => {
+  it('that belong to an environment carry it first in an index', async () => {
+    const rows: { name: string }[] = await source.query(`
+      select c.relname as name from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attname = 'environment_id'
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+        and not exists (select from pg_index i where i.indrelid = c.oid and i.indkey[0] = a.attnum)`);
+    const tenant: { count: string }[] = await source.query(
+      `select count(*) from information_schema.columns where table_schema = 'public' and column_name = 'environment_id'`,
+    );
+
+    expect(rows.map(({ name }) => name)).toEqual([]);
+    expect(Number(tenant[0]?.count)).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,137 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ROOT } from './source-tree.js';
+
+/** What one file imports; the tree is made of nothing else. */
+type Tree = Record<string, string[]>;
+
+/** Imports that the laws allow, one for each exception that a rule makes. */
+const LAWFUL: Tree = {
+  'src/main.ts': ['./app.module.js', './data-source.js', './kernel/clock.js', '#modules/auth/contract.js'],
+  'src/app.module.ts': ['./modules/send/send.module.js', '@nestjs/common'],
+  'src/data-source.ts': ['typeorm', './modules/events/events.entities.js'],
+  'src/engine/retry.ts': [],
+  'src/engine/signing.ts': ['node:crypto', 'node:net', './retry.js'],
+  'src/engine/signing.spec.ts': ['fast-check', './signing.js'],
+  'src/kernel/clock.ts': [],
+  'src/kernel/hen.ts': ['./egg.js'],
+  'src/kernel/database.ts': ['pg', './clock.js'],
+  'src/kernel/queue.ts': ['bullmq'],
+  'src/egress/agent.ts': ['undici', 'node:net', '#engine/retry.js', '#kernel/clock.js'],
+  'src/http/access.ts': ['#kernel/clock.js', '#engine/token-bucket.js'],
+  'src/http/metrics-listener.ts': ['node:http'],
+  'src/engine/token-bucket.ts': [],
+  'src/adapters/https.ts': ['#egress/agent.js', '#engine/retry.js', '#kernel/clock.js', '#modules/events/contract.js'],
+  'src/modules/auth/contract.ts': ['#kernel/clock.js', '#engine/retry.js'],
+  'src/modules/events/contract.ts': ['#kernel/clock.js'],
+  'src/modules/events/events.module.ts': ['./ledger.js', '../auth/auth.module.js', '@nestjs/bullmq'],
+  'src/modules/auth/auth.module.ts': ['./contract.js'],
+  'src/modules/events/events.entities.ts': ['typeorm'],
+  'src/modules/events/ledger.ts': ['./events.store.js', '#modules/auth/contract.js', './wake.queue.js'],
+  'src/modules/events/events.store.ts': ['pg', 'typeorm', '#kernel/database.js'],
+  'src/modules/events/wake.queue.ts': ['bullmq', '@nestjs/bullmq', '#kernel/queue.js'],
+  'src/modules/send/send.module.ts': ['./send.service.js', '../events/events.module.js', '#modules/events/contract.js'],
+  'src/modules/send/send.service.ts': ['#modules/events/contract.js', '#http/access.js'],
+  'src/modules/send/send.dto.ts': [],
+  'ee/audit/audit.ts': ['#kernel/clock.js', '#engine/retry.js', '#egress/agent.js', '#http/access.js', '#modules/events/contract.js'],
+};
+
+const SOCKETS = ['node:net', 'node:tls', 'node:http', 'node:https', 'node:http2', 'node:dgram', 'net', 'undici', 'axios', 'got'];
+
+/** For each rule, files that break it and nothing else. */
+const UNLAWFUL: Record<string, Tree> = {
+  // A cycle is reported once, from where it is closed; `hen` stands above.
+  'no-cycles': { 'src/kernel/egg.ts': ['./hen.js'] },
+  'engine-is-pure': oneEach('src/engine/impure', ['@nestjs/common', '#kernel/clock.js', 'node:fs', 'fast-check', '#modules/auth/contract.js']),
+  'kernel-is-a-leaf': oneEach('src/kernel/branch', ['#engine/retry.js', '#http/access.js', '#modules/events/contract.js']),
+  'edge-knows-no-context': oneEach('src/http/knows', ['#modules/events/contract.js', '#engine/retry.js', '#egress/agent.js']),
+  'egress-knows-no-context': oneEach('src/egress/knows', ['#modules/events/contract.js', '#http/access.js']),
+  'sockets-open-in-egress': {
+    ...oneEach('src/modules/send/dials', SOCKETS),
+    ...oneEach('src/http/dials', ['node:http']),
+    ...oneEach('src/kernel/dials', ['undici']),
+  },
+  'contracts-import-only-the-kernel': {
+    'src/modules/send/contract.ts': ['./send.service.js'],
+    'src/modules/replay/contract.ts': ['#modules/events/contract.js'],
+  },
+  'contexts-meet-at-contracts': oneEach('src/modules/send/reaches', ['#modules/events/ledger.js', '../events/events.store.js', '../events/events.module.js']),
+  'modules-import-modules': {
+    'src/modules/replay/replay.module.ts': ['#modules/events/ledger.js'],
+    'src/modules/pull/pull.module.ts': ['../events/ledger.js'],
+  },
+  'adapters-know-only-contracts': oneEach('src/adapters/knows', ['#modules/events/ledger.js', '#http/access.js']),
+  'nobody-imports-the-composition-root': oneEach('src/modules/send/climbs', ['../../app.module.js', '../../data-source.js']),
+  'sql-lives-in-stores': {
+    ...oneEach('src/modules/send/asks.service', ['pg', 'typeorm']),
+    ...oneEach('src/http/asks', ['pg']),
+  },
+  'queues-live-in-queues': oneEach('src/modules/send/queues.service', ['bullmq', '@nestjs/bullmq']),
+  'extensions-use-the-public-face': oneEach('ee/audit/reaches', ['#modules/events/ledger.js', '#http/metrics-listener.js', '../../src/app.module.js']),
+  'no-orphans': { 'src/kernel/alone.ts': [] },
+};
+
+/** One file for each import, so that none hides behind another. */
+function oneEach(stem: string, imports: string[]): Tree {
+  const [, folderAndName = stem, suffix = ''] = /^(.*\/[^./]+)(\..*)?$/.exec(stem) ?? [];
+  return Object.fromEntries(imports.map((each, i) => [`${folderAndName}-${i}${suffix}.ts`, [each]]));
+}
+
+const PACKAGES = ['typeorm', 'pg', 'bullmq', '@nestjs/bullmq', '@nestjs/common', 'undici', 'axios', 'got', 'fast-check'];
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'posthorn-rules-'));
+  for (const file of ['.dependency-cruiser.mjs', 'package.json', 'tsconfig.json']) copyFileSync(path.join(ROOT, file), path.join(folder, file));
+  for (const name of PACKAGES) {
+    write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
+    write(`node_modules/${name}/index.js`, 'module.exports = {};');
+  }
+  for (const tree of [LAWFUL, ...Object.values(UNLAWFUL)]) {
+    for (const [file, imports] of Object.entries(tree)) write(file, source(imports));
+  }
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(file: string, text: string): void {
+  const target = path.join(folder, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+/** Half of the imports are of types only: the laws bind those too. */
+function source(imports: string[]): string {
+  const lines = imports.map((each, i) => `import ${i % 2 === 0 ? '' : 'type '}{ thing as thing${i} } from '${each}';`);
+  return [...lines, 'export const thing = 1;', ...imports.map((_, i) => `export type Of${i} = typeof thing${i};`), ''].join('\n');
+}
+
+/** Runs dependency-cruiser over the seeded tree with the project's rules; `rule from` of every violation, sorted. */
+function violations(): string[] {
+  const cli = path.join(ROOT, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
+  const run = spawnSync(process.execPath, [cli, '--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src', 'ee'], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (!run.stdout.startsWith('{')) throw new Error(`dependency-cruiser said: ${run.stdout}${run.stderr}`);
+  const report = JSON.parse(run.stdout) as { summary: { violations: { rule: { name: string }; from: string }[] } };
+  return [...new Set(report.summary.violations.map(({ rule, from }) => `${rule.name} ${from}`))].sort();
+}
+
+describe('the import rules', () => {
+  it('each catch what breaks them, in every way that was thought of, and nothing that is allowed', () => {
+    const seeded = Object.entries(UNLAWFUL).flatMap(([rule, tree]) => Object.keys(tree).map((file) => `${rule} ${file}`));
+
+    expect(violations()).toEqual(seeded.sort());
+  }, 60_000);
+
+  it('are all tried above', async () => {
+    const { default: config } = (await import(path.join(ROOT, '.dependency-cruiser.mjs'))) as { default: { forbidden: { name: string }[] } };
+
+    expect(Object.keys(UNLAWFUL).sort()).toEqual(config.forbidden.map(({ name }) => name).sort());
+  });
+});

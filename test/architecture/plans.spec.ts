@@ -1,0 +1,213 @@
+import type pg from 'pg';
+import type { DataSource } from 'typeorm';
+import { dataSource } from '../../src/data-source.js';
+import type { Config } from '../../src/kernel/config.js';
+import { Database } from '../../src/kernel/database.js';
+import { lowestIdAt } from '../../src/kernel/ids.js';
+import type { Tenant } from '../../src/kernel/tenant.js';
+import { AcceptStore } from '../../src/modules/events/accept.store.js';
+import type { ClaimedDelivery, DeliveryResult, NewEvent } from '../../src/modules/events/contract.js';
+import { DueStore } from '../../src/modules/events/due.store.js';
+import { EventsStore, type EventFilter, type EventRow, type EventStatus } from '../../src/modules/events/events.store.js';
+import { RecordStore } from '../../src/modules/events/record.store.js';
+import { RedeliverStore } from '../../src/modules/events/redeliver.store.js';
+import { ENVIRONMENT, fillLedger, type FilledLedger } from './ledger-of-a-million.js';
+import { explain, recorder, type Plan, type Recorded } from './plans.js';
+
+const TENANT = { environmentId: ENVIRONMENT } as Tenant;
+const WORKER = '0190f0a0-0000-0000-0000-00000000000c';
+const DAY_MS = 86_400_000;
+/** Pages that a list of 50, or the look at one event, may touch however many events there are. */
+const PAGES_MAX = 2_000;
+const TARGET = '00000000-0000-0000-0000-00000000000a';
+const TYPE = 'type.10';
+
+let ledger: FilledLedger;
+let source: DataSource;
+let database: Database;
+let clients: Record<Recorded['pool'], pg.PoolClient>;
+let open: ClaimedDelivery[];
+let settled: EventRow;
+
+beforeAll(async () => {
+  ledger = await fillLedger();
+  source = await dataSource(ledger.database.url, 1).initialize();
+  database = new Database(source, { databaseUrl: ledger.database.url } as Config);
+  // The very pools of the service: what is planned here is planned with their settings.
+  const { hotPool, readPool } = database as unknown as Record<'hotPool' | 'readPool', pg.Pool>;
+  const { master } = source.driver as unknown as { master: pg.Pool };
+  clients = { hot: await hotPool.connect(), reads: await readPool.connect(), ordinary: await master.connect() };
+  const due = await clients.ordinary.query<Pick<ClaimedDelivery, 'eventId' | 'targetId'>>(`
+    select event_id as "eventId", target_id as "targetId" from due_deliveries
+    where not parked order by md5(event_id::text) limit 256`);
+  open = due.rows.map((row) => ({ ...row, environmentId: ENVIRONMENT, ordinal: 0, claimedBy: WORKER }) as ClaimedDelivery);
+  const events = await clients.ordinary.query<EventRow>(`
+    select event_id as id, expires_on::text as "expiresOn" from deliveries where status = 'dlq' order by md5(event_id::text) limit 1`);
+  settled = events.rows[0] as EventRow;
+}, 240_000);
+
+afterAll(async () => {
+  for (const client of Object.values(clients ?? {})) client.release();
+  await database?.close();
+  await ledger?.database.drop();
+});
+
+/** What a store asks of the database: the last statement of what `ask` calls. */
+async function asked(ask: (recording: Database) => Promise<unknown>): Promise<Recorded> {
+  const { database: recording, recorded } = recorder();
+  await ask(recording);
+  const last = recorded.at(-1);
+  if (!last) throw new Error('Nothing was asked.');
+  return last;
+}
+
+/** The plan in the way in which the service runs the statement: on a connection of the pool that it takes. */
+async function plan(recorded: Recorded, mode?: 'generic' | 'custom'): Promise<Plan> {
+  return explain(clients[recorded.pool], recorded, mode);
+}
+
+function event(n: number, once: NewEvent['once'] = null): NewEvent {
+  return {
+    environmentId: ENVIRONMENT,
+    id: lowestIdAt(ledger.nowMs + n),
+    expiresOnDay: Math.floor(ledger.nowMs / DAY_MS) + 30,
+    targetId: TARGET,
+    url: null,
+    eventType: TYPE,
+    headers: { 'x-a': 'b' },
+    traceparent: null,
+    payload: '{"a":1}',
+    payloadBytes: 7,
+    pulled: n % 10 === 0,
+    ratePerSecond: null,
+    once,
+  };
+}
+
+const once = (n: number): NewEvent['once'] => ({
+  request: { environmentId: ENVIRONMENT, route: 'POST /v1/send', key: lowestIdAt(n), fingerprint: Buffer.alloc(32, 1) },
+  status: 202,
+  body: '{}',
+});
+
+function result(held: ClaimedDelivery, n: number): DeliveryResult {
+  const retrying = n % 2 === 0;
+  const { environmentId, eventId, ordinal, claimedBy } = held;
+  return {
+    environmentId, eventId, ordinal, claimedBy,
+    status: retrying ? 'retrying' : 'delivered',
+    reason: null,
+    dueAtMs: retrying ? ledger.nowMs + 5_000 : null,
+    parked: false,
+    attemptsUsed: 2,
+    attempt: { number: 2, startedAtMs: ledger.nowMs, durationMs: 42, httpStatus: 200, error: null, excerpt: 'ok' },
+  };
+}
+
+const admitted = (n: number, how: NewEvent['once'] = null) => {
+  const one = event(n, how);
+  return { event: one, admission: one.pulled ? ('pull' as const) : ('run' as const) };
+};
+const hundred = Array.from({ length: 100 }, (_, n) => n);
+
+/** Statement, what it works on, the indexes that its comment promises, and the pages that it may touch at most. */
+const HOT: [string, (recording: Database) => Promise<unknown>, string[], number][] = [
+  ['claimDue, 500', (db) => new DueStore(db).claimDue(WORKER, 500), ['due_deliveries_due_at_idx', 'due_deliveries_pkey', 'events_pkey'], 500 * 40],
+  ['claimDue, 1', (db) => new DueStore(db).claimDue(WORKER, 1), ['due_deliveries_due_at_idx', 'due_deliveries_pkey', 'events_pkey'], 200],
+  ['claimThese, 100', (db) => new DueStore(db).claimThese(WORKER, open.slice(0, 100)), ['due_deliveries_pkey', 'events_pkey'], 100 * 40],
+  ['claimParked, 100', (db) => new DueStore(db).claimParked(WORKER, ENVIRONMENT, TARGET, 100), ['due_deliveries_parked_idx', 'due_deliveries_pkey', 'events_pkey'], 100 * 40],
+  ['release, 100', (db) => new DueStore(db).release(open.slice(0, 100), true), ['due_deliveries_pkey'], 100 * 40],
+  ['parkedTargets', (db) => new DueStore(db).parkedTargets(), ['due_deliveries_parked_idx'], 1_000],
+  ['backlog', (db) => new DueStore(db).backlog(), ['due_deliveries_due_at_idx'], 200],
+  ['record, 256', (db) => new RecordStore(db).write(open.map(result)), ['due_deliveries_pkey'], 256 * 60],
+  ['record, 1', (db) => new RecordStore(db).write(open.slice(0, 1).map(result)), ['due_deliveries_pkey'], 200],
+  ['accept, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n)), WORKER, 1), [], 100 * 60],
+  ['accept with keys, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n, once(n))), WORKER, 86_400_000), ['idempotency_keys_pkey'], 100 * 80],
+  ['the answer of a key', (db) => new AcceptStore(db).answerOf(event(1, once(1))), ['idempotency_keys_pkey'], 20],
+];
+
+type ListFilter = Pick<EventFilter, 'status' | 'eventType' | 'targetId'>;
+
+/** The index that a list starts from when nothing but its status bounds it, as the comments of events.store.ts have it. */
+const STARTS: Record<EventStatus, string> = {
+  retrying: 'due_deliveries_pkey',
+  delivered: 'deliveries_pkey',
+  dlq: 'deliveries_status_idx',
+  failed: 'deliveries_status_idx',
+};
+
+/** The index that must be used, or null where the statement may choose: the bound on its work says enough. */
+function indexFor({ status, eventType, targetId }: ListFilter): string | null {
+  if (status) return eventType || targetId ? null : STARTS[status];
+  return targetId ? 'events_target_id_idx' : eventType ? 'events_event_type_idx' : 'events_pkey';
+}
+
+/** Deliveries do not know their event's type: of the fiftieth that has it, fifty are found among 2,550 looked at. */
+const boundFor = ({ status, eventType, targetId }: ListFilter): number => (status && eventType && !targetId ? 5 * PAGES_MAX : PAGES_MAX);
+
+const LISTS = ([undefined, 'delivered', 'failed', 'retrying', 'dlq'] as const).flatMap((status) =>
+  [undefined, TYPE].flatMap((eventType) =>
+    [undefined, TARGET].map((targetId): [string, ListFilter] => [
+      [status ?? 'any status', eventType && 'a type', targetId && 'a target'].filter(Boolean).join(', '),
+      { status, eventType, targetId },
+    ]),
+  ),
+);
+
+describe('with a million settled deliveries and 150,000 open ones', () => {
+  it.each(HOT)('%s: the index that its comment promises, no scan, a bounded number of pages', async (_what, ask, indexes, pagesMax) => {
+    // The rows that are released and recorded are held, as they are when the service does it.
+    await clients.ordinary.query('update due_deliveries set claimed_by = $1 where event_id = any ($2::uuid[])', [
+      /release|record/.test(_what) ? WORKER : null, open.map(({ eventId }) => eventId),
+    ]);
+    const made = await plan(await asked(ask));
+
+    expect(made.indexes).toEqual(indexes);
+    expect(made.scanned).toEqual([]);
+    expect(made.pages).toBeLessThan(pagesMax);
+  });
+
+  it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
+    ['find', (db) => new EventsStore(db).find(TENANT, settled.id), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
+    ['deliveries', (db) => new EventsStore(db).deliveries(TENANT, settled), ['deliveries_pkey', 'due_deliveries_pkey']],
+    ['attempts', (db) => new EventsStore(db).attempts(TENANT, settled), ['attempts_pkey']],
+  ])('%s: by its key', async (_what, ask, indexes) => {
+    const made = await plan(await asked(ask));
+
+    expect(made.indexes).toEqual(indexes);
+    expect(made.scanned).toEqual([]);
+    expect(made.pages).toBeLessThan(PAGES_MAX);
+  });
+
+  describe.each<['generic' | 'custom']>([['generic'], ['custom']])('on a %s plan, since these run on ordinary connections', (mode) => {
+    it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
+      ['the first attempt', (db) => new RedeliverStore(db).firstAttempt(TENANT, settled.id), ['attempts_pkey']],
+      ['redeliver one event', (db) => new RedeliverStore(db).one(TENANT, settled.id), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
+    ])('%s: by its key', async (_what, ask, indexes) => {
+      const made = await plan(await asked(ask), mode);
+
+      expect(made.indexes).toEqual(indexes);
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(PAGES_MAX);
+    });
+
+    it('redeliver a step of 1000 dead letters: by deliveries_status_idx', async () => {
+      const made = await plan(await asked((db) => new RedeliverStore(db).deadLetters(TENANT, { sinceMs: ledger.nowMs - 20 * DAY_MS })), mode);
+
+      expect(made.indexes).toContain('deliveries_status_idx');
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(1_000 * 80);
+    });
+  });
+
+  it.each(LISTS)('list of %s: its index, no scan, a page of 50 in bounded work, first and later', async (_what, filter) => {
+    for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
+      const page: EventFilter = { ...filter, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) };
+      const made = await plan(await asked((db) => new EventsStore(db).list(TENANT, page, 51)));
+
+      expect(made.indexes).toContain(indexFor(filter) ?? made.indexes[0]);
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(boundFor(filter));
+    }
+  });
+});

@@ -1,0 +1,107 @@
+import type pg from 'pg';
+import type { Database, Statement } from '../../src/kernel/database.js';
+
+/** A statement as a store hands it to the database. */
+export interface Recorded {
+  pool: 'hot' | 'reads' | 'ordinary';
+  statement: Statement;
+  values: readonly unknown[];
+}
+
+/** What PostgreSQL did with a statement. */
+export interface Plan {
+  /** Indexes that were used, by the names that migrations gave them: those of partitions under their parent's. */
+  indexes: string[];
+  /** Tables that were read from end to end, with more rows than a scan is right for. */
+  scanned: string[];
+  /** Pages touched, in memory or not. */
+  pages: number;
+}
+
+/** A database that answers nothing and keeps what it is asked. */
+export function recorder(): { database: Database; recorded: Recorded[] } {
+  const recorded: Recorded[] = [];
+  const keep = (pool: Recorded['pool']) => async (statement: Statement, values: readonly unknown[] = []) => {
+    recorded.push({ pool, statement, values });
+    return [];
+  };
+  const database = { hot: keep('hot'), read: keep('reads'), query: keep('ordinary'), transaction: (work: () => unknown) => work() };
+  return { database: database as unknown as Database, recorded };
+}
+
+/** Fewer rows than this are read faster from end to end than through an index: an empty partition, a small table. */
+const SCANNED_ROWS_MIN = 1_000;
+
+interface Node {
+  'Node Type': string;
+  'Index Name'?: string;
+  'Relation Name'?: string;
+  'Conflict Arbiter Indexes'?: string[];
+  'Shared Hit Blocks'?: number;
+  'Shared Read Blocks'?: number;
+  'Actual Loops'?: number;
+  'Actual Rows'?: number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Node[];
+}
+
+/**
+ * Runs a statement and takes it back, with a plan as the connection's settings want it, or for the `mode` given: the
+ * one that a prepared statement may end up with, or one that is made for these values.
+ */
+export async function explain(client: pg.PoolClient, { statement, values }: Recorded, mode?: 'generic' | 'custom'): Promise<Plan> {
+  const literals: string[] = [];
+  for (const value of values) literals.push(await literalOf(client, value));
+  await client.query('begin');
+  try {
+    if (mode) await client.query(`set local plan_cache_mode = force_${mode}_plan`);
+    await client.query(`prepare explained as ${statement.text}`);
+    const call = literals.length > 0 ? `explained(${literals.join(', ')})` : 'explained';
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Node }[] }>(`explain (analyze, buffers, format json) execute ${call}`);
+    return planOf(rows[0]?.['QUERY PLAN'][0]?.Plan as Node, await parentsOfIndexes(client));
+  } finally {
+    await client.query('rollback');
+    await client.query('deallocate all');
+  }
+}
+
+/** A value as SQL. A Buffer is an array in the binary format, which PostgreSQL itself can tell as text. */
+async function literalOf(client: pg.PoolClient, value: unknown): Promise<string> {
+  if (value === null) return 'null';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return client.escapeLiteral(value);
+  if (!Buffer.isBuffer(value)) throw new Error(`No literal for ${typeof value}.`);
+  const { rows: types } = await client.query<{ name: string }>('select $1::oid::regtype::text as name', [value.readInt32BE(8)]);
+  const { rows } = await client.query<{ text: string }>(`select ($1::${types[0]?.name}[])::text as text`, [value]);
+  return client.escapeLiteral(rows[0]?.text ?? '');
+}
+
+/** By index of a partition: the index that migrations made, or null where there is nothing in it and any will do. */
+async function parentsOfIndexes(client: pg.PoolClient): Promise<Map<string, string | null>> {
+  const { rows } = await client.query<{ child: string; parent: string | null }>(`
+    select c.relname as child, case when c.reltuples > 0 then p.relname end as parent from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid and c.relkind = 'i' join pg_class p on p.oid = i.inhparent`);
+  return new Map(rows.map(({ child, parent }) => [child, parent]));
+}
+
+function planOf(root: Node, parents: ReadonlyMap<string, string | null>): Plan {
+  // What was planned, for another partition say, and never run costs nothing.
+  const nodes = flat(root).filter((node) => node['Actual Loops'] !== 0);
+  const names = nodes.flatMap((node) => [...(node['Index Name'] ? [node['Index Name']] : []), ...(node['Conflict Arbiter Indexes'] ?? [])]);
+  const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) >= SCANNED_ROWS_MIN);
+  return {
+    indexes: [...new Set(names.map((name) => (parents.has(name) ? parents.get(name) : name)))]
+      .filter((name): name is string => typeof name === 'string' && !name.startsWith('pg_'))
+      .sort(),
+    scanned: scanned.map((node) => `${node['Relation Name']}: ${rowsRead(node)} rows`),
+    pages: (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0),
+  };
+}
+
+function rowsRead(node: Node): number {
+  return ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 0);
+}
+
+function flat(node: Node): Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(flat)];
+}

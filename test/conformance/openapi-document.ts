@@ -1,0 +1,139 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { ApiAnswer } from '../support/server.js';
+
+/** A JSON Schema as it stands in the document. */
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  additionalProperties?: unknown;
+  [keyword: string]: unknown;
+}
+
+interface Media {
+  schema?: Schema;
+}
+
+export interface Response {
+  $ref?: string;
+  description?: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, Media>;
+}
+
+export interface Operation {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  security?: unknown[];
+  parameters?: { name: string; in: string; description?: string; schema?: Schema; [keyword: string]: unknown }[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, Response>;
+}
+
+/** The OpenAPI document of a running service, as far as these tests read it. */
+export interface OpenApi {
+  openapi: string;
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
+}
+
+/** An operation with its method in capitals and its path as the document has it. */
+export interface Route {
+  method: string;
+  path: string;
+  operation: Operation;
+}
+
+export function routesOf(document: OpenApi): Route[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+/** A response itself, wherever it stands. */
+export function responseOf(document: OpenApi, response: Response): Response {
+  return response.$ref ? (document.components.responses[response.$ref.split('/').pop() ?? ''] as Response) : response;
+}
+
+/** Compares what the service says with what its document promises, and keeps account of what was compared. */
+export class Conformance {
+  /** `operationId status` of every answer that was compared. */
+  readonly compared = new Set<string>();
+  private readonly ajv: Ajv2020;
+  private readonly routes: Route[];
+
+  constructor(private readonly document: OpenApi) {
+    this.ajv = new Ajv2020({ strict: false, allErrors: true });
+    (addFormats as unknown as (ajv: Ajv2020) => void)(this.ajv);
+    this.ajv.addSchema(closed(document) as object, 'api');
+    this.routes = routesOf(document);
+  }
+
+  /** The faults of one call: of its body when it went through, of its status, headers and body in any case. */
+  faults(method: string, url: string, body: unknown, answer: ApiAnswer): string[] {
+    const route = this.find(method, url.split('?')[0] ?? '');
+    const name = `${route.operation.operationId} ${answer.status}`;
+    const documented = route.operation.responses[answer.status];
+    if (!documented) return [`${name} is not documented`];
+    this.compared.add(name);
+    const sent = answer.status < 300 && body !== undefined ? this.check(route, ['requestBody'], body) : [];
+    return [...sent, ...this.answerFaults(route, answer)].map((fault) => `${name}: ${fault}`);
+  }
+
+  /** Faults of an example under its own schema. */
+  exampleFaults(schema: Schema, example: unknown): string[] {
+    const validate = this.ajv.compile(schema as object);
+    return validate(example) ? [] : said(validate);
+  }
+
+  private answerFaults(route: Route, answer: ApiAnswer): string[] {
+    const response = responseOf(this.document, route.operation.responses[answer.status] as Response);
+    if (!response.content) return answer.text === '' ? [] : ['has a body, which is not documented'];
+    const type = answer.headers.get('content-type');
+    const missing = answer.status < 300 ? Object.keys(response.headers ?? {}).filter((header) => !answer.headers.has(header)) : [];
+    return [
+      ...(type === 'application/json; charset=utf-8' ? [] : [`has the content type ${type}`]),
+      ...missing.map((header) => `lacks the header ${header}`),
+      ...this.check(route, ['responses', String(answer.status)], answer.json),
+    ];
+  }
+
+  private check(route: Route, at: string[], value: unknown): string[] {
+    const place = at[0] === 'responses' ? route.operation.responses[at[1] ?? ''] : undefined;
+    const pointer = place?.$ref ? place.$ref.slice(2).split('/') : ['paths', route.path, route.method.toLowerCase(), ...at];
+    const path = [...pointer, 'content', 'application/json', 'schema'].map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
+    const validate = this.ajv.getSchema(`api#/${path.join('/')}`);
+    if (!validate) return [`has no schema at ${path.join('/')}`];
+    return validate(value) ? [] : said(validate as ValidateFunction);
+  }
+
+  private find(method: string, path: string): Route {
+    const found = this.routes.filter((route) => route.method === method && new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+    // A path that is written out wins over one with a parameter.
+    const best = found.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))[0];
+    if (!best) throw new Error(`${method} ${path} is not in the document.`);
+    return best;
+  }
+}
+
+function said(validate: ValidateFunction): string[] {
+  return (validate.errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message} ${JSON.stringify(error.params)}`);
+}
+
+/** The document with every object closed, so that a field which is not in it is a fault. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, key === 'example' || key === 'examples' ? each : closed(each)]));
+  const isObject = copy['type'] === 'object' && typeof copy['properties'] === 'object';
+  return isObject && copy['additionalProperties'] === undefined ? { ...copy, additionalProperties: false } : copy;
+}

@@ -1,0 +1,268 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { Conformance, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const EXAMPLES = ['example', 'examples', 'default', 'enum', 'const'];
+
+let server: PosthornServer;
+let receiver: Receiver;
+let document: OpenApi;
+let conformance: Conformance;
+
+beforeAll(async () => {
+  [server, receiver] = await Promise.all([startServer(), startReceiver((request) => ({ status: request.path === '/broken' ? 500 : 200 }))]);
+  document = (await server.api('GET', '/openapi.json')).json as OpenApi;
+  conformance = new Conformance(document);
+});
+
+afterAll(async () => {
+  await receiver?.close();
+  await server?.stop();
+});
+
+/** Every property of a schema, also of those that it is made of here, with the path to it. */
+function propertiesOf(name: string, schema: Schema): [string, Schema][] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, each]): [string, Schema][] => [
+    [`${name}.${key}`, each],
+    ...propertiesOf(`${name}.${key}`, each),
+  ]);
+  const parts = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])];
+  return [...own, ...parts.flatMap((part) => propertiesOf(name, part))];
+}
+
+const allProperties = (): [string, Schema][] => Object.entries(document.components.schemas).flatMap(([name, schema]) => propertiesOf(name, schema));
+
+/** Whether it is made of schemas that have names, which are described where they stand. */
+function refers({ $ref, allOf, anyOf, oneOf, items }: Schema): boolean {
+  return $ref !== undefined || [...(allOf ?? []), ...(anyOf ?? []), ...(oneOf ?? []), ...(items ? [items] : [])].some(refers);
+}
+
+const hasExample = (thing: Record<string, unknown>): boolean => EXAMPLES.some((keyword) => keyword in thing);
+
+/** `GET /v1/keys/{id}` of every method of every controller, from the sources; what is kept out of the document on purpose is left out. */
+function declaredRoutes(): string[] {
+  const files = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.controller.ts'));
+  return files.flatMap((file) => {
+    const text = readFileSync(path.join(ROOT, 'src', file), 'utf8');
+    if (/@ApiExclude(Controller|Endpoint)\(/.test(text)) return [];
+    const [, prefix = ''] = /@Controller\((?:'([^']*)')?\)/.exec(text) ?? [];
+    return [...text.matchAll(/^ {2}@(Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/gm)].map(([, verb = '', suffix = '']) => {
+      const route = [prefix, suffix].filter(Boolean).join('/').replaceAll(/:(\w+)/g, '{$1}');
+      return `${verb.toUpperCase()} /${route}`;
+    });
+  });
+}
+
+describe('the OpenAPI document', () => {
+  it('passes Redocly\'s recommended rules without an error or a warning', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-openapi-'));
+    writeFileSync(path.join(folder, 'openapi.json'), JSON.stringify(document));
+    writeFileSync(path.join(folder, 'redocly.yaml'), 'extends: [recommended]\n');
+    const cli = path.join(ROOT, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js');
+
+    const run = spawnSync(process.execPath, [cli, 'lint', 'openapi.json', '--config', 'redocly.yaml', '--format', 'json'], {
+      cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder, REDOCLY_TELEMETRY: 'off', CI: 'true' },
+    });
+    rmSync(folder, { recursive: true });
+
+    const report = JSON.parse(run.stdout) as { problems: { ruleId: string; message: string }[] };
+    expect(report.problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+    expect(run.status).toBe(0);
+  }, 60_000);
+
+  it('has an operation for every route, and none that is not there', () => {
+    expect(routesOf(document).map(({ method, path: at }) => `${method} ${at}`).sort()).toEqual(declaredRoutes().sort());
+  });
+
+  it('names every operation once, with a summary, a description and a section that says what it is about', () => {
+    const sections = new Map(document.tags.map(({ name, description }) => [name, description]));
+    const faults = routesOf(document).flatMap(({ operation }) => {
+      const said = (operation.tags ?? []).map((tag) => sections.get(tag) ?? '');
+      const complete = operation.operationId && operation.summary && operation.tags?.length === 1;
+      return complete && said.every((text) => text.length > 20) ? [] : [`${operation.operationId} (${operation.tags?.join()})`];
+    });
+    const ids = routesOf(document).map(({ operation }) => operation.operationId);
+
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(faults).toEqual([]);
+  });
+
+  it('documents the errors of every operation in the one envelope', () => {
+    const faults = routesOf(document).flatMap(({ operation }) => {
+      const errors = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
+      const foreign = errors.filter(([, each]) => responseOf(document, each).content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error');
+      const scoped = operation.security === undefined || operation.security.length > 0;
+      const missing = ['400', '500', '503', ...(scoped ? ['401', '403', '429'] : [])].filter((status) => !operation.responses[status]);
+      return [...foreign.map(([status]) => `${operation.operationId} ${status}: not the envelope`), ...missing.map((status) => `${operation.operationId} lacks ${status}`)];
+    });
+
+    expect(faults).toEqual([]);
+  });
+
+  it('describes every field and every parameter', () => {
+    const fields = allProperties().filter(([, schema]) => !schema.description && !schema.$ref).map(([name]) => name);
+    const parameters = routesOf(document).flatMap(({ operation }) =>
+      (operation.parameters ?? []).filter(({ description = '' }) => description.length < 5).map(({ name }) => `${operation.operationId} ${name}`),
+    );
+
+    expect([...fields, ...parameters]).toEqual([]);
+  });
+
+  it('gives an example of every field and every parameter', () => {
+    const fields = allProperties().filter(([, schema]) => !hasExample(schema) && !schema.properties && !refers(schema)).map(([name]) => name);
+    const parameters = routesOf(document).flatMap(({ operation }) =>
+      (operation.parameters ?? []).filter((each) => !hasExample(each) && !hasExample(each.schema ?? {})).map(({ name }) => `${operation.operationId} ${name}`),
+    );
+
+    expect([...fields, ...parameters]).toEqual([]);
+  });
+
+  it('gives only examples that its own schemas allow', () => {
+    const faults = allProperties()
+      .filter(([, schema]) => 'example' in schema && !refers(schema))
+      .flatMap(([name, schema]) => conformance.exampleFaults(schema, schema['example']).map((fault) => `${name}: ${fault}`));
+
+    expect(faults).toEqual([]);
+  });
+
+  it('says of every operation whether it needs a key, and the service agrees', async () => {
+    for (const { method, path: at, operation } of routesOf(document)) {
+      const answer = await fetch(server.url + at.replaceAll(/\{\w+\}/g, 'x'), { method });
+      const isPublic = operation.security?.length === 0;
+
+      expect([operation.operationId, answer.status === 401]).toEqual([operation.operationId, !isPublic]);
+    }
+  });
+});
+
+describe('what the service answers', () => {
+  /** One call, compared with the document. */
+  async function call(status: number, method: string, url: string, body?: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+    const answer = await server.api(method, url, body, headers);
+    expect([method, url, answer.status, answer.text]).toEqual([method, url, status, answer.text]);
+    expect(conformance.faults(method, url, body, answer)).toEqual([]);
+    return answer;
+  }
+
+  /** Asks again until the answer is as wanted; only the last one is compared. */
+  async function until(url: string, isWanted: (json: ApiAnswer['json']) => boolean): Promise<void> {
+    for (let tries = 0; tries < 200 && !isWanted((await server.api('GET', url)).json); tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(isWanted((await call(200, 'GET', url)).json)).toBe(true);
+  }
+
+  const destination = (url: string, more: object = {}): object => ({ name: 'A target', type: 'https', url: receiver.url + url, ...more });
+
+  it('conforms: health, organization and signing secret', async () => {
+    await call(200, 'GET', '/health/live');
+    await call(200, 'GET', '/health/ready');
+    await call(200, 'GET', '/v1/org');
+    await call(200, 'PATCH', '/v1/org', { name: 'Acme', retention_days: 14 });
+    await call(200, 'GET', '/v1/signing-secret');
+    await call(200, 'POST', '/v1/signing-secret/rotate', { grace_seconds: 60 });
+  });
+
+  it('conforms: keys', async () => {
+    const key = (await call(201, 'POST', '/v1/keys', { name: 'One', scope: 'write', expires_at: '2100-01-01T00:00:00.000Z' })).json;
+    await call(201, 'POST', '/v1/keys', { name: 'Two', scope: 'read', environment: 'test' });
+    const page = (await call(200, 'GET', '/v1/keys?limit=1')).json;
+    await call(200, 'GET', `/v1/keys?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'GET', `/v1/keys/${key.id}`);
+    const next = (await call(200, 'POST', `/v1/keys/${key.id}/rotate`, {})).json;
+    await call(204, 'DELETE', `/v1/keys/${next.id}`);
+    await call(200, 'GET', `/v1/keys/${next.id}`);
+  });
+
+  it('conforms: destinations', async () => {
+    await call(200, 'POST', '/v1/destinations/check', { type: 'https', url: `${receiver.url}/ok` });
+    const { id } = (await call(201, 'POST', '/v1/destinations', destination('/ok', {
+      config: { circuit_breaker: { failure_threshold: 3 } }, headers: { 'x-a': 'b' }, timeout_ms: 5_000,
+      retry: { max_attempts: 3, schedule: [0, 5] }, rate_limit: { per_second: 100 },
+    }))).json;
+    await call(201, 'POST', '/v1/destinations', destination('/plain'));
+    const page = (await call(200, 'GET', '/v1/destinations?limit=1')).json;
+    await call(200, 'GET', `/v1/destinations?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'GET', `/v1/destinations/${id}`);
+    await call(200, 'PATCH', `/v1/destinations/${id}`, { name: 'Another', rate_limit: null, retry: null });
+    await call(200, 'POST', `/v1/destinations/${id}/validate`);
+    await call(200, 'GET', `/v1/destinations/${id}/secret`);
+    await call(200, 'POST', `/v1/destinations/${id}/secret/rotate`, { grace_seconds: 60 });
+    await call(200, 'POST', `/v1/destinations/${id}/test`);
+    await call(200, 'PATCH', `/v1/destinations/${id}`, { status: 'disabled' });
+    await call(200, 'GET', `/v1/destinations/${id}`);
+    await call(204, 'DELETE', `/v1/destinations/${id}`);
+  });
+
+  it('conforms: sends, events, replay and redrive', async () => {
+    const sends = { event_type: 'invoice.paid', payload: { amount: 9007199254740991 }, headers: { 'x-tenant': '42' } };
+    const good = (await call(201, 'POST', '/v1/destinations', destination('/ok'))).json.id;
+    const dead = (await call(201, 'POST', '/v1/destinations', destination('/ok', { retry: { max_attempts: 1, schedule: [0] } }))).json.id;
+    const slow = (await call(201, 'POST', '/v1/destinations', destination('/ok', { retry: { max_attempts: 2, schedule: [0, 3600] } }))).json.id;
+    for (const id of [dead, slow]) await call(200, 'PATCH', `/v1/destinations/${id}`, { url: `${receiver.url}/broken` });
+
+    const sent = (await call(202, 'POST', '/v1/send', { ...sends, destination: good }, { 'idempotency-key': randomUUID() })).json.message_id;
+    const adHoc = (await call(202, 'POST', '/v1/send', { ...sends, destination: `${receiver.url}/ad-hoc` })).json.message_id;
+    const lost = (await call(202, 'POST', '/v1/send', { ...sends, destination: dead })).json.message_id;
+    const waiting = (await call(202, 'POST', '/v1/send', { ...sends, destination: slow })).json.message_id;
+    await until(`/v1/events/${sent}`, (json) => json.status === 'delivered');
+    await until(`/v1/events/${adHoc}`, (json) => json.status === 'delivered');
+    await until(`/v1/events/${lost}`, (json) => json.status === 'dlq');
+    await until(`/v1/events/${waiting}`, (json) => json.attempts.length === 1);
+    const page = (await call(200, 'GET', '/v1/events?limit=2')).json;
+    await call(200, 'GET', `/v1/events?limit=2&cursor=${page.next_cursor}`);
+    await call(200, 'GET', `/v1/events?status=dlq&endpoint=${dead}&event_type=invoice.paid&message_id=${lost}&since=2026-01-01T00:00:00Z`);
+    await call(202, 'POST', `/v1/events/${sent}/replay`);
+    await until(`/v1/events/${sent}`, (json) => json.deliveries.length === 2 && json.attempts.length === 2);
+    await call(202, 'POST', '/v1/dlq/redrive', { endpoint: dead, since: '2026-01-01T00:00:00Z' });
+  });
+
+  it('conforms: every error in its envelope', async () => {
+    const { key: reader } = (await call(201, 'POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json;
+    const ok = { destination: `${receiver.url}/ok`, event_type: 'a', payload: {} };
+    const once = { 'idempotency-key': randomUUID() };
+
+    await call(400, 'POST', '/v1/send', '{"destination":');
+    await call(400, 'GET', '/v1/events?limit=1000');
+    await call(400, 'GET', '/v1/events?cursor=x');
+    await call(401, 'GET', '/v1/org', undefined, { authorization: 'Bearer ek_live_unknown' });
+    await call(403, 'POST', '/v1/send', ok, { authorization: `Bearer ${reader}` });
+    await call(404, 'GET', '/v1/events/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1');
+    await call(404, 'DELETE', '/v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1');
+    await call(202, 'POST', '/v1/send', ok, once);
+    await call(202, 'POST', '/v1/send', ok, once);
+    await call(409, 'POST', '/v1/send', { ...ok, event_type: 'b' }, once);
+    await call(413, 'POST', '/v1/send', { ...ok, payload: { text: 'x'.repeat(1_100_000) } });
+    await call(415, 'POST', '/v1/send', 'destination=x', { 'content-type': 'application/x-www-form-urlencoded' });
+    await call(422, 'POST', '/v1/send', { ...ok, event_type: '' });
+    await call(422, 'POST', '/v1/destinations', { name: 'x', type: 'https', url: 'http://127.0.0.1:1/' });
+  });
+
+  it('conforms: 429, with the time to wait', async () => {
+    const limited = await startServer({ ...server.env, RATE_LIMIT_KEY: '1/60' });
+    try {
+      await limited.api('GET', '/v1/org');
+      const answer = await limited.api('GET', '/v1/org');
+
+      expect(answer.status).toBe(429);
+      expect(conformance.faults('GET', '/v1/org', undefined, answer)).toEqual([]);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('was compared for every operation that the document has, and for every error that a caller can cause', () => {
+    const succeeded = new Set([...conformance.compared].filter((name) => / 2\d\d$/.test(name)).map((name) => name.split(' ')[0]));
+    const statuses = new Set([...conformance.compared].map((name) => Number(name.split(' ')[1])).filter((status) => status >= 400));
+
+    expect([...succeeded].sort()).toEqual(routesOf(document).map(({ operation }) => operation.operationId).sort());
+    expect([...statuses].sort()).toEqual([400, 401, 403, 404, 409, 413, 415, 422, 429]);
+  });
+});
