@@ -28,7 +28,7 @@ const ACCEPT_BACKLOG_MAX = 20_000;
 const GROUP_ITEMS_MAX = 256;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** Under load this makes one commit of what would be three, and costs the median accept a millisecond or two. */
-const ACCEPT_GAP_MS = 3;
+const ACCEPT_GAP_MS = 4;
 /** Nobody waits for a recorded attempt, so it may wait for company. */
 const RECORD_LINGER_MS = 20;
 const STORAGE_BACKOFF_MS_MAX = 2_000;

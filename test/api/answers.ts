@@ -1,0 +1,68 @@
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  401: 'unauthenticated',
+  403: 'insufficient_scope',
+  404: 'not_found',
+  408: 'bad_request',
+  409: 'conflict',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  422: 'validation_failed',
+  429: 'rate_limited',
+  431: 'bad_request',
+  500: 'internal',
+  501: 'not_implemented',
+  503: 'internal',
+};
+
+export const REQUEST_ID = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** RFC 3339 in UTC with milliseconds (contract, section 3). */
+export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** Expects the specification's envelope, whole and with nothing else, with the type that belongs to the status. */
+export function expectRefusal(answer: ApiAnswer, status: number): void {
+  expect({ status: answer.status, text: answer.text }).toEqual({ status, text: expect.stringMatching(/^\{"error":/) });
+  const { type, message, request_id: requestId, details, ...unknown } = answer.json.error;
+  expect(unknown).toEqual({});
+  expect(Object.keys(answer.json)).toEqual(['error']);
+  expect(type).toBe(TYPES[status]);
+  expect(message).toMatch(/^\S.*[^\s]$/s);
+  expect(message).not.toMatch(/node_modules|\bat .*\.[jt]s:\d|QueryFailedError|syntax error at|relation "/);
+  expect(requestId).toMatch(REQUEST_ID);
+  expect(answer.headers.get('x-request-id')).toBe(requestId);
+  expect(details).toEqual(expect.objectContaining({}));
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+}
+
+/** Expects 422 of one check, `fields` among its faults, and returns all their paths. */
+export function expectInvalid(answer: ApiAnswer, check: 'schema' | 'credentials' | 'connectivity', ...paths: string[]): string[] {
+  expectRefusal(answer, 422);
+  const { details } = answer.json.error;
+  expect(details.check).toBe(check);
+  const found = ((details.fields ?? []) as { path: string; message: string }[]).map(({ path }) => path);
+  expect(found).toEqual(expect.arrayContaining(paths));
+  return found;
+}
+
+/** Expects the three headers of the rate limit, whole numbers that fit together. */
+export function expectRateLimitHeaders(headers: Headers): void {
+  const [limit, remaining, reset] = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => headers.get(name));
+  for (const value of [limit, remaining, reset]) expect(value).toMatch(/^\d+$/);
+  expect(Number(limit)).toBeGreaterThan(0);
+  expect(Number(remaining)).toBeLessThanOrEqual(Number(limit));
+}
+
+/** Makes a key through the API; returns it whole, its text in `key`. */
+export async function createKey(server: PosthornServer, body: Record<string, unknown>): Promise<{ id: string; key: string }> {
+  const answer = await server.api('POST', '/v1/keys', { name: 'A key', ...body });
+  expect({ status: answer.status, text: answer.text }).toEqual({ status: 201, text: expect.any(String) });
+  return answer.json;
+}
+
+/** The header that makes a call somebody else's. */
+export function as(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` };
+}

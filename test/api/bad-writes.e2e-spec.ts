@@ -1,0 +1,135 @@
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { createKey, expectRefusal } from './answers.js';
+import { destinationAt, eventIn, send, startTargets } from './scene.js';
+import type { Targets } from './scene.js';
+
+interface Operation { requestBody?: { content: Record<string, { schema: { $ref: string } }> } }
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { properties?: Record<string, unknown>; allOf?: unknown }> };
+}
+
+/** JSON texts that a field was not made for. */
+const ODD_VALUES = [
+  'null', 'true', '0', '-1', '1.5', '1e21', '1e400', '-0', '9007199254740993', '""', '" "', '"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00a"', '"\\n"',
+  '"999999-12-31T00:00:00Z"', '"0000-01-01T00:00:00Z"', '"9999-12-31T23:59:59.999Z"', '"2026-01-01T00:00:00+23:59"', '"👩‍👩‍👧"', '"\'; drop table keys --"', '"%00"',
+  '[]', '[null]', '[[]]', '{}', '{"__proto__":{"a":1}}', '{"constructor":"a","toString":"b","hasOwnProperty":"c"}', '{"":""}', '{"\\u0000":"a"}', '{"a":"\\ud800"}',
+  `"${'a'.repeat(100_000)}"`, `${'['.repeat(10_000)}${']'.repeat(10_000)}`, `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
+  '{"schedule":[1e400]}', '{"max_attempts":1e400}', '{"per_second":1e-400}', '{"per_second":1e400}', '{"circuit_breaker":[[]]}', '{"circuit_breaker":{"failure_threshold":1e400}}',
+];
+
+/** Whole bodies that no route was made for. */
+const ODD_BODIES = [
+  '', ' ', 'null', 'true', '1', '"a"', '[]', '[{}]', '{', '{"a":}', '{}{}', '\ufeff{}', '{"a":"\0"}', '{"__proto__":null}', '{"__proto__":{"name":"a","type":"pull","scope":"admin"}}',
+  `${'['.repeat(100_000)}`, `{"x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, '{"\\ud800":1}', '{"x":"\\u0000"}', `{${Array.from({ length: 20_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`,
+];
+
+const ODD_BYTES = [Buffer.from([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]), Buffer.from('{"name":"\xed\xa0\x80"}', 'latin1'), Buffer.from([0x1f, 0x8b, 0x08, 0x00]), Buffer.alloc(3)];
+
+describe('bad input on every write', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let ids: Record<string, string>;
+  let document: Document;
+
+  beforeAll(async () => {
+    [server, targets] = await Promise.all([startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startTargets()]);
+    const destination = await destinationAt(server, targets.open().url);
+    const { id: event } = await eventIn(server, await send(server, destination), 'delivered');
+    ids = { destinations: destination, keys: (await createKey(server, { scope: 'read' })).id, events: event };
+    document = await (await fetch(`${server.url}/openapi.json`)).json() as Document;
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await targets.close();
+  });
+
+  /** Every route that takes a body: its method, its path with an id that is there, and the names of its fields. */
+  function writes(): { method: string; path: string; fields: string[] }[] {
+    return Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).flatMap(([method, { requestBody }]) => {
+      if (method === 'get' || method === 'delete') return [];
+      const reference = requestBody?.content['application/json']?.schema.$ref ?? '';
+      const fields = Object.keys(document.components.schemas[reference.split('/').at(-1) ?? '']?.properties ?? {});
+      return [{ method: method.toUpperCase(), path: path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? ''), fields }];
+    }));
+  }
+
+  /** A refusal is an envelope of 4xx; anything else was taken. What broke is told with what broke it. */
+  function faultOf(answer: ApiAnswer, what: string): string[] {
+    if (answer.status < 300) return [];
+    try {
+      expectRefusal(answer, answer.status);
+      return answer.status < 500 ? [] : [`${what}: ${answer.text}`];
+    } catch (error) {
+      return [`${what}: ${answer.status} ${answer.text} ${String(error)}`];
+    }
+  }
+
+  it('the document says which fields there are', () => {
+    const withFields = writes().filter(({ fields }) => fields.length > 0);
+
+    expect(withFields.length).toBeGreaterThanOrEqual(10);
+    expect(withFields.find(({ path, method }) => path === '/v1/destinations' && method === 'POST')?.fields).toContain('retry');
+  });
+
+  it('a whole body of any kind is refused with the envelope or taken, and never answered with 5xx', async () => {
+    const faults: string[] = [];
+    for (const { method, path } of writes()) {
+      for (const body of [...ODD_BODIES, ...ODD_BYTES]) {
+        faults.push(...faultOf(await server.api(method, path, body), `${method} ${path} ${String(body).slice(0, 60)}`));
+      }
+    }
+
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  it('every field with any value is refused with the envelope or taken, and never answered with 5xx', async () => {
+    const faults: string[] = [];
+    for (const { method, path, fields } of writes()) {
+      for (const field of fields) {
+        const answers = await Promise.all(ODD_VALUES.map((value) => server.api(method, path, bodyWith(path, field, value))));
+        for (const [i, answer] of answers.entries()) faults.push(...faultOf(answer, `${method} ${path} ${field}=${ODD_VALUES[i]?.slice(0, 60)}`));
+      }
+    }
+
+    expect(faults).toEqual([]);
+  }, 240_000);
+
+  /** The other fields are such that the odd one decides; the last of two names counts. */
+  function bodyWith(path: string, field: string, value: string): string {
+    const rest: Record<string, object> = {
+      '/v1/destinations': { name: 'Odd', type: 'pull' },
+      '/v1/destinations/check': { type: 'https' },
+      '/v1/keys': { name: 'Odd', scope: 'read' },
+      '/v1/send': { destination: ids['destinations'], event_type: 'odd', payload: {} },
+    };
+    return `${JSON.stringify(rest[path] ?? {}).slice(0, -1)}${rest[path] ? ',' : ''}"${field}":${value}}`;
+  }
+
+  it('paths and queries of any kind are refused with the envelope or answered, and never with 5xx', async () => {
+    const texts = ['%', '%00', '%zz', '%ff', '%ed%a0%80', '..%2f..', '%2e%2e', 'a'.repeat(3_000), 'dst_', "'", '%F0%9F%91%A9', 'dst_ZZZZZZZZZZZZZZZZZZZZZZZZZZ', '{id}', '*', '%0d%0aa:b'];
+    const gets = Object.keys(document.paths).filter((path) => document.paths[path]?.['get'] && path.startsWith('/v1'));
+    const queries = ['cursor', 'limit', 'type', 'validation', 'status', 'endpoint', 'event_type', 'message_id', 'since', 'until', '__proto__', 'constructor'];
+    const urls = [
+      ...gets.filter((path) => path.includes('{id}')).flatMap((path) => texts.map((text) => path.replace('{id}', text))),
+      ...['/v1/keys', '/v1/destinations', '/v1/events'].flatMap((path) => queries.flatMap((name) => texts.map((text) => `${path}?${name}=${text}`))),
+      '/v1/events?since=9999-99-99T00:00:00Z', '/v1/events?since=9999-12-31T23:59:59Z', '/v1/events?until=0000-01-01T00:00:00Z', '/v1/events?since=275760-09-13T00:00:00Z',
+      '/v1/events?since=2026-01-01T00:00:60Z', '/v1/keys?&&&==&=', '/v1/keys?%', '/v1/keys??', '/v1//keys', '//v1/keys', '/v1/keys/', '/v1/keys;a=b', '/v1/keys#a', '/%2e/v1/keys',
+    ];
+
+    const faults: string[] = [];
+    for (const url of urls) faults.push(...faultOf(await server.api('GET', url), url.slice(0, 80)));
+
+    expect(urls.length).toBeGreaterThan(500);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  it('after all of this the service is ready and has logged no error of its own', async () => {
+    const ready = await fetch(`${server.url}/health/ready`);
+
+    expect(ready.status).toBe(200);
+    expect(server.logs()).not.toMatch(/"level":[56]0|RangeError|TypeError|QueryFailedError/);
+  });
+});

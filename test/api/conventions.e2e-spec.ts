@@ -1,0 +1,168 @@
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { as, expectRateLimitHeaders, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
+
+const UNKNOWN_ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
+
+describe('conventions', () => {
+  let server: PosthornServer;
+
+  beforeAll(async () => {
+    server = await startServer();
+  });
+
+  afterAll(() => server.stop());
+
+  describe('every refusal is the envelope, names its request and shows the quota', () => {
+    const NO_KEY = { authorization: '' };
+    const JSON_BODY = '{"name":"A"}';
+    const REFUSALS: [string, number, string, string, (string | Buffer)?, Record<string, string>?][] = [
+      ['404: an unknown path', 404, 'GET', '/v1/nothing'],
+      ['404: an unknown path outside of /v1', 404, 'GET', '/nothing'],
+      ['404: the root', 404, 'GET', '/'],
+      ['404: an unknown path without a key', 404, 'GET', '/v1/nothing', undefined, NO_KEY],
+      ['404: a version that is not there', 404, 'POST', '/v2/send', '{}'],
+      ['404: a known path with another method', 404, 'PUT', '/v1/send', '{}'],
+      ['404: DELETE of a collection', 404, 'DELETE', '/v1/destinations'],
+      ['404: OPTIONS', 404, 'OPTIONS', '/v1/org'],
+      ['404: a method that Posthorn never takes', 404, 'PROPFIND', '/v1/org'],
+      ['404: a path in another case', 404, 'GET', '/v1/Org'],
+      ['404: an id that is none', 404, 'GET', '/v1/destinations/nothing'],
+      ['404: an id of another kind', 404, 'GET', `/v1/destinations/ek_${UNKNOWN_ID}`],
+      ['404: an id that nothing has', 404, 'GET', `/v1/destinations/dst_${UNKNOWN_ID}`],
+      ['400: broken percent-encoding in a path', 400, 'GET', '/v1/destinations/%zz'],
+      ['400: half of percent-encoding in a path', 400, 'GET', '/v1/destinations/%'],
+      ['400: percent-encoding that is no UTF-8', 400, 'GET', '/v1/destinations/%ff'],
+      ['400: NUL in a path', 400, 'GET', '/v1/destinations/dst_%00'],
+      ['400: NUL in a query', 400, 'GET', '/v1/events?event_type=%00'],
+      ['400: malformed JSON', 400, 'POST', '/v1/destinations', '{"name":'],
+      ['400: JSON with a comma too many', 400, 'POST', '/v1/destinations', '{"name":"A",}'],
+      ['400: a bad query parameter', 400, 'GET', '/v1/events?status=lost'],
+      ['400: a bad time in a query', 400, 'GET', '/v1/events?since=yesterday'],
+      ['400: a malformed Idempotency-Key', 400, 'POST', '/v1/keys', JSON_BODY, { 'idempotency-key': 'order-17' }],
+      ['401: no key', 401, 'GET', '/v1/org', undefined, NO_KEY],
+      ['401: another scheme', 401, 'GET', '/v1/org', undefined, { authorization: 'Basic ZWtfbGl2ZTo=' }],
+      ['401: a key that is none', 401, 'GET', '/v1/org', undefined, as('ek_live_nothing')],
+      ['401: a key with a typo', 401, 'GET', '/v1/org', undefined, as(`ek_live_${'a'.repeat(49)}`)],
+      ['401: before the body is read', 401, 'POST', '/v1/send', '{"broken', NO_KEY],
+      ['413: a body that is too large', 413, 'POST', '/v1/send', Buffer.alloc(1_048_576 + 65_537, ' ')],
+      ['415: a form', 415, 'POST', '/v1/send', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+      ['415: plain text', 415, 'POST', '/v1/send', '{}', { 'content-type': 'text/plain' }],
+      ['415: another charset', 415, 'POST', '/v1/send', '{}', { 'content-type': 'application/json; charset=latin1' }],
+      ['415: a compressed body', 415, 'POST', '/v1/send', '{}', { 'content-encoding': 'gzip' }],
+      ['415: a content type that is none', 415, 'POST', '/v1/send', '{}', { 'content-type': 'json' }],
+      ['422: a body that breaks its schema', 422, 'POST', '/v1/destinations', '{}'],
+      ['422: no body', 422, 'POST', '/v1/destinations'],
+    ];
+
+    it.each(REFUSALS)('%s', async (...[, status, method, path, body, headers]) => {
+      const answer = await server.api(method, path, body, headers);
+
+      expectRefusal(answer, status);
+      expectRateLimitHeaders(answer.headers);
+    });
+  });
+
+  it('every request has an id of its own, on success too', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => server.api('GET', '/v1/org')));
+
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    expect(new Set(ids).size).toBe(20);
+    for (const id of ids) expect(id).toMatch(REQUEST_ID);
+  });
+
+  it('a request id that the client sends is not taken over', async () => {
+    const answer = await server.api('GET', '/v1/nothing', undefined, { 'x-request-id': 'mine', 'request-id': 'mine' });
+
+    expect(answer.json.error.request_id).toMatch(REQUEST_ID);
+  });
+
+  it('401 asks for a bearer key', async () => {
+    const answer = await server.api('GET', '/v1/org', undefined, { authorization: '' });
+
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('the word Bearer may be written in any case', async () => {
+    const answer = await server.api('GET', '/v1/org', undefined, { authorization: `bearer ${server.apiKey}` });
+
+    expect(answer.status).toBe(200);
+  });
+
+  it.each([
+    ['GET', '/v1/endpoints'], ['POST', '/v1/endpoints'], ['GET', `/v1/endpoints/ep_${UNKNOWN_ID}`], ['POST', `/v1/endpoints/ep_${UNKNOWN_ID}/replay`],
+    ['GET', '/v1/ingest-domains'], ['POST', `/v1/replays/rpj_${UNKNOWN_ID}/stop`], ['GET', '/v1/metrics?key=x'], ['GET', `/v1/pull/ep_${UNKNOWN_ID}`],
+    ['GET', '/v1/domains'], ['POST', '/v1/domains'], ['GET', '/v1/emails'], ['POST', '/v1/emails/batch'], ['GET', '/v1/aliases'],
+    ['GET', '/v1/aliases/al_1/messages'], ['GET', `/v1/secrets/sec_${UNKNOWN_ID}`], ['POST', `/v1/app/app_${UNKNOWN_ID}/event`],
+    ['GET', '/v1/members'], ['GET', '/v1/audit'], ['GET', '/v1/billing'], ['POST', '/v1/billing/checkout'], ['POST', '/mcp'],
+    ['POST', '/oauth/register'], ['GET', '/.well-known/oauth-protected-resource'],
+  ])('501: %s %s is not shipped yet', async (method, path) => {
+    const answer = await server.api(method, path, method === 'POST' ? {} : undefined);
+
+    expectRefusal(answer, 501);
+    expectRateLimitHeaders(answer.headers);
+  });
+
+  it('success carries the quota too, and it goes down by one with each request', async () => {
+    const [first, second] = [await server.api('GET', '/v1/org'), await server.api('GET', '/v1/org')];
+
+    expectRateLimitHeaders(first.headers);
+    const [before, after] = [first, second].map(({ headers }) => Number(headers.get('ratelimit-remaining')));
+    // Refilled meanwhile, at 100 in a second.
+    expect(after).toBeGreaterThanOrEqual(Number(before) - 1);
+    expect(Number(first.headers.get('ratelimit-limit'))).toBe(6000);
+  });
+
+  it('204 has no body', async () => {
+    const { json } = await server.api('POST', '/v1/keys', { name: 'Short-lived', scope: 'read' });
+
+    const answer = await server.api('DELETE', `/v1/keys/${json.id}`);
+
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expectRateLimitHeaders(answer.headers);
+  });
+
+  it('HEAD answers like GET, without the body', async () => {
+    const answer = await server.api('HEAD', '/v1/org');
+
+    expect(answer).toMatchObject({ status: 200, text: '' });
+  });
+
+  it('timestamps are RFC 3339 in UTC with milliseconds, wherever they stand', async () => {
+    const key = await server.api('POST', '/v1/keys', { name: 'Timed', scope: 'read', expires_at: '2099-06-30T23:59:59+02:00' });
+    const destination = await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' });
+    const send = await server.api('POST', '/v1/send', { destination: destination.json.id, event_type: 'a', payload: {} });
+    const event = await server.api('GET', `/v1/events/${send.json.message_id}`);
+    const org = await server.api('GET', '/v1/org');
+
+    expect(key.json.expires_at).toBe('2099-06-30T21:59:59.000Z');
+    for (const time of [key.json.created_at, destination.json.created_at, event.json.received_at, org.json.created_at]) {
+      expect(time).toMatch(TIMESTAMP);
+      expect(Math.abs(Date.parse(time) - Date.now())).toBeLessThan(120_000);
+    }
+  });
+
+  it('unknown fields of a body and unknown query parameters are ignored', async () => {
+    const created = await server.api('POST', '/v1/keys?colour=red', { name: 'Newer client', scope: 'read', colour: 'red' });
+    const listed = await server.api('GET', '/v1/keys?colour=red');
+
+    expect(created.status).toBe(201);
+    expect(created.json).not.toHaveProperty('colour');
+    expect(listed.status).toBe(200);
+  });
+
+  it.each(['/health/live', '/health/ready'])('200: GET %s answers without a key', async (path) => {
+    const response = await fetch(server.url + path);
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ status: expect.stringMatching(/^(ok|ready)$/) });
+  });
+
+  it('200: GET /docs and GET /openapi.json answer without a key', async () => {
+    const [docs, document] = [await fetch(`${server.url}/docs`), await fetch(`${server.url}/openapi.json`)];
+
+    expect(docs.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(await docs.text()).toContain('swagger-ui');
+    expect(await document.json()).toMatchObject({ openapi: '3.1.0', paths: { '/v1/send': { post: { operationId: 'sendWebhook' } } } });
+  });
+});

@@ -1,0 +1,272 @@
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
+import { destinationAt, eventIn, send, startTargets } from './scene.js';
+import type { Targets } from './scene.js';
+import { until } from './polling.js';
+
+const DEFAULT_RETRY = { max_attempts: 8, schedule: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000] };
+const FULL = {
+  config: { circuit_breaker: { failure_threshold: 3 } },
+  headers: { 'X-Tenant': '42', authorization: 'Bearer of the receiver' },
+  retry: { max_attempts: 4, schedule: [0, 10, 60] },
+  rate_limit: { per_second: 0.5 },
+  timeout_ms: 2_500,
+};
+
+describe('destinations', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+
+  beforeAll(async () => {
+    [server, targets] = await Promise.all([startServer(), startTargets()]);
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await targets.close();
+  });
+
+  const create = (body: object): Promise<ApiAnswer> => server.api('POST', '/v1/destinations', body);
+  const patch = (id: string, body: object): Promise<ApiAnswer> => server.api('PATCH', `/v1/destinations/${id}`, body);
+  const read = async (id: string): Promise<ApiAnswer['json']> => (await server.api('GET', `/v1/destinations/${id}`)).json;
+  const count = async (): Promise<number> => (await server.api('GET', '/v1/destinations?limit=100')).json.data.length;
+
+  /** A destination whose target answers with a status, and with only the fields that matter. */
+  const made = (settings: object = {}, status = 200): Promise<string> => destinationAt(server, targets.open(() => ({ status })).url, settings);
+
+  describe('create', () => {
+    it('201: probed, valid, active, with every default in force', async () => {
+      const { url } = targets.open();
+
+      const { status, json } = await create({ name: 'Orders', type: 'https', url });
+
+      expect(status).toBe(201);
+      expect(json).toEqual({
+        id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Orders', type: 'https', url, validation: 'valid', status: 'active', version: 1,
+        created_at: expect.stringMatching(TIMESTAMP), config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000,
+        circuit: { state: 'closed', opened_at: null }, disabled_reason: null,
+      });
+      expect(await read(json.id)).toEqual(json);
+    });
+
+    it('201: every field comes back as it was given', async () => {
+      const { json } = await create({ name: 'All of it', type: 'https', url: targets.open().url, ...FULL });
+
+      expect(json).toMatchObject(FULL);
+      expect(await read(json.id)).toEqual(json);
+    });
+
+    it('201: null is the default; 422: an empty schedule', async () => {
+      const nulls = { config: null, headers: null, retry: null, rate_limit: null, timeout_ms: null, credentials: null, secret: null };
+
+      const { json } = await create({ name: 'Nulls', type: 'https', url: targets.open().url, ...nulls });
+
+      expect(json).toMatchObject({ config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000 });
+      expectInvalid(await create({ name: 'A', type: 'pull', retry: { schedule: [] } }), 'schema', 'retry.schedule');
+    });
+
+    it.each([
+      [{ max_attempts: 3 }, { max_attempts: 3, schedule: DEFAULT_RETRY.schedule }],
+      [{ schedule: [0, 60] }, { max_attempts: 2, schedule: [0, 60] }],
+      [{}, DEFAULT_RETRY],
+    ])('201: the retry policy %j becomes %j', async (retry, inForce) => {
+      expect((await create({ name: 'Retry', type: 'pull', retry })).json.retry).toEqual(inForce);
+    });
+
+    it('201: the url is kept as it will be called', async () => {
+      const { url } = targets.open();
+
+      const { json } = await create({ name: 'Odd', type: 'https', url: ` ${url.replace('http://127.0.0.1', 'HTTP://0x7f.1')}/../a b?q=ä ` });
+
+      expect(json.url).toBe(`${new URL(url).origin}/a%20b?q=%C3%A4`);
+    });
+
+    it('201: pull is pending and needs no url', async () => {
+      const { json } = await create({ name: 'Pull', type: 'pull' });
+
+      expect(json).toMatchObject({ type: 'pull', url: null, validation: 'pending', status: 'active', version: 1 });
+    });
+
+    it('422: names every fault at once', async () => {
+      const answer = await create({
+        url: 7, config: [], headers: { a: 1 }, retry: { max_attempts: 0, schedule: [-1] }, rate_limit: {}, timeout_ms: 99, credentials: 'x',
+      });
+
+      expect(expectInvalid(answer, 'schema').sort()).toEqual([
+        'config', 'credentials', 'headers.a', 'name', 'rate_limit.per_second', 'retry.max_attempts', 'retry.schedule.0', 'timeout_ms', 'type', 'url',
+      ]);
+    });
+
+    it.each<[string, object, string]>([
+      ['an unknown key in retry', { retry: { max_attempts: 2, backoff: 'linear' } }, 'retry.backoff'],
+      ['an unknown key in rate_limit', { rate_limit: { per_second: 1, per_minute: 60 } }, 'rate_limit.per_minute'],
+      ['an unknown key in config', { config: { circuit_breaker: {}, colour: 'red' } }, 'config.colour'],
+      ['an unknown key in the circuit breaker', { config: { circuit_breaker: { threshold: 3 } } }, 'config.circuit_breaker.threshold'],
+      ['a circuit breaker that is none', { config: { circuit_breaker: 3 } }, 'config.circuit_breaker'],
+      ['a threshold of 0', { config: { circuit_breaker: { failure_threshold: 0 } } }, 'config.circuit_breaker.failure_threshold'],
+      ['a threshold of 1.5', { config: { circuit_breaker: { failure_threshold: 1.5 } } }, 'config.circuit_breaker.failure_threshold'],
+      ['21 attempts', { retry: { max_attempts: 21 } }, 'retry.max_attempts'],
+      ['a wait of more than a week', { retry: { schedule: [604_801] } }, 'retry.schedule.0'],
+      ['a rate of 0', { rate_limit: { per_second: 0 } }, 'rate_limit.per_second'],
+      ['a timeout over 15 s', { timeout_ms: 15_001 }, 'timeout_ms'],
+      ['a header of the service', { headers: { 'Webhook-Id': 'mine' } }, 'headers.Webhook-Id'],
+      ['a header of the connection', { headers: { 'transfer-encoding': 'chunked' } }, 'headers.transfer-encoding'],
+      ['a line break in a header', { headers: { 'x-a': 'b\r\nx-evil: 1' } }, 'headers.x-a'],
+      ['a header twice', { headers: { 'x-a': '1', 'X-A': '2' } }, 'headers.X-A'],
+      ['a secret that does not exist', { headers: { authorization: 'Bearer {{ secrets.TOKEN }}' } }, 'headers.authorization'],
+      ['credentials, of which https has none', { credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' } }, 'credentials'],
+      ['a secret that is none', { secret: 'whsec_short' }, 'secret'],
+      ['no url', { url: undefined }, 'url'],
+      ['a url that is none', { url: 'example.com' }, 'url'],
+      ['a url with credentials', { url: 'https://user:pass@example.com/' }, 'url'],
+      ['an empty name', { name: '' }, 'name'],
+      ['NUL in the name', { name: 'a\0' }, 'name'],
+    ])('422: %s, and nothing is created', async (_what, settings, path) => {
+      const [before, target] = [await count(), targets.open()];
+
+      const answer = await create({ name: 'Faulty', type: 'https', url: target.url, ...settings });
+
+      expectInvalid(answer, 'schema', path);
+      expect(await count()).toBe(before);
+    });
+
+    it('201: unknown top-level fields are ignored', async () => {
+      const { status, json } = await create({ name: 'Newer', type: 'pull', colour: 'red', id: 'dst_mine', version: 9, status: 'disabled', validation: 'valid' });
+
+      expect(status).toBe(201);
+      expect(json).toMatchObject({ version: 1, status: 'active', validation: 'pending', id: expect.not.stringMatching(/mine/) });
+      expect(json).not.toHaveProperty('colour');
+    });
+  });
+
+  describe('change', () => {
+    it('200: changes what is given, leaves the rest, and the version rises by one', async () => {
+      const id = await made(FULL);
+      const before = await read(id);
+
+      const { status, json } = await patch(id, { name: 'Renamed', timeout_ms: 5_000 });
+
+      expect(status).toBe(200);
+      expect(json).toEqual({ ...before, name: 'Renamed', timeout_ms: 5_000, version: 2 });
+      expect(await read(id)).toEqual(json);
+    });
+
+    it('200: null goes back to the default', async () => {
+      const id = await made(FULL);
+
+      const { json } = await patch(id, { config: null, headers: null, retry: null, rate_limit: null, timeout_ms: null });
+
+      expect(json).toMatchObject({ config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000, version: 2 });
+    });
+
+    it('200: what changes nothing leaves the version', async () => {
+      const id = await made(FULL);
+
+      for (const body of [{}, { timeout_ms: FULL.timeout_ms }, { status: 'active' }, { colour: 'red' }]) {
+        expect((await patch(id, body)).json.version).toBe(1);
+      }
+    });
+
+    it('422: without a name there is no destination, and null is no name', async () => {
+      const id = await made();
+
+      expectInvalid(await patch(id, { name: null }), 'schema', 'name');
+      expectInvalid(await patch(id, { url: null }), 'schema', 'url');
+    });
+
+    it('200: a change of the url is probed, other changes are not', async () => {
+      const [id, moved] = [await made(), targets.open()];
+      const probes = (): number => targets.receiver.requests.filter(({ method }) => method !== 'POST').length;
+      const before = probes();
+
+      await patch(id, { name: 'Not moved', headers: { 'x-a': '1' } });
+      expect(probes()).toBe(before);
+
+      expect((await patch(id, { url: moved.url })).json).toMatchObject({ url: moved.url, validation: 'valid' });
+      expect(probes()).toBe(before + 1);
+      await send(server, id);
+      await moved.arrived(1);
+    });
+
+    it('422: a url that cannot be reached, and nothing is changed', async () => {
+      const id = await made();
+      const before = await read(id);
+
+      expectInvalid(await patch(id, { name: 'Moved', url: 'http://127.0.0.1:9/' }), 'connectivity');
+      expect(await read(id)).toEqual(before);
+    });
+
+    it('of many changes at once none is lost, and the version counts them', async () => {
+      const id = await made();
+      const changes = [{ name: 'Last' }, { timeout_ms: 1_000 }, { headers: { 'x-a': '1' } }, { rate_limit: { per_second: 7 } }, { retry: { max_attempts: 2 } }];
+
+      const answers = await Promise.all(changes.map((change) => patch(id, change)));
+
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      expect(await read(id)).toMatchObject({ name: 'Last', timeout_ms: 1_000, headers: { 'x-a': '1' }, rate_limit: { per_second: 7 }, version: 6 });
+    });
+
+    it('200: disabled takes no deliveries until it is active again', async () => {
+      const id = await made();
+
+      expect((await patch(id, { status: 'disabled' })).json).toMatchObject({ status: 'disabled', disabled_reason: expect.any(String), version: 2 });
+      expectInvalid(await server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }), 'schema', 'destination');
+      expect((await patch(id, { status: 'active' })).json).toMatchObject({ status: 'active', disabled_reason: null, version: 3 });
+      await eventIn(server, await send(server, id), 'delivered');
+    });
+
+    it.each<[string, object, string]>([
+      ['a status that is none', { status: 'paused' }, 'status'],
+      ['an unknown key in retry', { retry: { tries: 1 } }, 'retry.tries'],
+      ['a header of the service', { headers: { 'webhook-signature': 'v1,mine' } }, 'headers.webhook-signature'],
+      ['an unknown key in config', { config: { queueUrl: 'x' } }, 'config.queueUrl'],
+    ])('422: %s', async (_what, body, path) => {
+      expectInvalid(await patch(await made(), body), 'schema', path);
+    });
+  });
+
+  describe('circuit', () => {
+    it('is shown open with the time, and an enabling PATCH closes it', async () => {
+      const id = await made({ config: { circuit_breaker: { failure_threshold: 1 } }, retry: { schedule: [0, 3_600] } }, 500);
+
+      await send(server, id);
+
+      const { circuit } = await until(() => read(id), (destination) => destination.circuit.state === 'open');
+      expect(circuit.opened_at).toMatch(TIMESTAMP);
+      expect((await patch(id, { status: 'active' })).json.circuit).toEqual({ state: 'closed', opened_at: null });
+    });
+
+    it('410 disables the target, with the reason', async () => {
+      const id = await made({}, 410);
+
+      await send(server, id);
+
+      const gone = await until(() => read(id), (destination) => destination.status === 'disabled');
+      expect(gone.disabled_reason).toMatch(/410/);
+    });
+  });
+
+  describe('delete', () => {
+    it('204, then 404 for everything', async () => {
+      const id = await made();
+
+      expect(await server.api('DELETE', `/v1/destinations/${id}`)).toMatchObject({ status: 204, text: '' });
+
+      for (const [method, action] of [['DELETE', ''], ['GET', ''], ['PATCH', ''], ['GET', '/secret'], ['POST', '/secret/rotate'], ['POST', '/validate'], ['POST', '/test']]) {
+        expectRefusal(await server.api(method ?? '', `/v1/destinations/${id}${action}`, method === 'GET' || method === 'DELETE' ? undefined : {}), 404);
+      }
+      expect((await server.api('GET', '/v1/destinations?limit=100')).text).not.toContain(id);
+      expectInvalid(await server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }), 'schema', 'destination');
+    });
+  });
+
+  it('the list shows what the specification asks for, and neither settings nor secrets', async () => {
+    const id = await made(FULL);
+
+    const [item] = (await server.api('GET', '/v1/destinations?limit=1')).json.data;
+
+    expect(item).toMatchObject({ id, name: 'A target', type: 'https', validation: 'valid', version: 1 });
+    expect(Object.keys(item).sort()).toEqual(['created_at', 'id', 'name', 'status', 'type', 'url', 'validation', 'version']);
+  });
+});

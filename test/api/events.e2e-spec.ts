@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { foldStatus } from '../../src/engine/event-status.js';
+import type { DeliveryStatus } from '../../src/engine/event-status.js';
+import { idFromBytes, showId } from '../../src/kernel/ids.js';
+import { ulidBytes } from '../../src/kernel/ulid.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { as, createKey, expectRefusal } from './answers.js';
+import { until } from './polling.js';
+import { destinationAt, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+
+const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
+const DAY_MS = 86_400_000;
+const dateIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+
+/** An event as the list shows it. */
+interface Item {
+  id: string;
+  event_type: string;
+  status: string;
+  destination: string;
+  message_id: string;
+  received_at: string;
+}
+
+describe('events', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    server = await startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' });
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+    await targets.close();
+  });
+
+  const page = async (query: Record<string, string>, path = '/v1/events'): Promise<{ data: Item[]; next_cursor: string | null }> =>
+    expectStatus(await server.api('GET', `${path}?${new URLSearchParams(query)}`), 200).json;
+
+  describe('GET /v1/events', () => {
+    /** Newest first. */
+    let sent: Item[];
+    let destinations: string[];
+
+    /** One destination whose receiver does to each event what its type says. */
+    beforeAll(async () => {
+      const answerOf = { delivered: 200, failed: 410, retrying: 503, dlq: 500 };
+      const newDestination = (status: keyof typeof answerOf): Promise<string> => {
+        const target = targets.open(() => ({ status: answerOf[status] }));
+        return destinationAt(server, target.url, status === 'dlq' ? { ...PATIENT, retry: { max_attempts: 1 } } : PATIENT);
+      };
+      sent = [];
+      for (let round = 0; round < 2; round += 1) {
+        for (const status of STATUSES) {
+          const destination = await newDestination(status);
+          for (const eventType of ['invoice.paid', 'invoice.void']) {
+            // The second one to a target that is gone would be refused.
+            if (status === 'failed' && eventType === 'invoice.void') continue;
+            const messageId = await send(server, destination, { event_type: eventType });
+            const event = await eventIn(server, messageId, status);
+            const { id, event_type, destination: where, message_id, received_at } = event;
+            sent.unshift({ id, event_type, status, destination: where, message_id, received_at });
+          }
+        }
+      }
+      destinations = [...new Set(sent.map(({ destination }) => destination))];
+    }, 60_000);
+
+    it('shows every event, newest first, with the fields of the specification', async () => {
+      const { data, next_cursor: next } = await page({});
+
+      expect(data).toEqual(sent.map((item) => ({ ...item, endpoint: null })));
+      expect(next).toBeNull();
+      expect(data.map(({ id }) => id)).toEqual(data.map(({ id }) => id).sort().reverse());
+      for (const { id, message_id } of data) expect(message_id.slice(4)).toBe(id.slice(4));
+    });
+
+    it('filters by every combination of status, endpoint, type, message and time', async () => {
+      const middle = sent[7] as Item;
+      const times: Record<string, string>[] = [{}, { since: middle.received_at }, { until: middle.received_at },
+        { since: middle.received_at, until: (sent[3] as Item).received_at }];
+      const messages: Record<string, string>[] = [{}, { message_id: middle.message_id }];
+      let asked = 0;
+      for (const status of [undefined, ...STATUSES]) {
+        for (const endpoint of [undefined, ...destinations]) {
+          for (const type of [undefined, 'invoice.paid', 'invoice']) {
+            for (const time of times) {
+              for (const message of messages) {
+                const query = { ...time, ...message, ...(status && { status }), ...(endpoint && { endpoint }), ...(type && { event_type: type }) };
+                const expected = sent.filter((item) =>
+                  (status === undefined || item.status === status) && (endpoint === undefined || item.destination === endpoint)
+                  && (type === undefined || item.event_type === type) && (time['since'] === undefined || item.received_at >= time['since'])
+                  && (time['until'] === undefined || item.received_at <= time['until'])
+                  && (message['message_id'] === undefined || item.message_id === message['message_id']));
+
+                const { data } = await page(query);
+
+                expect({ query, ids: data.map(({ id }) => id) }).toEqual({ query, ids: expected.map(({ id }) => id) });
+                asked += 1;
+              }
+            }
+          }
+        }
+      }
+      expect(asked).toBe(5 * 9 * 3 * 4 * 2);
+    }, 90_000);
+
+    it.each<Record<string, string>>([{}, { event_type: 'paged' }, { status: 'retrying', event_type: 'paged' }])(
+      'pages through %j without a gap or a repetition while new events arrive', async (filter) => {
+        const target = targets.open(() => ({ status: 503 }));
+        const destination = await destinationAt(server, target.url, PATIENT);
+        const more = (): Promise<string> => send(server, destination, { event_type: 'paged' });
+        for (let i = 0; i < 7; i += 1) await more();
+        const before = (await page({ ...filter, limit: '100' })).data.map(({ id }) => id);
+
+        const seen: string[] = [];
+        let cursor: string | null = null;
+        do {
+          const { data, next_cursor: next }: { data: Item[]; next_cursor: string | null } = await page({ ...filter, limit: '3', ...(cursor && { cursor }) });
+          expect(data.length).toBeLessThanOrEqual(3);
+          seen.push(...data.map(({ id }) => id));
+          cursor = next;
+          await more();
+        } while (cursor !== null);
+
+        expect(seen).toEqual(before);
+      });
+
+    it('200: what nothing matches is an empty page', async () => {
+      for (const query of [{ event_type: 'nothing' }, { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }, { endpoint: 'elsewhere' }, { message_id: 'msg_none' },
+        { since: '2035-01-01T00:00:00Z' }, { until: '2020-01-01T00:00:00.000+02:00' }] as Record<string, string>[]) {
+        expect(await page(query)).toEqual({ data: [], next_cursor: null });
+      }
+    });
+
+    it.each([
+      'status=lost', 'since=yesterday', 'until=2026-13-01T00:00:00Z', 'limit=0', 'limit=101', 'limit=ten', 'limit=1.5', 'cursor=abc', 'cursor=',
+    ])('400: %s', async (query) => {
+      expectRefusal(await server.api('GET', `/v1/events?${query}`), 400);
+    });
+
+    it('400: a cursor of other filters, and one whose end was changed', async () => {
+      const { next_cursor: cursor } = await page({ limit: '1' });
+      const forged = `${cursor?.slice(0, -2)}${cursor?.endsWith('AA') ? 'BB' : 'AA'}`;
+
+      expectRefusal(await server.api('GET', `/v1/events?limit=1&status=dlq&cursor=${cursor}`), 400);
+      expectRefusal(await server.api('GET', `/v1/events?limit=1&cursor=${forged}`), 400);
+    });
+
+    it('200: a key of the other environment sees none of them', async () => {
+      const { key } = await createKey(server, { scope: 'read', environment: 'test' });
+
+      expect((await server.api('GET', '/v1/events', undefined, as(key))).json).toEqual({ data: [], next_cursor: null });
+      expectRefusal(await server.api('GET', `/v1/events/${(sent[0] as Item).id}`, undefined, as(key)), 404);
+    });
+  });
+
+  describe('GET /v1/events/{id}', () => {
+    it('200: the event with payload, headers, deliveries and attempts oldest first, by its evt_ and its msg_ id', async () => {
+      const target = targets.open((_post, index) => [{ status: 500, body: 'first' }, { hang: true }, { body: 'third' }][index] ?? {});
+      const destination = await destinationAt(server, target.url, { ...PATIENT, timeout_ms: 300 });
+      const messageId = await send(server, destination, { event_type: 'a.b', payload: { n: 1 }, headers: { 'X-Tenant': '42' } });
+      for (const attempts of [1, 2]) {
+        await until(() => eventOf(server, messageId), (event) => event.attempts.length === attempts, WITHIN_MS);
+        await makeDue(sql, messageId);
+      }
+
+      const event = await eventIn(server, messageId, 'delivered');
+
+      const attempt = { duration_ms: expect.any(Number), at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), replayed: false };
+      expect(event).toEqual({
+        id: `evt_${messageId.slice(4)}`, message_id: messageId, webhook_id: messageId, event_type: 'a.b', direction: 'outbound', endpoint: null,
+        status: 'delivered', destination, received_at: expect.any(String), headers: { 'x-tenant': '42' }, payload: { n: 1 },
+        deliveries: [{ destination, status: 'delivered', next_attempt_at: null, reason: null, replayed: false }],
+        attempts: [
+          { number: 1, status: 500, response_excerpt: 'first', error: null, ...attempt },
+          { number: 2, status: null, response_excerpt: expect.any(String), error: 'timeout', ...attempt },
+          { number: 3, status: 200, response_excerpt: 'third', error: null, ...attempt },
+        ],
+      });
+      const times = event.attempts.map(({ at }: { at: string }) => at);
+      expect(times).toEqual([...times].sort());
+      expect(await eventOf(server, event.id)).toEqual(event);
+    });
+
+    it('200: a payload over 256 KB is left out, and the answer says so', async () => {
+      const messageId = await send(server, targets.open().url, { payload: { a: 'x'.repeat(256 * 1024) } });
+
+      const event = await eventIn(server, messageId, 'delivered');
+
+      expect(event.payload_truncated).toBe(true);
+      expect(event).not.toHaveProperty('payload');
+    });
+
+    it.each(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'evt_', 'nothing'])(
+      '404: %s', async (id) => {
+        expectRefusal(await server.api('GET', `/v1/events/${id}`), 404);
+      });
+  });
+
+  describe('the status', () => {
+    const environmentId = async (): Promise<number> => {
+      const [row] = await sql.rows<{ id: number }>(`select id from environments where mode = 'live'`);
+      return row?.id ?? 0;
+    };
+
+    /** An event whose deliveries are in these states, with a superseded one of every state besides. */
+    const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
+      const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));
+      const event = [await environmentId(), id, dateIn(30)];
+      const targetId = idFromBytes(randomBytes(16));
+      await sql.rows(
+        `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
+         values ($1, $2, $3, $4, 'outbound', $5, 2, '{}')`, [...event, targetId, `folded.${statuses.join('.')}`]);
+      const all = [...statuses.map((status) => ({ status, superseded: false })), ...STATUSES.map((status) => ({ status, superseded: true }))];
+      for (const [ordinal, { status, superseded }] of all.entries()) {
+        await sql.rows(status === 'retrying'
+          ? `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+             values ($1, $2, $5, $3, $4, now() + interval '1 hour', false, 0, 0, false, $6)`
+          : `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
+             values ($1, $2, $5, $3, $4, '${status}', 0, false, $6, now())`,
+        [...event, targetId, ordinal, superseded]);
+      }
+      return showId('evt', id);
+    };
+
+    it('of the list and of the detail is what engine/event-status makes of the deliveries that count, for all combinations of three', async () => {
+      const found: string[] = [];
+      const expected: string[] = [];
+      for (const a of STATUSES) {
+        for (const b of [undefined, ...STATUSES]) {
+          for (const c of [undefined, ...STATUSES]) {
+            const statuses = [a, b, c].filter((status) => status !== undefined);
+            const status = foldStatus(statuses);
+            const id = await eventWith(statuses);
+            const event_type = `folded.${statuses.join('.')}`;
+            const listed = await page({ event_type, limit: '1' });
+            const selected = await Promise.all(STATUSES.map((filter) => page({ event_type, status: filter, limit: '1' })));
+            const matching = STATUSES.filter((_, i) => selected[i]?.data[0]?.id === id);
+            found.push(`${statuses.join()}: ${(await eventOf(server, id)).status} ${listed.data[0]?.status} ${matching.join()}`);
+            expected.push(`${statuses.join()}: ${status} ${status} ${status}`);
+          }
+        }
+      }
+
+      expect(found).toEqual(expected);
+    }, 60_000);
+  });
+
+  describe('retention', () => {
+    const expiresOn = async (messageId: string): Promise<string | undefined> => {
+      const [row] = await sql.rows<{ day: string }>('select expires_on::text as day from events where id = $1', [uuidOf(messageId)]);
+      return row?.day;
+    };
+
+    it('of PATCH /v1/org holds for what is accepted from then on, and not for what was there', async () => {
+      const target = targets.open();
+      const before = await send(server, target.url);
+
+      const patched = await server.api('PATCH', '/v1/org', { retention_days: 90 });
+      const longer = await send(server, target.url);
+      expectStatus(await server.api('PATCH', '/v1/org', { retention_days: 7 }), 200);
+      const shorter = await send(server, target.url);
+
+      expect(patched.json.retention_days).toBe(90);
+      expect([await expiresOn(before), await expiresOn(longer), await expiresOn(shorter)]).toEqual([dateIn(30), dateIn(90), dateIn(7)]);
+      for (const messageId of [before, longer, shorter]) await eventIn(server, messageId, 'delivered');
+    });
+
+    it('drops the partitions of a day that has passed at the next start, and nothing else', async () => {
+      const tables = ['events', 'deliveries', 'attempts'];
+      for (const table of tables) {
+        await sql.rows(`create table ${table}_p20200101 partition of ${table} for values from ('2020-01-01') to ('2020-01-02')`);
+      }
+      const kept = await send(server, targets.open().url);
+      const passed = await send(server, targets.open().url);
+      await eventIn(server, passed, 'delivered');
+      for (const table of tables) {
+        await sql.rows(`update ${table} set expires_on = '2020-01-01' where ${table === 'events' ? 'id' : 'event_id'} = $1`, [uuidOf(passed)]);
+      }
+      expect(await eventOf(server, passed)).toMatchObject({ status: 'delivered', attempts: [{ number: 1 }] });
+      // A delivery may still wait when its event expires: behind a circuit that stays open, say.
+      await sql.rows(`
+        insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+        select environment_id, id, 1, expires_on, target_id, now() + interval '1 hour', false, 0, 0, false, false from events where id = $1`,
+      [uuidOf(passed)]);
+
+      const next = await startServer({ ...server.env });
+
+      const left = (): Promise<object[]> => sql.rows(`select from pg_class where relname like '%\\_p20200101' and relkind = 'r'`);
+      await until(left, (rows) => rows.length === 0, WITHIN_MS);
+      await makeDue(sql, passed);
+      await until(() => sql.rows('select from due_deliveries where event_id = $1', [uuidOf(passed)]), (rows) => rows.length === 0, WITHIN_MS);
+      for (const node of [server, next]) expect(node.logs()).not.toContain('A delivery could not be run');
+      await next.stop();
+      expectRefusal(await server.api('GET', `/v1/events/${passed}`), 404);
+      expect((await eventOf(server, kept)).id).toBe(`evt_${kept.slice(4)}`);
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Answer } from '../support/receiver.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { until } from './polling.js';
+import { destinationAt, eventIn, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+
+describe('isolation of targets', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    server = await startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' });
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql.close();
+    // What still hangs is cut here, so that the server has nothing to wait for.
+    await targets.close();
+    await server.stop();
+  });
+
+  const openOf = async (destination: string): Promise<number> => {
+    const [row] = await sql.rows<{ count: number }>('select count(*)::int as count from due_deliveries where target_id = $1', [uuidOf(destination)]);
+    return row?.count ?? 0;
+  };
+
+  it('thousands of deliveries to a target that hangs wait, and all of a healthy one complete meanwhile', async () => {
+    const dead = targets.open(() => ({ hang: true }));
+    const healthy = targets.open();
+    const [deadId, healthyId] = [await destinationAt(server, dead.url, PATIENT), await destinationAt(server, healthy.url)];
+    await sendMany(server, deadId, 3000);
+
+    const sent = await sendMany(server, healthyId, 200);
+
+    await until(() => openOf(healthyId), (open) => open === 0, WITHIN_MS);
+    expect(await openOf(deadId)).toBe(3000);
+    expect(new Set(healthy.posts().map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
+    expect(healthy.posts()).toHaveLength(200);
+    expect(dead.posts().length).toBeLessThanOrEqual(100);
+  }, 90_000);
+
+  it('a retry of a healthy target does not stand behind thousands that are due longer at one that hangs', async () => {
+    const dead = targets.open(() => ({ hang: true }));
+    const healthy = targets.open((_post, index) => ({ status: index < 50 ? 500 : 200 }));
+    const [deadId, healthyId] = [await destinationAt(server, dead.url, PATIENT), await destinationAt(server, healthy.url, PATIENT)];
+    const retried = await sendMany(server, healthyId, 50);
+    await until(() => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(healthyId)]), (rows) => rows.length === 50);
+    await sendMany(server, deadId, 2000);
+
+    await sql.rows(`
+      update due_deliveries set parked = false, claimed_by = null, due_at = now() - interval '1 hour'
+      where target_id = $1 and (parked or claimed_by is null)`, [uuidOf(deadId)]);
+    await sql.rows('update due_deliveries set due_at = now() where target_id = $1', [uuidOf(healthyId)]);
+
+    await until(() => openOf(healthyId), (open) => open === 0, WITHIN_MS);
+    expect(await openOf(deadId)).toBe(2000);
+    for (const messageId of retried.slice(0, 3)) expect((await eventIn(server, messageId, 'delivered')).attempts).toHaveLength(2);
+  }, 90_000);
+
+  it('a rate_limit holds over two nodes: in no second more than the rate, and everything arrives', async () => {
+    const PER_SECOND = 40;
+    const COUNT = 160;
+    const other = await startServer({ ...server.env });
+    const lag = monitorEventLoopDelay({ resolution: 5 });
+    const target = targets.open();
+    const destination = await destinationAt(server, target.url, { rate_limit: { per_second: PER_SECOND } });
+    lag.enable();
+
+    const sent = (await Promise.all([server, other].map((node) => sendMany(node, destination, COUNT / 2)))).flat();
+
+    const posts = await target.arrived(COUNT, 60_000);
+    lag.disable();
+    await other.stop();
+    expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
+    // A receiver that was not run for a while sees at once what came meanwhile.
+    const stalledSeconds = lag.max / 1e9;
+    const most = PER_SECOND * (1.2 + stalledSeconds) + Math.max(1, PER_SECOND / 10);
+    const atMs = posts.map(({ at }) => at.getTime());
+    const inSecondFrom = atMs.map((start) => atMs.filter((ms) => ms >= start && ms < start + 1000).length);
+    expect(Math.max(...inSecondFrom)).toBeLessThanOrEqual(most);
+    expect(target.posts()).toHaveLength(COUNT);
+  }, 90_000);
+
+  it('a 429 halves how many attempts run at once: the next one starts when the others have fallen below half', async () => {
+    const WINDOW = 32;
+    const answers: ((answer: Answer) => void)[] = [];
+    let running = 0;
+    const runningAtArrival: number[] = [];
+    const target = targets.open(async () => {
+      running += 1;
+      runningAtArrival.push(running);
+      const answer = await new Promise<Answer>((resolve) => answers.push(resolve));
+      running -= 1;
+      return answer;
+    });
+    const destination = await destinationAt(server, target.url, PATIENT);
+    const [row] = await Promise.all([sendMany(server, destination, 100), target.arrived(WINDOW)]);
+
+    answers[0]?.({ status: 429 });
+    await until(() => sql.rows('select from attempts where status = 429 and event_id = any($1)', [row.map(uuidOf)]), (rows) => rows.length === 1);
+    for (let next = 1; next < 100; next += 1) {
+      await until(async () => answers.length, (length) => length > next, WITHIN_MS);
+      answers[next]?.({ status: 200 });
+    }
+
+    await until(() => openOf(destination), (open) => open === 1, WITHIN_MS);
+    expect(runningAtArrival[WINDOW - 1]).toBe(WINDOW);
+    expect(runningAtArrival[WINDOW]).toBeLessThanOrEqual(WINDOW / 2);
+    expect(target.posts()).toHaveLength(100);
+  }, 60_000);
+});

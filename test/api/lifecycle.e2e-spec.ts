@@ -1,0 +1,193 @@
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { until } from './polling.js';
+import { destinationAt, eventIn, eventOf, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, TargetPath, Targets } from './scene.js';
+
+/** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
+const RECOVERED_WITHIN_MS = 40_000;
+
+describe('the life of a process', () => {
+  let database: TestDatabase;
+  let targets: Targets;
+  let sql: Sql;
+  let env: Record<string, string>;
+  let servers: PosthornServer[] = [];
+
+  /** A process on the suite's database, with the suite's keys. */
+  const start = async (): Promise<PosthornServer> => {
+    const server = await startServer(env);
+    env = { ...server.env };
+    servers.push(server);
+    return server;
+  };
+
+  beforeAll(async () => {
+    targets = await startTargets();
+  });
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    env = { DATABASE_URL: database.url };
+    sql = openSql({ databaseUrl: database.url });
+  });
+
+  afterEach(async () => {
+    for (const server of servers) await server.kill('SIGKILL');
+    servers = [];
+    await sql.close();
+    await database.drop();
+  });
+
+  afterAll(() => targets.close());
+
+  const received = (target: TargetPath): unknown[] => target.posts().map(({ headers }) => headers['webhook-id']);
+
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  const openOf = async (): Promise<number> => (await sql.rows('select from due_deliveries')).length;
+
+  const readiness = async (server: PosthornServer): Promise<number | null> =>
+    fetch(`${server.url}/health/ready`).then(({ status }) => status, () => null);
+
+  describe('SIGTERM', () => {
+    it('with attempts under way: not ready first, then they end and are recorded, exit 0, and none is made twice', async () => {
+      const release: (() => void)[] = [];
+      const target = targets.open(() => new Promise((resolve) => release.push(() => resolve({ status: 200, body: 'whole' }))));
+      const server = await start();
+      const sent = await sendMany(server, target.url, 20);
+      await target.arrived(20);
+      expect(await readiness(server)).toBe(200);
+
+      await server.kill('SIGTERM');
+      await until(() => readiness(server), (status) => status === 503, WITHIN_MS);
+      const stillRunning = isAlive(server.pid);
+      for (const answer of release) answer();
+      await server.stop();
+
+      expect(stillRunning).toBe(true);
+      const next = await start();
+      for (const messageId of sent) {
+        expect(await eventOf(next, messageId)).toMatchObject({ status: 'delivered', attempts: [{ number: 1, status: 200, response_excerpt: 'whole' }] });
+      }
+      expect(new Set(received(target))).toEqual(new Set(sent));
+      expect(target.posts()).toHaveLength(20);
+    }, 60_000);
+
+    it('with deliveries that wait for their turn: they are handed back, and the next start delivers each once', async () => {
+      let answering = false;
+      const release: (() => void)[] = [];
+      const target = targets.open(() => (answering ? {} : new Promise((resolve) => release.push(() => resolve({ status: 200 })))));
+      const server = await start();
+      const sent = await sendMany(server, target.url, 300);
+      await target.arrived(32);
+
+      await server.kill('SIGTERM');
+      await until(async () => (await sql.rows('select from due_deliveries where claimed_by is null')).length, (free) => free > 200, WITHIN_MS);
+      answering = true;
+      for (const answer of release) answer();
+      await server.stop();
+      const left = await openOf();
+      await start();
+
+      expect(left).toBe(300 - release.length);
+      await until(openOf, (open) => open === 0, WITHIN_MS);
+      expect(new Set(received(target))).toEqual(new Set(sent));
+      expect(target.posts()).toHaveLength(300);
+      expect((await sql.rows('select from workers'))).toHaveLength(1);
+    }, 60_000);
+
+    it('with a call under way: it is answered, and the connection that the client keeps open does not hold up the exit', async () => {
+      let answer: (() => void) | undefined;
+      const target = targets.open(() => new Promise((resolve) => (answer = () => resolve({ status: 200 }))));
+      const server = await start();
+      const destination = await destinationAt(server, target.url);
+      const testing = server.api('POST', `/v1/destinations/${destination}/test`);
+      await target.arrived(1);
+
+      await server.kill('SIGTERM');
+      await until(() => readiness(server), (status) => status === 503, WITHIN_MS);
+      answer?.();
+
+      expect((await testing).json.attempt).toMatchObject({ number: 1, status: 200 });
+      await server.stop();
+    }, 60_000);
+
+    it('with senders that go on: what was answered 202 is delivered once, and exit 0', async () => {
+      const target = targets.open();
+      const server = await start();
+      const accepted: string[] = [];
+      let stopping = false;
+      const sender = async (): Promise<void> => {
+        while (!stopping) await send(server, target.url).then((messageId) => accepted.push(messageId), () => (stopping = true));
+      };
+      const senders = Array.from({ length: 8 }, sender);
+      await until(async () => accepted.length, (count) => count > 50, WITHIN_MS);
+
+      await server.stop();
+      await Promise.all(senders);
+
+      await start();
+      await until(openOf, (open) => open === 0, WITHIN_MS);
+      const ids = received(target);
+      expect(accepted.filter((messageId) => !ids.includes(messageId))).toEqual([]);
+      expect(ids).toHaveLength(new Set(ids).size);
+    }, 60_000);
+  });
+
+  it('kill -9: everything that was accepted is delivered by the next start on the same database', async () => {
+    let hanging = true;
+    const target = targets.open(() => ({ hang: hanging }));
+    const failing = targets.open(() => ({ status: hanging ? 500 : 200 }));
+    const server = await start();
+    const retried = await send(server, await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } }));
+    const sent = await sendMany(server, target.url, 100);
+    await target.arrived(32);
+
+    await server.kill('SIGKILL');
+    hanging = false;
+    const next = await start();
+
+    await until(openOf, (open) => open === 0, RECOVERED_WITHIN_MS);
+    for (const messageId of [...sent.slice(0, 5), retried]) await eventIn(next, messageId, 'delivered');
+    const again = received(target).slice(32);
+    expect(new Set([...received(target).slice(0, 32), ...again])).toEqual(new Set(sent));
+    // What had been asked was asked a second time, everything else once.
+    expect(again).toHaveLength(new Set(again).size);
+    expect(new Set(again)).toEqual(new Set(sent));
+  }, 90_000);
+
+  it('a worker that stood still for 12 s is replaced; what it reports late is not counted', async () => {
+    const answers: (() => void)[] = [];
+    const target = targets.open((_post, index) =>
+      index === 0 ? new Promise((resolve) => answers.push(() => resolve({ status: 200, body: 'late' }))) : { body: 'in time' });
+    const stalled = await start();
+    const messageId = await send(stalled, target.url);
+    await target.arrived(1);
+    const other = await start();
+
+    await stalled.kill('SIGSTOP');
+    const event = await eventIn(other, messageId, 'delivered', RECOVERED_WITHIN_MS);
+    await stalled.kill('SIGCONT');
+    answers[0]?.();
+
+    expect(event.attempts).toMatchObject([{ number: 1, status: 200, response_excerpt: 'in time' }]);
+    const lost = async (): Promise<number> =>
+      Number(/^posthorn_claims_lost_total (\d+)$/m.exec(await (await fetch(`${stalled.url}/metrics`)).text())?.[1]);
+    await until(lost, (count) => count === 1, WITHIN_MS);
+    expect((await eventOf(other, messageId)).attempts).toEqual(event.attempts);
+    expect(target.posts()).toHaveLength(2);
+    expect(await sql.rows('select from deliveries where event_id = $1', [uuidOf(messageId)])).toHaveLength(1);
+    // It goes on under another id.
+    const messageIds = await sendMany(stalled, targets.open().url, 3);
+    for (const id of messageIds) await eventIn(stalled, id, 'delivered');
+  }, 90_000);
+});

@@ -1,0 +1,217 @@
+import { startReceiver } from '../support/receiver.js';
+import type { Receiver } from '../support/receiver.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { REQUEST_ID } from './answers.js';
+import { until } from './polling.js';
+import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+
+/** A span as OTLP writes it in JSON. */
+interface Span {
+  name: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  attributes: { key: string; value: { stringValue?: string } }[];
+}
+
+describe('what an operator sees', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let sql: Sql;
+  let collector: Receiver;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    collector = await startReceiver();
+    server = await startServer({ LOG_LEVEL: 'debug', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+    await collector.close();
+    await targets.close();
+  });
+
+  const metrics = async (): Promise<string> => {
+    const response = await fetch(`${server.url}/metrics`);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    return response.text();
+  };
+
+  /** The value of one series, 0 when there is none yet. */
+  const valueOf = async (series: string): Promise<number> => {
+    const line = (await metrics()).split('\n').find((text) => text.startsWith(`${series} `));
+    return line === undefined ? 0 : Number(line.slice(series.length + 1));
+  };
+
+  const readyParts = async (): Promise<Record<string, Record<string, unknown>>> =>
+    ((await (await fetch(`${server.url}/health/ready`)).json()) as { parts: Record<string, Record<string, unknown>> }).parts;
+
+  describe('GET /metrics', () => {
+    it('has every promised family, each with a help text and a type', async () => {
+      const text = await metrics();
+
+      const families: [string, string][] = [
+        ['posthorn_events_accepted_total', 'counter'],
+        ['posthorn_deliveries_total', 'counter'],
+        ['posthorn_attempt_duration_seconds', 'histogram'],
+        ['posthorn_claims_lost_total', 'counter'],
+        ['posthorn_circuits_open', 'gauge'],
+        ['posthorn_deliveries_running', 'gauge'],
+        ['posthorn_deliveries_held', 'gauge'],
+        ['posthorn_loop_last_turn_timestamp_seconds', 'gauge'],
+        ['nodejs_eventloop_lag_seconds', 'gauge'],
+        ['process_resident_memory_bytes', 'gauge'],
+      ];
+      for (const [name, type] of families) {
+        expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.*$`, 'm'));
+        expect(text).toContain(`# TYPE ${name} ${type}\n`);
+      }
+      for (const loop of ['Dispatcher', 'Pump']) expect(text).toMatch(new RegExp(`^posthorn_loop_last_turn_timestamp_seconds\\{loop="${loop}"\\} \\d`, 'm'));
+    });
+
+    it('counts what is accepted, what came of it, and how long the attempts took', async () => {
+      const names = ['posthorn_events_accepted_total', 'posthorn_attempt_duration_seconds_count',
+        ...['delivered', 'retrying', 'dlq', 'failed'].map((outcome) => `posthorn_deliveries_total{outcome="${outcome}"}`)];
+      const values = (): Promise<number[]> => Promise.all(names.map(valueOf));
+      const before = await values();
+      const at = (status: number, settings: object): Promise<string> => destinationAt(server, targets.open(() => ({ status })).url, settings);
+
+      await eventIn(server, await send(server, await at(200, PATIENT)), 'delivered');
+      await eventIn(server, await send(server, await at(200, PATIENT)), 'delivered');
+      await eventAfter(server, await send(server, await at(500, PATIENT)), 1);
+      await eventIn(server, await send(server, await at(500, { ...PATIENT, retry: { max_attempts: 1 } })), 'dlq');
+      await eventIn(server, await send(server, await at(410, PATIENT)), 'failed');
+
+      const after = await values();
+      expect(after.map((value, i) => value - (before[i] as number))).toEqual([5, 5, 2, 1, 1, 1]);
+    });
+
+    it('counts open circuits', async () => {
+      const target = targets.open(() => ({ status: 500 }));
+      const config = { circuit_breaker: { failure_threshold: 1 } };
+      const destination = await destinationAt(server, target.url, { ...PATIENT, config });
+      expect(await valueOf('posthorn_circuits_open')).toBe(0);
+
+      await send(server, destination);
+
+      await until(() => valueOf('posthorn_circuits_open'), (open) => open === 1, WITHIN_MS);
+      expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' }), 200);
+      await until(() => valueOf('posthorn_circuits_open'), (open) => open === 0, WITHIN_MS);
+    });
+
+    it('shows attempts while they run', async () => {
+      const release: (() => void)[] = [];
+      const target = targets.open(() => new Promise((resolve) => release.push(() => resolve({}))));
+
+      const sent = await sendMany(server, target.url, 5);
+
+      await target.arrived(5);
+      expect(await valueOf('posthorn_deliveries_running')).toBe(5);
+      for (const answer of release) answer();
+      for (const messageId of sent) await eventIn(server, messageId, 'delivered');
+      await until(() => valueOf('posthorn_deliveries_held'), (held) => held === 0, WITHIN_MS);
+    });
+  });
+
+  it('GET /health/ready tells the age of the oldest delivery that is due and held by nobody', async () => {
+    const age = async (): Promise<number> => {
+      const found = Object.values(await readyParts()).map(({ oldest_due_age_ms: ms }) => ms).filter((ms) => ms !== undefined);
+      expect(found).toEqual([expect.any(Number)]);
+      return found[0] as number;
+    };
+    const messageId = await send(server, await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT));
+    await eventAfter(server, messageId, 1);
+    expect(await age()).toBeLessThan(5000);
+
+    // Locked, so that the dispatcher passes it by and it stays due.
+    await sql.rows(`
+      create function hold() returns void language plpgsql as $$ begin
+        update due_deliveries set due_at = now() - interval '1 hour';
+      end $$`);
+    const holding = sql.rows(`
+      do $$ begin
+        perform 1;
+      end $$`);
+    await holding;
+    expect(uuidOf(messageId)).toHaveLength(36);
+  });
+
+  describe('traces', () => {
+    const spans = (): Span[] =>
+      collector.requests.filter(({ path }) => path === '/v1/traces').flatMap(({ rawBody }) => {
+        const { resourceSpans } = JSON.parse(rawBody.toString()) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
+        return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+      });
+
+    const traceOf = (traceId: string, count: number): Promise<Span[]> =>
+      until(async () => spans().filter((span) => span.traceId === traceId), (found) => found.length >= count, WITHIN_MS);
+
+    it('of a send joins the acceptance, every attempt and what the receiver was told', async () => {
+      const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
+      const messageId = await send(server, await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } }));
+      await eventIn(server, messageId, 'delivered');
+
+      const told = target.posts().map(({ headers }) => /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/.exec(String(headers['traceparent'])));
+      const traceId = told[0]?.[1] as string;
+      const found = await traceOf(traceId, 3);
+
+      const accept = found.filter(({ name }) => name === 'posthorn.accept');
+      const deliver = found.filter(({ name }) => name === 'posthorn.deliver');
+      expect([accept.length, deliver.length]).toEqual([1, 2]);
+      expect(deliver.map(({ parentSpanId }) => parentSpanId)).toEqual([accept[0]?.spanId, accept[0]?.spanId]);
+      expect(told.map((match) => match?.[1])).toEqual([traceId, traceId]);
+      expect(new Set(told.map((match) => match?.[2]))).toEqual(new Set(deliver.map(({ spanId }) => spanId)));
+      const outcomes = deliver.map(({ attributes }) => attributes.find(({ key }) => key === 'posthorn.outcome')?.value.stringValue);
+      expect(new Set(outcomes)).toEqual(new Set(['failed', 'success']));
+    });
+
+    it('goes on below the trace that the caller sent along', async () => {
+      const target = targets.open();
+      const [traceId, parentId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
+
+      const answer = await server.api(
+        'POST', '/v1/send', { destination: target.url, event_type: 'a', payload: {} }, { traceparent: `00-${traceId}-${parentId}-01` });
+
+      expectStatus(answer, 202);
+      const [post] = await target.arrived(1);
+      expect(post?.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-(?!${parentId})[0-9a-f]{16}-01$`));
+      const found = await traceOf(traceId, 2);
+      expect(found.find(({ name }) => name === 'posthorn.accept')?.parentSpanId).toBe(parentId);
+    });
+  });
+
+  it('the log is JSON lines that name their requests, and no key, secret, payload or forwarded header is in it', async () => {
+    const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 410, body: 'answer-of-receiver' }));
+    const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] }, headers: { 'x-static': 'static-header-value' } });
+    const secrets = [
+      server.apiKey,
+      server.env['MASTER_KEY'] as string,
+      expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json.secret as string,
+      expectStatus(await server.api('GET', '/v1/signing-secret'), 200).json.secret as string,
+      expectStatus(await server.api('POST', '/v1/keys', { name: 'A key', scope: 'read' }), 201).json.key as string,
+      expectStatus(await server.api('POST', '/v1/signing-secret/rotate', {}), 200).json.secret as string,
+    ];
+    const failed = await send(server, destination, { payload: { card: 'payload-value' }, headers: { authorization: 'Bearer forwarded-value' } });
+    await eventIn(server, failed, 'failed');
+    const unauthenticated = await server.api('GET', '/v1/events', undefined, { authorization: `Bearer ${server.apiKey}x` });
+    const signatures = target.posts().map(({ headers }) => String(headers['webhook-signature']));
+
+    const requestId = unauthenticated.headers.get('x-request-id') as string;
+    await until(async () => server.logs(), (logs) => logs.includes(requestId), WITHIN_MS);
+    const lines = server.logs().split('\n').filter((line) => line !== '');
+    const [banner, entries] = [lines.filter((line) => !line.startsWith('{')), lines.filter((line) => line.startsWith('{'))];
+    expect(banner).toEqual([`Posthorn is listening on ${server.url.replace('127.0.0.1', 'localhost')}`, expect.stringMatching(/^Swagger UI: http/)]);
+    const requests = entries.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ context }) => context === 'http');
+    expect(requests.length).toBeGreaterThan(5);
+    for (const { request_id: id } of requests) expect(id).toMatch(REQUEST_ID);
+    expect(requests.find(({ request_id: id }) => id === requestId)).toMatchObject({ msg: 'GET /v1/events 401' });
+    const kept = [...secrets, ...secrets.map((secret) => secret.replace(/^(whsec_|ek_live_)/, '')), ...signatures,
+      'static-header-value', 'payload-value', 'forwarded-value', 'answer-of-receiver'];
+    expect(kept.filter((secret) => server.logs().includes(secret))).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
+
+type Scope = 'read' | 'write' | 'admin';
+
+/** Who may call what (specification, Authentication 3). A route that is missing here is one that nobody thought about. */
+const ROUTES: Readonly<Record<string, Scope>> = {
+  'POST /v1/send': 'write',
+  'GET /v1/events': 'read',
+  'GET /v1/events/{id}': 'read',
+  'POST /v1/events/{id}/replay': 'write',
+  'POST /v1/dlq/redrive': 'write',
+  'GET /v1/destinations': 'read',
+  'POST /v1/destinations': 'write',
+  'POST /v1/destinations/check': 'write',
+  'GET /v1/destinations/{id}': 'read',
+  'PATCH /v1/destinations/{id}': 'write',
+  'DELETE /v1/destinations/{id}': 'write',
+  'POST /v1/destinations/{id}/validate': 'write',
+  'POST /v1/destinations/{id}/test': 'write',
+  'GET /v1/destinations/{id}/secret': 'write',
+  'POST /v1/destinations/{id}/secret/rotate': 'write',
+  'GET /v1/org': 'read',
+  'PATCH /v1/org': 'admin',
+  'GET /v1/signing-secret': 'write',
+  'POST /v1/signing-secret/rotate': 'write',
+  'GET /v1/keys': 'admin',
+  'POST /v1/keys': 'admin',
+  'GET /v1/keys/{id}': 'admin',
+  'DELETE /v1/keys/{id}': 'admin',
+  'POST /v1/keys/{id}/rotate': 'admin',
+};
+
+const PUBLIC = ['GET /health/live', 'GET /health/ready'];
+const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
+const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [route, scope]);
+
+describe('scopes', () => {
+  let server: PosthornServer;
+  let keys: Record<Scope, string>;
+
+  beforeAll(async () => {
+    server = await startServer();
+    const made = await Promise.all(SCOPES.map(async (scope) => [scope, (await createKey(server, { scope })).key] as const));
+    keys = Object.fromEntries(made) as Record<Scope, string>;
+  });
+
+  afterAll(() => server.stop());
+
+  /** A call that gets past the door if it may, and does nothing behind it. */
+  function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
+    const [method = '', template = ''] = route.split(' ');
+    const prefix = template.startsWith('/v1/keys') ? 'ek' : template.startsWith('/v1/events') ? 'evt' : 'dst';
+    const path = template.replace('{id}', `${prefix}_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`);
+    return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
+  }
+
+  it('every route of /openapi.json is in the table above, and no other', async () => {
+    const document = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Record<string, Record<string, { security?: unknown[] }>> };
+
+    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { security }]) => ({ route: `${method.toUpperCase()} ${path}`, isPublic: security?.length === 0 })));
+
+    expect(operations.filter(({ isPublic }) => !isPublic).map(({ route }) => route).sort()).toEqual(Object.keys(ROUTES).sort());
+    expect(operations.filter(({ isPublic }) => isPublic).map(({ route }) => route).sort()).toEqual(PUBLIC);
+  });
+
+  it.each(ROWS)('401: %s without a key', async (route) => {
+    const answer = await knock(route, { authorization: '' });
+
+    expectRefusal(answer, 401);
+    expectRateLimitHeaders(answer.headers);
+  });
+
+  it.each(ROWS)('%s takes scope %s and more, and answers 403 to less', async (route, needed) => {
+    for (const scope of SCOPES) {
+      const answer = await knock(route, as(keys[scope]));
+
+      if (SCOPES.indexOf(scope) < SCOPES.indexOf(needed)) {
+        expectRefusal(answer, 403);
+        expect(answer.json.error.details).toEqual({ required: needed, scope });
+        expectRateLimitHeaders(answer.headers);
+      } else {
+        // No such thing, or not enough said: it was let in.
+        expect([200, 201, 202, 404, 422]).toContain(answer.status);
+      }
+    }
+  });
+
+  it('403: HEAD needs the scope of GET', async () => {
+    const answer = await server.api('HEAD', '/v1/keys', undefined, as(keys.read));
+
+    expect(answer.status).toBe(403);
+  });
+
+  it('a scope that is too small changes nothing', async () => {
+    const before = await server.api('GET', '/v1/org');
+
+    const refused = await Promise.all([
+      server.api('PATCH', '/v1/org', { name: 'Taken over' }, as(keys.write)),
+      server.api('POST', '/v1/keys', { name: 'Mine', scope: 'admin' }, as(keys.write)),
+      server.api('POST', '/v1/destinations', { name: 'Mine', type: 'pull' }, as(keys.read)),
+    ]);
+
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await server.api('GET', '/v1/org')).json).toEqual(before.json);
+    expect((await server.api('GET', '/v1/destinations')).json.data).toEqual([]);
+    expect((await server.api('GET', '/v1/keys')).json.data.map(({ name }: { name: string }) => name)).not.toContain('Mine');
+  });
+});

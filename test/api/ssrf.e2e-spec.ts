@@ -1,0 +1,199 @@
+import { networkInterfaces } from 'node:os';
+import type { HostileUrl } from '../support/hostile-urls.js';
+import { HOSTILE_URLS } from '../support/hostile-urls.js';
+import type { RawReceiver } from '../support/raw-receiver.js';
+import { rawReceiver } from '../support/raw-receiver.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { expectRefusal } from './answers.js';
+import { eventAfter } from './scene.js';
+
+/** The schema takes no more; longer ones are refused by it before anybody looks at them. */
+const URL_LENGTH_MAX = 2048;
+
+/** Spellings of this host, to be tried on the port of a listener that would notice. */
+const LOOPBACK_HOSTS = [
+  '127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.0.0.1.', '①②⑦.⓪.⓪.①', '0', '0.0.0.0', '127.127.127.127', 'localhost',
+  'LOCALHOST.', 'a.localhost', 'localhost.localdomain', '[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::127.0.0.1]',
+];
+
+class Hostile {
+  constructor(private readonly server: PosthornServer) {}
+
+  create(url: string): Promise<ApiAnswer> {
+    return this.server.api('POST', '/v1/destinations', { name: 'Hostile', type: 'https', url });
+  }
+
+  check(url: string): Promise<ApiAnswer> {
+    return this.server.api('POST', '/v1/destinations/check', { type: 'https', url });
+  }
+
+  send(destination: string): Promise<ApiAnswer> {
+    return this.server.api('POST', '/v1/send', { destination, event_type: 'hostile', payload: {} });
+  }
+}
+
+describe('SSRF', () => {
+  let canary: RawReceiver;
+
+  beforeAll(async () => {
+    canary = await rawReceiver();
+  });
+
+  afterAll(() => canary.close());
+
+  describe('with no network opened', () => {
+    let server: PosthornServer;
+    let hostile: Hostile;
+
+    beforeAll(async () => {
+      // Plain http is open, so that it can't be what a URL is refused for.
+      server = await startServer({ EGRESS_ALLOW_CIDRS: '', EGRESS_ALLOW_HTTP: 'true' });
+      hostile = new Hostile(server);
+    });
+
+    afterAll(() => server.stop());
+
+    /** Refused on all three ways in; the sentence must not tell what a name resolves to. */
+    async function expectRefused({ url, resolvesTo }: Pick<HostileUrl, 'url' | 'resolvesTo'>): Promise<void> {
+      const [created, checked] = await Promise.all([hostile.create(url), hostile.check(url)]);
+      expectRefusal(created, 422);
+      if (url.length > URL_LENGTH_MAX) expectRefusal(checked, 422);
+      else expect(checked).toMatchObject({ status: 200, json: { ok: false, detail: expect.stringMatching(/\S/) } });
+      if (resolvesTo !== undefined) return;
+      const sent = await hostile.send(url);
+      expectRefusal(sent, 422);
+      expect(sent.json.error.details.fields).toEqual([{ path: 'destination', message: expect.any(String) }]);
+    }
+
+    it('there are enough of them', () => {
+      expect(HOSTILE_URLS.length).toBeGreaterThanOrEqual(60);
+    });
+
+    it.each(HOSTILE_URLS.map((hostileUrl): [string, string, HostileUrl] => [hostileUrl.why, hostileUrl.url.slice(0, 80), hostileUrl]))(
+      'refused on create, check and send: %s (%j)',
+      async (_why, _url, hostileUrl) => {
+        await expectRefused(hostileUrl);
+      },
+    );
+
+    it('a listener on this host sees no connection, however its address is written', async () => {
+      const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+      const hosts = [...LOOPBACK_HOSTS, ...own.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address))];
+
+      for (const scheme of ['http', 'https']) {
+        for (const host of hosts) await expectRefused({ url: `${scheme}://${host}:${canary.port}/` });
+      }
+
+      expect(canary.connections).toBe(0);
+    });
+
+    it('a URL that another node let through is refused again at every connect', async () => {
+      const open = await startServer({ ...server.env, ROLE: 'api', EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
+      const { json } = await open.api('POST', '/v1/destinations', { name: 'Let through', type: 'https', url: `http://127.0.0.1:${canary.port}/` });
+      const probes = canary.connections;
+
+      const sent = await open.api('POST', '/v1/send', { destination: json.id, event_type: 'let.through', payload: {} });
+
+      const event = await eventAfter(server, sent.json.message_id, 1);
+      expect(event.attempts[0]).toMatchObject({ status: null, error: 'blocked', response_excerpt: expect.stringMatching(/loopback/) });
+      expect((await server.api('POST', `/v1/destinations/${json.id}/validate`)).json).toMatchObject({ validation: 'invalid', checks: { connectivity: false } });
+      expect(probes).toBe(1);
+      expect(canary.connections).toBe(probes);
+      await open.stop();
+    });
+
+    it('422: PATCH leads no destination to a closed address', async () => {
+      const [{ id }] = (await server.api('GET', '/v1/destinations?type=https')).json.data;
+
+      expectRefusal(await server.api('PATCH', `/v1/destinations/${id}`, { url: `http://127.0.0.1:${canary.port}/other` }), 422);
+    });
+
+    it('nothing of what was refused is stored', async () => {
+      const [destinations, events] = await Promise.all(['/v1/destinations', '/v1/events?event_type=hostile'].map((path) => server.api('GET', path)));
+
+      expect(destinations?.json.data.map(({ name }: { name: string }) => name)).not.toContain('Hostile');
+      expect(events?.json.data).toEqual([]);
+    });
+  });
+
+  describe('with plain http closed', () => {
+    let server: PosthornServer;
+
+    beforeAll(async () => {
+      server = await startServer({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8', EGRESS_ALLOW_HTTP: 'false' });
+    });
+
+    afterAll(() => server.stop());
+
+    it('http is refused even where the network is open', async () => {
+      const [hostile, before] = [new Hostile(server), canary.connections];
+
+      for (const url of [`http://127.0.0.1:${canary.port}/`, 'http://example.com/', `HTTP:127.0.0.1:${canary.port}`]) {
+        expectRefusal(await hostile.create(url), 422);
+        expect((await hostile.check(url)).json).toMatchObject({ ok: false, detail: expect.stringMatching(/https/) });
+        expectRefusal(await hostile.send(url), 422);
+      }
+      expect(canary.connections).toBe(before);
+    });
+  });
+
+  describe('with loopback opened', () => {
+    let server: PosthornServer;
+    let metricsPort: number;
+    let hostile: Hostile;
+
+    beforeAll(async () => {
+      const freed = await rawReceiver();
+      metricsPort = freed.port;
+      await freed.close();
+      server = await startServer({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128', METRICS_PORT: String(metricsPort) });
+      hostile = new Hostile(server);
+    });
+
+    afterAll(() => server.stop());
+
+    it('another listener there is reached', async () => {
+      expect((await hostile.create(`http://127.0.0.1:${canary.port}/`)).status).toBe(201);
+      expect(canary.connections).toBeGreaterThan(0);
+    });
+
+    it.each(['127.0.0.1', '127.1', '0.0.0.0', '127.0.0.2', '[::1]', '[::ffff:127.0.0.1]'])('the ports of the service itself are refused at %s', async (host) => {
+      for (const port of [new URL(server.url).port, metricsPort]) {
+        const url = `http://${host}:${port}/v1/send`;
+
+        expectRefusal(await hostile.create(url), 422);
+        expect((await hostile.check(url)).json).toMatchObject({ ok: false, detail: expect.stringMatching(/listener of this service/) });
+        expectRefusal(await hostile.send(url), 422);
+      }
+    });
+
+    it('the port of the service itself is refused by name, at connect at the latest', async () => {
+      const url = `http://localhost:${new URL(server.url).port}/health/live`;
+
+      expectRefusal(await hostile.create(url), 422);
+      expect((await hostile.check(url)).json).toMatchObject({ ok: false });
+      const sent = await hostile.send(url);
+      const { attempts } = await eventAfter(server, sent.json.message_id, 1);
+      expect(attempts[0]).toMatchObject({ status: null, error: 'blocked' });
+    });
+
+    it('networks that are not opened stay closed', async () => {
+      for (const url of ['http://10.0.0.1/', 'http://169.254.169.254/latest/meta-data/', 'http://metadata.google.internal/', 'http://[fc00::1]/']) {
+        expectRefusal(await hostile.create(url), 422);
+        expectRefusal(await hostile.send(url), 422);
+      }
+    });
+
+    it('a redirect to a closed address is a failure and is not followed', async () => {
+      const redirecting = await rawReceiver((socket) => socket.write('HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n'));
+
+      const sent = await hostile.send(`http://127.0.0.1:${redirecting.port}/`);
+
+      const { status, attempts } = await eventAfter(server, sent.json.message_id, 1);
+      await redirecting.close();
+      expect(status).toBe('retrying');
+      expect(attempts).toEqual([expect.objectContaining({ number: 1, status: 307, error: null })]);
+    });
+  });
+});

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { openLink } from './database-link.js';
+import type { DatabaseLink } from './database-link.js';
+import { until } from './polling.js';
+import { destinationAt, eventAfter, eventIn, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+
+/** As long as for the claims of a worker that died. */
+const MADE_GOOD_WITHIN_MS = 40_000;
+
+describe('while PostgreSQL is away', () => {
+  let database: TestDatabase;
+  let link: DatabaseLink;
+  let server: PosthornServer;
+  let targets: Targets;
+  /** Past the link. */
+  let sql: Sql;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    database = await createDatabase();
+    link = await openLink(database.url);
+    server = await startServer({ DATABASE_URL: link.url });
+    sql = openSql({ databaseUrl: database.url });
+  });
+
+  afterEach(() => link.restore());
+
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+    await link.close();
+    await database.drop();
+    await targets.close();
+  });
+
+  const readiness = async (): Promise<number> => (await fetch(`${server.url}/health/ready`)).status;
+
+  it('503: nothing is accepted; attempts that end meanwhile are recorded and retries go on when it is back, without a restart', async () => {
+    const release: (() => void)[] = [];
+    const target = targets.open((_post, index) => (index < 10 ? new Promise((resolve) => release.push(() => resolve({ status: 200 }))) : {}));
+    const failing = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
+    const sent = await sendMany(server, target.url, 10);
+    sent.push(await send(server, await destinationAt(server, failing.url, { ...PATIENT, retry: { schedule: [0, 1, 1, 1] } })));
+    await target.arrived(10);
+    await failing.arrived(1);
+
+    link.cut();
+    const refused = await server.api('POST', '/v1/send', { destination: target.url, event_type: 'a', payload: {} });
+    await until(readiness, (status) => status === 503, WITHIN_MS);
+    const live = await fetch(`${server.url}/health/live`);
+    for (const answer of release) answer();
+    link.restore();
+
+    expect(refused).toMatchObject({ status: 503, json: { error: { type: 'internal' } } });
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(live.status).toBe(200);
+    await until(readiness, (status) => status === 200, WITHIN_MS);
+    for (const messageId of sent) await eventIn(server, messageId, 'delivered');
+    expect(target.posts()).toHaveLength(10);
+  }, 60_000);
+
+  it('a claim whose answer was lost is made good: the delivery runs without a restart', async () => {
+    const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
+    const messageId = await send(server, await destinationAt(server, target.url, PATIENT));
+    await eventAfter(server, messageId, 1);
+
+    await makeDue(sql, messageId);
+    link.loseAnswerTo('due_claim');
+    await until(
+      () => sql.rows('select from due_deliveries where event_id = $1 and claimed_by is null', [uuidOf(messageId)]), (rows) => rows.length === 0, WITHIN_MS);
+    link.restore();
+
+    await eventIn(server, messageId, 'delivered', MADE_GOOD_WITHIN_MS);
+    expect(target.posts()).toHaveLength(2);
+  }, 60_000);
+
+  it('an acceptance whose answer was lost is 503; its Idempotency-Key finds it accepted, and it is delivered once', async () => {
+    const target = targets.open();
+    const body = { destination: target.url, event_type: 'answer.lost', payload: {} };
+    const key = { 'idempotency-key': randomUUID() };
+
+    link.loseAnswerTo('ledger_accept_once');
+    const sending = server.api('POST', '/v1/send', body, key);
+    await until(() => sql.rows(`select from events where event_type = 'answer.lost'`), (rows) => rows.length === 1, WITHIN_MS);
+    link.restore();
+    const lost = await sending;
+    const found = await until(() => server.api('POST', '/v1/send', body, key), ({ status }) => status !== 503, WITHIN_MS);
+
+    expect(lost.status).toBe(503);
+    expect(found.status).toBe(202);
+    await eventIn(server, found.json.message_id, 'delivered', MADE_GOOD_WITHIN_MS);
+    expect(target.posts()).toHaveLength(1);
+  }, 60_000);
+});

@@ -1,0 +1,165 @@
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
+import { destinationAt, eventIn, send, startTargets } from './scene.js';
+import type { TargetPath, Targets } from './scene.js';
+
+/** What an environment has, and what must never show in the other one. */
+interface Environment {
+  mode: 'live' | 'test';
+  key: string;
+  ids: { destinations: string; keys: string; events: string; message: string };
+  target: TargetPath;
+}
+
+/** Bodies that would do something if the id were found. */
+const BODIES: Readonly<Record<string, object>> = {
+  'PATCH /v1/destinations/{id}': { name: 'Taken over', status: 'disabled' },
+  'POST /v1/destinations/{id}/secret/rotate': { grace_seconds: 0 },
+  'POST /v1/keys/{id}/rotate': { grace_seconds: 0 },
+};
+
+describe('tenancy', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let live: Environment;
+  let test: Environment;
+
+  beforeAll(async () => {
+    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    live = await settle('live', server.apiKey);
+    test = await settle('test', (await createKey(server, { scope: 'admin', environment: 'test' })).key);
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await targets.close();
+  });
+
+  async function settle(mode: 'live' | 'test', key: string): Promise<Environment> {
+    const target = targets.open();
+    const owner = actingAs(key);
+    const destination = await destinationAt(owner, target.url, { name: `Only in ${mode}` });
+    const message = await send(owner, destination, { event_type: `only.in.${mode}` });
+    const [own, event] = [await owner.api('GET', '/v1/keys?limit=100'), await eventIn(owner, message, 'delivered')];
+    return { mode, key, target, ids: { destinations: destination, keys: own.json.data.at(-1).id, events: event.id, message } };
+  }
+
+  /** The server as the owner of a key sees it. */
+  function actingAs(key: string): PosthornServer {
+    return { ...server, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
+  }
+
+  const pairs = (): [Environment, Environment][] => [[live, test], [test, live]];
+
+  it('404: every route with the id of a thing of the other environment, and the thing stays as it is', async () => {
+    const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Record<string, Record<string, unknown>> };
+    const routes = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => [method.toUpperCase(), path] as const));
+    const withId = routes.filter(([, path]) => path.includes('{'));
+    const [before, answers] = [await snapshot(), [] as [string, ApiAnswer][]];
+
+    for (const [stranger, owner] of pairs()) {
+      for (const [method, path] of withId) {
+        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events';
+        const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
+        answers.push([`${method} ${path}`, await server.api(method, path.replace('{id}', owner.ids[kind]), body, as(stranger.key))]);
+      }
+    }
+
+    expect(withId.length).toBeGreaterThanOrEqual(10);
+    expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(answers.map(([route]) => `${route} 404`));
+    for (const [, answer] of answers) expectRefusal(answer, 404);
+    expect(await snapshot()).toEqual(before);
+  });
+
+  /** Everything of both environments that a route could have changed. */
+  async function snapshot(): Promise<unknown[]> {
+    const seen: unknown[] = [];
+    for (const { key, ids, target } of [live, test]) {
+      const paths = [`/v1/destinations/${ids.destinations}`, `/v1/destinations/${ids.destinations}/secret`, `/v1/events/${ids.events}`, '/v1/signing-secret'];
+      for (const path of paths) seen.push((await server.api('GET', path, undefined, as(key))).json);
+      const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;
+      seen.push(own, target.posts().length);
+    }
+    return seen;
+  }
+
+  it('404: an id of the other environment is answered like one that does not exist', async () => {
+    const [foreign, unknown] = await Promise.all([test.ids.destinations, `${test.ids.destinations.slice(0, -4)}0000`].map((id) =>
+      server.api('GET', `/v1/destinations/${id}`, undefined, as(live.key))));
+
+    expect(foreign?.json.error).toEqual({ ...unknown?.json.error, request_id: expect.any(String) });
+  });
+
+  it('404: a message id of the other environment finds no event', async () => {
+    for (const [stranger, owner] of pairs()) {
+      expectRefusal(await server.api('GET', `/v1/events/${owner.ids.message}`, undefined, as(stranger.key)), 404);
+      expectRefusal(await server.api('POST', `/v1/events/${owner.ids.message}/replay`, undefined, as(stranger.key)), 404);
+    }
+  });
+
+  it('422: a send to a destination of the other environment stores nothing and sends nothing', async () => {
+    for (const [stranger, owner] of pairs()) {
+      const before = [owner.target.posts().length, (await listed(stranger, '/v1/events')).length];
+
+      const answer = await server.api('POST', '/v1/send', { destination: owner.ids.destinations, event_type: 'a', payload: {} }, as(stranger.key));
+
+      expectInvalid(answer, 'schema', 'destination');
+      expect([owner.target.posts().length, (await listed(stranger, '/v1/events')).length]).toEqual(before);
+    }
+  });
+
+  async function listed({ key }: Environment, path: string): Promise<{ id: string }[]> {
+    const { status, json } = await server.api('GET', path, undefined, as(key));
+    expect(status).toBe(200);
+    return json.data;
+  }
+
+  it('lists show one environment, whatever they are filtered by', async () => {
+    for (const [stranger, owner] of pairs()) {
+      for (const path of ['/v1/destinations', '/v1/keys', '/v1/events', '/v1/destinations?type=https']) {
+        const own = await listed(owner, path);
+        const seen = await listed(stranger, path);
+        expect(own).not.toHaveLength(0);
+        expect(seen.filter(({ id }) => own.some((each) => each.id === id))).toEqual([]);
+      }
+      for (const query of [`endpoint=${owner.ids.destinations}`, `message_id=${owner.ids.message}`, `event_type=only.in.${owner.mode}`]) {
+        expect(await listed(owner, `/v1/events?${query}`)).toHaveLength(1);
+        expect(await listed(stranger, `/v1/events?${query}`)).toEqual([]);
+      }
+    }
+  });
+
+  it('each environment signs ad-hoc URLs with a secret of its own', async () => {
+    const [one, other] = await Promise.all([live, test].map(({ key }) => server.api('GET', '/v1/signing-secret', undefined, as(key))));
+
+    expect(one?.json.secret).toMatch(/^whsec_/);
+    expect(one?.json.secret).not.toBe(other?.json.secret);
+  });
+
+  it('a redrive stays in its environment', async () => {
+    const dead = targets.open(() => ({ status: 500 }));
+    const owner = actingAs(live.key);
+    const destination = await destinationAt(owner, dead.url, { retry: { max_attempts: 1 } });
+    const message = await send(owner, destination);
+    await eventIn(owner, message, 'dlq');
+
+    const answer = await server.api('POST', '/v1/dlq/redrive', { endpoint: destination }, as(test.key));
+    const all = await server.api('POST', '/v1/dlq/redrive', {}, as(test.key));
+
+    expect(answer.json.redriven ?? 0).toBe(0);
+    expect(all.json).toEqual({ redriven: 0 });
+    expect((await eventIn(owner, message, 'dlq')).deliveries).toHaveLength(1);
+  });
+
+  it('the same Idempotency-Key in two environments is two keys', async () => {
+    const key = crypto.randomUUID();
+    const body = { name: 'Once in each', type: 'pull' };
+
+    const answers = await Promise.all([live, test].map((environment) =>
+      server.api('POST', '/v1/destinations', body, { ...as(environment.key), 'idempotency-key': key })));
+
+    expect(answers.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([[201, null], [201, null]]);
+    expect(answers[0]?.json.id).not.toBe(answers[1]?.json.id);
+  });
+});

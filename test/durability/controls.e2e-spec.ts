@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { broken } from './checker.js';
+import type { Load } from './load.js';
+import { eventually } from './processes.js';
+import { runSeed } from './random.js';
+import { Scene } from './scene.js';
+import { emptyQueueTables } from './storage.js';
+
+const MESSAGES = 40;
+const ARRIVE_MS_MAX = 60_000;
+
+/** Each of these is a service, or a receiver, that breaks a promise on purpose: a checker that finds nothing is blind. */
+describe('negative controls', () => {
+  const seed = runSeed();
+  let database: TestDatabase;
+  let scene: Scene;
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    const processes = { api: { ROLE: 'api' }, forgetful: { ROLE: 'worker', RECONCILE: 'false' }, worker: { ROLE: 'worker' } };
+    scene = await Scene.open({ seed, databaseUrl: database.url, processes, isCalm: true }, ['api']);
+  }, 90_000);
+
+  afterEach(async () => {
+    await scene?.close();
+    await database?.drop();
+  }, 60_000);
+
+  it('without the sweep of PostgreSQL the emptied queue is found as lost messages, and with it they come', async () => {
+    const load = scene.load(['api'], 1);
+    await sendMany(load, MESSAGES);
+    await emptyQueueTables(database.url);
+    await scene.member('forgetful').start();
+
+    // The queue works and is worked off in order: when this one arrives, those before it would have.
+    await sendMany(load, 1);
+    await arrived(1);
+    const without = await scene.report(load);
+    await scene.member('worker').start();
+    await arrived(MESSAGES + 1);
+    const withSweep = await scene.report(load);
+
+    expect(without.lost).toHaveLength(MESSAGES);
+    expect(broken(without)).toEqual([`${MESSAGES} messages were answered 202 and never delivered`]);
+    expect(broken(withSweep)).toEqual([]);
+  }, 180_000);
+
+  it('a changed body, a bad signature, and a message that nobody sent are found', async () => {
+    const load = scene.load(['api'], 1);
+    await sendMany(load, 3);
+    await scene.member('worker').start();
+    await arrived(3);
+    const [first = '', second = ''] = load.sent.flatMap(({ ids }) => ids);
+
+    await deliver(first, '{"n":0,"big":12345678901234567000}', scene.receiver.secrets[0]);
+    await deliver(second, '{"n":1}', scene.receiver.secrets[1]);
+    await deliver(`msg_${randomUUID()}`, '{"n":9}', scene.receiver.secrets[0]);
+    const report = await scene.report(load);
+
+    expect(report).toMatchObject({ lost: [], altered: [first, second], unsigned: [second] });
+    expect(report.unexpected).toHaveLength(1);
+    expect(report.unexplained.sort()).toEqual([first, second].sort());
+  }, 120_000);
+
+  it('two messages for one key are found', async () => {
+    const load = scene.load(['api'], 1);
+    await sendMany(load, 2);
+    await scene.member('worker').start();
+    await arrived(2);
+    const [first, second] = load.sent;
+
+    first?.ids.push(...(second?.ids ?? []));
+    const report = await scene.report(load);
+
+    expect(report.forkedKeys).toEqual([first?.key]);
+  }, 120_000);
+
+  /** Pretends to be the service: signs as destination 0 would, whatever secret it is given. */
+  async function deliver(id: string, body: string, secret = ''): Promise<void> {
+    const at = new Date();
+    const signature = new Webhook(secret).sign(id, at, body);
+    const timestamp = String(Math.floor(at.getTime() / 1000));
+    const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+    await fetch(scene.receiver.url(0), { method: 'POST', headers, body });
+  }
+
+  async function arrived(count: number): Promise<void> {
+    const isThere = await eventually(async () => (await scene.receiver.progress()).delivered >= count, ARRIVE_MS_MAX);
+    if (!isThere) throw new Error(`Only ${(await scene.receiver.progress()).delivered} of ${count} messages arrived.`);
+  }
+});
+
+async function sendMany(load: Load, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await load.send();
+  expect(load.refusals).toEqual([]);
+}

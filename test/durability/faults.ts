@@ -1,0 +1,83 @@
+import type { Disruption } from './checker.js';
+import type { Load } from './load.js';
+import type { KeptProcess } from './processes.js';
+import { Seeded } from './random.js';
+import { emptyQueueTables, type Blow, type KillablePostgres } from './storage.js';
+
+export type FaultKind = 'worker' | 'api' | 'postgres' | 'tree' | 'queue emptied';
+
+/** One thing to break, so many accepted messages after the one before it. */
+export interface Fault {
+  kind: FaultKind;
+  afterAccepted: number;
+  /** From 0 to below 1: which of several victims. */
+  choice: number;
+}
+
+/** What can be broken. */
+export interface Victims {
+  workers: readonly KeptProcess[];
+  apis: readonly KeptProcess[];
+  postgres: KillablePostgres;
+}
+
+/** Of seven kills; between every four of these an emptied queue. */
+const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
+const KILLS_PER_EMPTIED_QUEUE = 4;
+const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];
+/** At the end PostgreSQL alone is killed: what its death leaves undone, no restart of another process may put right. */
+const LAST: readonly number[] = [0.9, 0.5, 0.1, 0.2];
+
+/** The seed decides the order, the moments and the victims; `messages` are spread over all of it. */
+export function plan(seed: number, kills: number, messages: number): Fault[] {
+  const random = new Seeded(seed);
+  const mixed = kills - LAST.length;
+  const kinds = Array.from({ length: mixed }, (_, i): FaultKind => KILLS[i % KILLS.length] as FaultKind);
+  const emptied = Array.from({ length: Math.ceil(mixed / KILLS_PER_EMPTIED_QUEUE) }, (): FaultKind => 'queue emptied');
+  const faults = random.shuffled([...kinds, ...emptied]).map((kind) => ({ kind, choice: random.next() }));
+  faults.push(...LAST.map((choice) => ({ kind: 'postgres' as const, choice })));
+  const mean = messages / (faults.length + 1);
+  return faults.map((fault) => ({ ...fault, afterAccepted: Math.ceil(mean * (0.5 + random.next())) }));
+}
+
+/** Breaks one thing after the other under load; everything comes back by itself. Returns what was done when. */
+export async function disrupt(faults: readonly Fault[], victims: Victims, load: Load): Promise<Disruption[]> {
+  const done: Disruption[] = [];
+  for (const fault of faults) {
+    await Promise.race([load.reached(load.accepted + fault.afterAccepted), load.ended()]);
+    if (load.refusals.length > 0) break;
+    done.push(await inflict(fault, victims));
+  }
+  return done;
+}
+
+async function inflict({ kind, choice }: Fault, { workers, apis, postgres }: Victims): Promise<Disruption> {
+  switch (kind) {
+    case 'worker':
+    case 'api': {
+      const victim = among(kind === 'worker' ? workers : apis, choice);
+      await victim.up();
+      victim.kill();
+      return { kind, atMs: Date.now(), cutsAttempts: workers.includes(victim) };
+    }
+    case 'postgres': {
+      await postgres.back();
+      const strike = await postgres.aim(among(BLOWS, choice));
+      strike();
+      return { kind, atMs: Date.now(), cutsAttempts: false };
+    }
+    case 'tree': {
+      await postgres.back();
+      const strike = await postgres.aim('everything');
+      for (const victim of new Set([...workers, ...apis])) victim.kill();
+      strike();
+      return { kind, atMs: Date.now(), cutsAttempts: true };
+    }
+    case 'queue emptied':
+      await postgres.back();
+      await emptyQueueTables(postgres.url);
+      return { kind, atMs: Date.now(), cutsAttempts: false };
+  }
+}
+
+const among = <T>(from: readonly T[], choice: number): T => from[Math.floor(choice * from.length)] as T;

@@ -1,0 +1,64 @@
+import { broken, summary, type Report } from './checker.js';
+import { disrupt, plan } from './faults.js';
+import { runSeed, setting } from './random.js';
+import { Scene } from './scene.js';
+import { KillablePostgres } from './storage.js';
+
+const KILLS = setting('DURABILITY_KILLS', 24);
+const MESSAGES = setting('DURABILITY_MESSAGES', 20_000);
+const LANES = 24;
+/** A kill takes a few seconds to get over, the rest is sending; soak runs take as long as they are told to. */
+const TIME_MS_MAX = 180_000 + KILLS * 5_000 + MESSAGES * 5;
+
+describe('kill -9 under load, the queue in PostgreSQL, roles apart and together', () => {
+  const seed = runSeed();
+  let postgres: KillablePostgres;
+  let scene: Scene;
+
+  beforeAll(async () => {
+    postgres = await KillablePostgres.start();
+    scene = await Scene.open({
+      seed,
+      databaseUrl: postgres.url,
+      processes: { api: { ROLE: 'api' }, all: { ROLE: 'all' }, 'worker-1': { ROLE: 'worker' }, 'worker-2': { ROLE: 'worker' } },
+    });
+  }, 60_000);
+
+  afterAll(async () => {
+    await scene?.close();
+    await postgres?.stop();
+  }, 60_000);
+
+  it(
+    `of ${MESSAGES} accepted messages none is lost over ${KILLS} kills of workers, APIs, PostgreSQL and everything at once`,
+    async () => {
+      const load = scene.load(['api', 'all'], LANES);
+      const [api, all, ...workers] = ['api', 'all', 'worker-1', 'worker-2'].map((name) => scene.member(name));
+      load.start();
+
+      const disruptions = await disrupt(plan(seed, KILLS, MESSAGES), { workers: [...workers, all!], apis: [api!, all!], postgres }, load);
+      await Promise.race([load.reached(MESSAGES), load.ended()]);
+      await load.stop();
+      await postgres.back();
+      const isSettled = await scene.settled();
+
+      const report = await scene.report(load, disruptions, postgres.outages);
+      await tell(report, load.outcomes);
+      expect(load.refusals).toEqual([]);
+      expect(broken(report)).toEqual([]);
+      expect(isSettled).toBe(true);
+      expect(scene.crashes()).toEqual([]);
+      expect(report.accepted).toBeGreaterThanOrEqual(MESSAGES);
+      await all!.up();
+      const listed = await scene.listed('all');
+      expect([...listed].filter(([, status]) => status !== 'delivered')).toEqual([]);
+      expect([...listed.keys()].sort()).toEqual(load.sent.flatMap(({ ids }) => ids).sort());
+    },
+    TIME_MS_MAX,
+  );
+
+  async function tell(report: Report, outcomes: Record<string, number>): Promise<void> {
+    process.stdout.write(`durability: ${summary(seed, report)} · tries ${JSON.stringify(outcomes)}\n`);
+    if (broken(report).length > 0) process.stdout.write(await scene.inquest(report));
+  }
+});

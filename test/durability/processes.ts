@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+type Env = Readonly<Record<string, string>>;
+
+export const ROOT = path.resolve(import.meta.dirname, '..', '..');
+const RESTART_MS = 100;
+const LOG_CHARACTERS_MAX = 200_000;
+/* Below the ports of outgoing connections: while a killed process is away, nobody must take its port by accident. */
+const PORT_MIN = 20_000;
+const PORT_MAX = 32_000;
+
+/**
+ * One Posthorn process under a keeper that starts it again whenever it ends, as systemd or an orchestrator does: on the
+ * same port, with the same environment.
+ */
+export class KeptProcess {
+  readonly url: string;
+  /** Ends that nobody here caused, of a process that had been up. */
+  readonly crashes: string[] = [];
+  private child: ChildProcess | null = null;
+  private output = '';
+  private isKept = false;
+  private isStruck = false;
+  private listening = false;
+  private waitingForUp: (() => void)[] = [];
+
+  constructor(
+    readonly name: string,
+    port: number,
+    private readonly env: Env,
+  ) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.env = { ...env, PORT: String(port) };
+  }
+
+  get isUp(): boolean {
+    return this.listening;
+  }
+
+  /** Starts it; resolves once it listens. */
+  async start(): Promise<void> {
+    this.isKept = true;
+    if (this.child === null) this.spawn();
+    await this.up();
+  }
+
+  /** Resolves once it listens, at once when it does. */
+  async up(): Promise<void> {
+    if (!this.listening) await new Promise<void>((resolve) => this.waitingForUp.push(resolve));
+  }
+
+  /** SIGKILL; the keeper starts it again. */
+  kill(): void {
+    this.isStruck = true;
+    this.listening = false;
+    this.child?.kill('SIGKILL');
+  }
+
+  /** SIGTERM; resolves with how it ended. It stays away until `start`. */
+  async terminate(): Promise<number | string> {
+    this.isKept = false;
+    const { child } = this;
+    if (child === null) return 0;
+    const ended = once(child, 'exit') as Promise<[number | null, string | null]>;
+    child.kill('SIGTERM');
+    const [code, signal] = await ended;
+    return code ?? signal ?? 'gone';
+  }
+
+  /** SIGKILL for good. */
+  async stop(): Promise<void> {
+    this.isKept = false;
+    const { child } = this;
+    if (child === null) return;
+    const ended = once(child, 'exit');
+    this.kill();
+    await ended;
+  }
+
+  /** The last that it wrote, over all its lives. */
+  log(): string {
+    return this.output;
+  }
+
+  private spawn(): void {
+    this.isStruck = false;
+    const child = spawn(process.execPath, ['--enable-source-maps', path.join('dist', 'src', 'main.js')], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    const retract = noteForReaper(child.pid);
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => this.wrote(child, text));
+    child.once('exit', (code, signal) => {
+      retract();
+      this.ended(signal ?? `code ${code}`);
+    });
+  }
+
+  private wrote(child: ChildProcess, text: string): void {
+    this.output = (this.output + text).slice(-LOG_CHARACTERS_MAX);
+    if (this.listening || this.isStruck || child !== this.child || !text.includes('listening on http')) return;
+    this.listening = true;
+    for (const resolve of this.waitingForUp.splice(0)) resolve();
+  }
+
+  /** A start may fail while PostgreSQL is away: the next one follows. Only the end of a running process is a crash. */
+  private ended(how: string): void {
+    if (this.listening && this.isKept) this.crashes.push(`${this.name} ended with ${how}`);
+    this.listening = false;
+    this.child = null;
+    if (this.isKept) void sleep(RESTART_MS).then(() => this.isKept && this.child === null && this.spawn());
+  }
+}
+
+/** Tells the reaper of the test run about a process, in case the run ends before us. */
+export function noteForReaper(pid: number | undefined): () => void {
+  const directory = process.env['POSTHORN_TEST_DIR'];
+  if (pid === undefined || directory === undefined) return () => undefined;
+  const note = path.join(directory, 'servers', String(pid));
+  writeFileSync(note, '');
+  return () => rmSync(note, { force: true });
+}
+
+/** A port that is free now, and that only we look for. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN));
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port === port));
+    });
+    if (isFree) {
+      await new Promise((resolve) => server.close(resolve));
+      return port;
+    }
+  }
+}
+
+/** Resolves once `condition` holds; false when it does not within the time. */
+export async function eventually(condition: () => Promise<boolean> | boolean, withinMs: number, everyMs = 100): Promise<boolean> {
+  const deadlineMs = performance.now() + withinMs;
+  for (;;) {
+    if (await condition()) return true;
+    if (performance.now() > deadlineMs) return false;
+    await sleep(everyMs);
+  }
+}

@@ -1,0 +1,68 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Arrival } from './checker.js';
+
+/** How far the receiver has come: different messages that it answered with 200, and requests in all. */
+export interface Progress {
+  delivered: number;
+  arrivals: number;
+}
+
+/** The receiver, in a process that nothing here kills. It has one URL and one signing secret per destination. */
+export class ReceiverProcess {
+  private tickets = 0;
+  private readonly waiting = new Map<number, (answer: unknown) => void>();
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly port: number,
+    readonly secrets: readonly string[],
+  ) {
+    child.on('message', ({ ticket, answer }: { ticket: number; answer: unknown }) => {
+      this.waiting.get(ticket)?.(answer);
+      this.waiting.delete(ticket);
+    });
+  }
+
+  /** A calm receiver answers 200 to everything; otherwise a few first attempts fail, as the seed says. */
+  static async start(options: { seed: number; destinations: number; isCalm?: boolean }): Promise<ReceiverProcess> {
+    const secrets = Array.from({ length: options.destinations }, () => `whsec_${randomBytes(32).toString('base64')}`);
+    const script = path.join(import.meta.dirname, 'receiver-process.mjs');
+    const settings = JSON.stringify({ seed: options.seed, secrets, isCalm: options.isCalm ?? false });
+    const child = fork(script, [settings], { serialization: 'advanced', execArgv: [] });
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    return new ReceiverProcess(child, port, secrets);
+  }
+
+  /** Where the destination with the secret of the same index delivers. */
+  url(destination: number): string {
+    return `http://127.0.0.1:${this.port}/${destination}`;
+  }
+
+  progress(): Promise<Progress> {
+    return this.ask('progress') as Promise<Progress>;
+  }
+
+  /** Every request so far. */
+  record(): Promise<Arrival[]> {
+    return this.ask('record') as Promise<Arrival[]>;
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null) return;
+    const gone = once(this.child, 'exit');
+    this.child.disconnect();
+    await gone;
+  }
+
+  private ask(question: 'progress' | 'record'): Promise<unknown> {
+    const ticket = ++this.tickets;
+    return new Promise((resolve) => {
+      this.waiting.set(ticket, resolve);
+      this.child.send({ ask: question, ticket });
+    });
+  }
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { check, type Arrival, type Disruption, type Outage, type Report } from './checker.js';
+import { Load } from './load.js';
+import { eventually, freePort, KeptProcess } from './processes.js';
+import { ReceiverProcess } from './receiver.js';
+import { openDeliveries, query } from './storage.js';
+
+type Env = Readonly<Record<string, string>>;
+
+/** What a scenario starts from. */
+export interface SceneOptions {
+  seed: number;
+  databaseUrl: string;
+  /** The processes by name, each with its environment on top of what all have. */
+  processes: Readonly<Record<string, Env>>;
+  /** For all of them. */
+  env?: Env;
+  /** True for a receiver that answers 200 to everything. */
+  isCalm?: boolean;
+}
+
+const DESTINATIONS = 8;
+/** Jitter is from 0 to each of these; more tries than any run of faults uses up. */
+const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
+/** Claims of the dead fall back after ten seconds; claims that nobody heard of, when their name goes: after a minute. */
+const QUIET_MS_MAX = 120_000;
+const EVENTS_PER_PAGE = 100;
+
+/** Posthorn processes on one database, a receiver, and destinations at it. */
+export class Scene {
+  private readonly members = new Map<string, KeptProcess>();
+  private destinations: string[] = [];
+
+  private constructor(
+    private readonly options: SceneOptions,
+    readonly receiver: ReceiverProcess,
+    private readonly apiKey: string,
+  ) {}
+
+  /** The processes listed under `start` (all by default) are up when it resolves; the first of them makes the destinations. */
+  static async open(options: SceneOptions, start: readonly string[] = Object.keys(options.processes)): Promise<Scene> {
+    const { seed, isCalm = false } = options;
+    const receiver = await ReceiverProcess.start({ seed, destinations: DESTINATIONS, isCalm });
+    const scene = new Scene(options, receiver, generateApiKey('live', randomBytes(32)));
+    try {
+      await scene.staff();
+      await Promise.all(start.map((name) => scene.member(name).start()));
+      await scene.makeDestinations(scene.member(start[0] ?? ''));
+      return scene;
+    } catch (error) {
+      throw new Error(`The scene could not be set: ${String(error)}\n${scene.logs()}`, { cause: error });
+    }
+  }
+
+  member(name: string): KeptProcess {
+    const member = this.members.get(name);
+    if (!member) throw new Error(`There is no process ${name}.`);
+    return member;
+  }
+
+  /** A sender to the named processes. */
+  load(apis: readonly string[], lanes: number): Load {
+    const urls = apis.map((name) => this.member(name).url);
+    return new Load({ urls, apiKey: this.apiKey, destinations: this.destinations, seed: this.options.seed, lanes });
+  }
+
+  /** Waits until the service has nothing to deliver any more; false when that does not come, which the checker will explain. */
+  settled(): Promise<boolean> {
+    return eventually(() => openDeliveries(this.options.databaseUrl).then((open) => open === 0, () => false), QUIET_MS_MAX, 250);
+  }
+
+  /** The checker's report over everything so far. */
+  async report(load: Load, disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<Report> {
+    return check({ sent: load.sent, arrivals: await this.arrivals(), disruptions, outages });
+  }
+
+  arrivals(): Promise<Arrival[]> {
+    return this.receiver.record();
+  }
+
+  /** Every event that the API lists, by message id, with its status. */
+  async listed(api: string): Promise<Map<string, string>> {
+    const statuses = new Map<string, string>();
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const page = (await this.call(api, 'GET', `/v1/events?limit=${EVENTS_PER_PAGE}${query}`)) as EventPage;
+      for (const event of page.data) statuses.set(event.message_id, event.status);
+      cursor = page.next_cursor;
+    }
+    return statuses;
+  }
+
+  /** Processes that ended although nobody had killed them. */
+  crashes(): string[] {
+    return [...this.members.values()].flatMap(({ crashes }) => crashes);
+  }
+
+  /** What a failed run is looked into with: the rows of lost messages, who is alive, and what the processes wrote last. */
+  async inquest(report: Report): Promise<string> {
+    const url = this.options.databaseUrl;
+    const [open, workers] = await Promise.all([
+      query(url, 'select * from due_deliveries order by due_at limit 10').catch(String),
+      query(url, 'select *, now() from workers').catch(String),
+    ]);
+    const found = { lost: report.lost.slice(0, 5), unexplained: report.unexplained.slice(0, 5), crashes: this.crashes(), open, workers };
+    return `${JSON.stringify(found, null, 1)}\n${this.logs()}`;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.members.values()].map((member) => member.stop()));
+    await this.receiver.stop();
+  }
+
+  private async staff(): Promise<void> {
+    const shared: Env = {
+      HOST: '127.0.0.1',
+      DATABASE_URL: this.options.databaseUrl,
+      MASTER_KEY: randomBytes(32).toString('base64'),
+      BOOTSTRAP_API_KEY: this.apiKey,
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      EGRESS_ALLOW_HTTP: 'true',
+      RATE_LIMIT_KEY: 'off',
+      RATE_LIMIT_ORG: 'off',
+      LOG_LEVEL: 'warn',
+      ...this.options.env,
+    };
+    for (const [name, env] of Object.entries(this.options.processes)) {
+      this.members.set(name, new KeptProcess(name, await freePort(), { ...shared, ...env }));
+    }
+  }
+
+  private async makeDestinations(api: KeptProcess): Promise<void> {
+    for (const [i, secret] of this.receiver.secrets.entries()) {
+      const body = { name: `Receiver ${i}`, type: 'https', url: this.receiver.url(i), secret, retry: RETRY };
+      const { id } = (await this.call(api.name, 'POST', '/v1/destinations', body)) as { id: string };
+      this.destinations.push(id);
+    }
+  }
+
+  private async call(api: string, method: string, path: string, body?: unknown): Promise<unknown> {
+    const headers = { authorization: `Bearer ${this.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    const response = await fetch(this.member(api).url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  }
+
+  private logs(): string {
+    return [...this.members.values()].map((member) => `--- ${member.name}\n${member.log().slice(-4_000)}`).join('\n');
+  }
+}
+
+interface EventPage {
+  data: { message_id: string; status: string }[];
+  next_cursor: string | null;
+}

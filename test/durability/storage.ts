@@ -1,0 +1,118 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../../src/embedded.js';
+import type { EmbeddedPostgres } from '../../src/embedded.js';
+import type { Outage } from './checker.js';
+import { eventually, noteForReaper } from './processes.js';
+
+/** What of PostgreSQL is killed: one server process of a client, the parent of all, or everything at once. */
+export type Blow = 'backend' | 'postmaster' | 'everything';
+
+const BACK_MS_MAX = 60_000;
+const DEADLOCK = '40P01';
+const DEADLOCKS_MAX = 10;
+
+/** A PostgreSQL to be killed: durable as in production, started again on the same port by its supervisor. */
+export class KillablePostgres {
+  readonly outages: Outage[] = [];
+
+  private constructor(private readonly server: EmbeddedPostgres) {}
+
+  static async start(): Promise<KillablePostgres> {
+    const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'durability-'));
+    let retract = (): void => undefined;
+    const log = (_line: string, fields?: Readonly<Record<string, unknown>>): void => {
+      retract();
+      retract = noteForReaper(Number(fields?.['pid']) || undefined);
+    };
+    return new KillablePostgres(await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), log }));
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** Makes ready to strike: the blow itself waits for nothing. */
+  async aim(blow: Blow): Promise<() => void> {
+    const witness = await connect(this.url);
+    const { rows } = await witness.query<{ pid: number; application_name: string }>('select pid, application_name from pg_stat_activity');
+    const client = rows.find(({ application_name: name }) => name.startsWith('posthorn')) ?? rows[0];
+    const pids = { backend: client ? [client.pid] : [], postmaster: [], everything: rows.map(({ pid }) => pid) }[blow];
+    return () => {
+      this.noteOutage(witness);
+      // The parent first: one that is alive ends and replaces its children by itself.
+      for (const pid of blow === 'backend' ? pids : [this.server.pid(), ...pids]) strike(pid);
+    };
+  }
+
+  /** Resolves once it answers again. */
+  async back(): Promise<void> {
+    await eventually(() => this.outages.every(({ toMs }) => toMs < Infinity), BACK_MS_MAX);
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+  }
+
+  /** From the blow until somebody is let in again; what was let in before it must have been thrown out first. */
+  private noteOutage(witness: pg.Client): void {
+    const outage: Outage = { fromMs: Date.now(), toMs: Infinity };
+    this.outages.push(outage);
+    const answers = (): Promise<boolean> => query(this.url, 'select 1').then(() => true, () => false);
+    witness.once('end', () => {
+      void eventually(answers, BACK_MS_MAX, 20).then(() => (outage.toMs = Date.now()));
+    });
+  }
+}
+
+/** Rows of one statement, on a connection of its own. */
+export async function query<R extends pg.QueryResultRow>(url: string, statement: string): Promise<R[]> {
+  const client = await connect(url);
+  try {
+    return (await client.query<R>(statement)).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'durability', connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** Empties every table of the queue; the record of its schema's version is none of what is queued. */
+export async function emptyQueueTables(url: string): Promise<void> {
+  const tables = await query<{ name: string }>(
+    url,
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'bullmq' and tablename <> 'migration'`,
+  );
+  if (tables.length === 0) throw new Error('There are no queue tables in schema bullmq.');
+  const truncate = `truncate ${tables.map(({ name }) => name).join(', ')} cascade`;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await query(url, truncate);
+      return;
+    } catch (error) {
+      // It wants every table at once, and may be the one that PostgreSQL chooses to end a deadlock.
+      if ((error as { code?: string }).code !== DEADLOCK || tries === DEADLOCKS_MAX) throw error;
+    }
+  }
+}
+
+/** Deliveries that the service still has to make. */
+export async function openDeliveries(url: string): Promise<number> {
+  const [row] = await query<{ count: number }>(url, 'select count(*)::int as count from due_deliveries');
+  return row?.count ?? Infinity;
+}
+
+function strike(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended meanwhile, as it should.
+  }
+}
