@@ -143,7 +143,8 @@ function indexFor({ status, eventType, targetId }: ListFilter): string | null {
 }
 
 /** Deliveries do not know their event's type: of the fiftieth that has it, fifty are found among 2,550 looked at. */
-const boundFor = ({ status, eventType, targetId }: ListFilter): number => (status && eventType && !targetId ? 5 * PAGES_MAX : PAGES_MAX);
+const boundFor = ({ status, eventType }: ListFilter): number =>
+  status && status !== 'delivered' && eventType ? 5 * PAGES_MAX : PAGES_MAX;
 
 const LISTS = ([undefined, 'delivered', 'failed', 'retrying', 'dlq'] as const).flatMap((status) =>
   [undefined, TYPE].flatMap((eventType) =>
