@@ -24,6 +24,8 @@ interface Running {
   postgres: EmbeddedPostgres | null;
 }
 
+const IDLE_CLOSE_MS = 100;
+
 let stopping = false;
 
 async function start(config: Config, logger: Logger): Promise<Running> {
@@ -68,7 +70,11 @@ function announce(app: NestFastifyApplication, config: Config, keys: { live: str
 async function stop({ app, postgres }: Running): Promise<void> {
   app.get(Readiness).drain();
   const database = app.get(Database);
+  // A connection that is kept open after its last answer would hold up the close until its client lets go.
+  const server = app.getHttpServer() as { closeIdleConnections(): void };
+  const closing = setInterval(() => server.closeIdleConnections(), IDLE_CLOSE_MS);
   await app.close();
+  clearInterval(closing);
   await database.close();
   await postgres?.stop();
 }

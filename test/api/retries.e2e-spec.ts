@@ -279,6 +279,22 @@ describe('retries', () => {
     });
   });
 
+  it.each([['PATCH to disabled', 'PATCH', 'target_disabled'], ['DELETE', 'DELETE', 'target_gone']])(
+    '%s while an attempt is under way: when that fails, its delivery fails too', async (_what, method, reason) => {
+      let answer: (() => void) | undefined;
+      const target = targets.open(() => new Promise((resolve) => (answer = () => resolve({ status: 500 }))));
+      const destination = await destinationAt(server, target.url, PATIENT);
+      const messageId = await send(server, destination);
+      await target.arrived(1);
+
+      const changed = await server.api(method, `/v1/destinations/${destination}`, method === 'PATCH' ? { status: 'disabled' } : undefined);
+      answer?.();
+
+      expect(changed.status).toBeLessThan(300);
+      expect(await eventIn(server, messageId, 'failed')).toMatchObject({ attempts: [{ status: 500 }], deliveries: [{ status: 'failed', reason }] });
+      expect(target.posts()).toHaveLength(1);
+    });
+
   it('DELETE of a destination fails what waits for it, and makes no further request', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, PATIENT);

@@ -4,7 +4,7 @@ import { Ledger, type ClaimedDelivery } from '#modules/events/contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Attempt, type Performed } from './attempt.js';
-import { CircuitWatch } from './circuit-watch.js';
+import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 
 const FAILURE_THRESHOLD_DEFAULT = 10;
@@ -63,6 +63,8 @@ export class DeliveryWorker {
     if (result.reason === 'gone' && target?.destinationId) {
       await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
     }
+    // Whoever disabled or deleted it during the attempt could not fail this delivery, which was held.
+    if (result.status === 'retrying' && target?.destinationId) await this.changed(targetKey(environmentId, targetId));
   }
 
   /** The attempt itself broke, and not its target: the delivery waits a little without using up an attempt. */
