@@ -43,7 +43,7 @@ async function start(config: Config, logger: Logger): Promise<Running> {
 
 async function startApp(complete: Config, logger: Logger): Promise<NestFastifyApplication> {
   const source = dataSource(complete.databaseUrl, complete.databasePoolSize);
-  await connect(source);
+  await connect(source, () => logger.warn('Waiting for the database at DATABASE_URL.'));
   await runMigrations(source);
   const module = AppModule.with(complete, source, await loadExtensions(complete.extensions));
   const app = await NestFactory.create<NestFastifyApplication>(module, createAdapter(new Ids(new SystemClock()), logger), {

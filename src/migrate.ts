@@ -4,14 +4,15 @@ import { dataSource } from './data-source.js';
 const ATTEMPTS = 30;
 const RETRY_MS = 1_000;
 
-/** Connects, waiting for a server that is still starting, for up to half a minute. */
-export async function connect(source: DataSource): Promise<void> {
+/** Connects, waiting for a server that is still starting, for up to half a minute; `onWait` is told once. */
+export async function connect(source: DataSource, onWait: () => void = () => undefined): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await source.initialize();
       return;
     } catch (error) {
       if (attempt === ATTEMPTS || !isAway(error)) throw error;
+      if (attempt === 1) onWait();
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }

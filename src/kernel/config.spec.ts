@@ -128,11 +128,11 @@ describe('loadConfig', () => {
     ],
     [
       { BOOTSTRAP_API_KEY: 'ek_live_tooshort' },
-      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and at least 20 letters and digits after it.',
+      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.',
     ],
     [
       { BOOTSTRAP_API_KEY: `ek_prod_${'a'.repeat(40)}` },
-      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and at least 20 letters and digits after it.',
+      'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.',
     ],
     [{ PLATFORM_DOMAIN: 'https://x.y' }, 'PLATFORM_DOMAIN must be a domain name such as hooks.example.com, not "https://x.y".'],
     [{ EGRESS_ALLOW_HTTP: 'yes' }, 'EGRESS_ALLOW_HTTP must be `true` or `false`, not "yes".'],

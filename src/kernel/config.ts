@@ -229,8 +229,8 @@ function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
 
 function readBootstrapApiKey(read: ConfigReader): string | null {
   const value = read.text('BOOTSTRAP_API_KEY');
-  if (value !== null && !/^ek_(live|test)_[A-Za-z0-9_-]{20,}$/.test(value)) {
-    throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and at least 20 letters and digits after it.');
+  if (value !== null && !/^ek_(live|test)_[A-Za-z0-9]{20,100}$/.test(value)) {
+    throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.');
   }
   return value;
 }

@@ -86,7 +86,8 @@ describe('bad input on /v1/send', () => {
     });
 
     it.each([
-      'application/json', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON', 'application/vnd.example+json', 'text/json',
+      'application/json', 'application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON',
+      'application/vnd.example+json', 'text/json',
     ])('the content type %s', async (type) => {
       const { rawBody } = await deliveryOf(await post(around('{"ä":1}').body, { 'content-type': type }));
 
@@ -217,8 +218,9 @@ describe('bad input on /v1/send', () => {
     });
 
     it.each([
-      'Host', 'content-length', 'Content-Type', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect', 'user-agent', 'cookie',
-      'webhook-id', 'Webhook-Signature', 'webhook-timestamp', 'webhook-replayed', 'svix-id', 'proxy-authorization', 'x-amz-date', 'traceparent',
+      'Host', 'content-length', 'Content-Type', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect',
+      'user-agent', 'cookie', 'webhook-id', 'Webhook-Signature', 'webhook-timestamp', 'webhook-replayed', 'svix-id',
+      'proxy-authorization', 'x-amz-date', 'traceparent',
     ])('422: %s is not the caller\'s', async (name) => {
       const { json } = await expectNothingStored(422, () => withHeaders({ [name]: 'a' }));
 

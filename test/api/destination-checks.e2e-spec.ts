@@ -162,7 +162,8 @@ describe('whether a destination can be reached', () => {
     });
 
     it.each(['sqs', 'mirror'])('422: %s comes in a later release', async (type) => {
-      const settings = { type, url: receiver.url, config: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/q', region: 'eu-west-1' }, credentials: CREDENTIALS };
+      const config = { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/q', region: 'eu-west-1' };
+      const settings = { type, url: receiver.url, config, credentials: CREDENTIALS };
 
       const [created, checked] = [await create(settings), await check(settings)];
 
@@ -172,7 +173,9 @@ describe('whether a destination can be reached', () => {
       expect(created.text + checked.text).not.toContain(CREDENTIALS.secretAccessKey);
     });
 
-    it.each(['HTTPS', 'fax', 'https ', '__proto__', 'constructor', 'a'.repeat(64)])('422: %p is no type, and the answer says which there are', async (type) => {
+    const NO_TYPES = ['HTTPS', 'fax', 'https ', '__proto__', 'constructor', 'a'.repeat(64)];
+
+    it.each(NO_TYPES)('422: %p is no type, and the answer says which there are', async (type) => {
       const answer = await create({ type, url: receiver.url });
 
       expectInvalid(answer, 'schema', 'type');
@@ -216,7 +219,10 @@ describe('whether a destination can be reached', () => {
 
     expect(answer).toMatchObject({
       status: 200,
-      json: { message_id: expect.stringMatching(/^msg_/), attempt: { number: 1, status: 418, response_excerpt: 'short and stout', error: null } },
+      json: {
+        message_id: expect.stringMatching(/^msg_/),
+        attempt: { number: 1, status: 418, response_excerpt: 'short and stout', error: null },
+      },
     });
     expect(receiver.requests.at(-1)?.headers['webhook-id']).toBe(answer.json.message_id);
   });

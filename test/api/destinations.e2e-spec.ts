@@ -43,8 +43,9 @@ describe('destinations', () => {
 
       expect(status).toBe(201);
       expect(json).toEqual({
-        id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Orders', type: 'https', url, validation: 'valid', status: 'active', version: 1,
-        created_at: expect.stringMatching(TIMESTAMP), config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000,
+        id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Orders', type: 'https', url,
+        validation: 'valid', status: 'active', version: 1, created_at: expect.stringMatching(TIMESTAMP),
+        config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000,
         circuit: { state: 'closed', opened_at: null }, disabled_reason: null,
       });
       expect(await read(json.id)).toEqual(json);
@@ -90,11 +91,13 @@ describe('destinations', () => {
 
     it('422: names every fault at once', async () => {
       const answer = await create({
-        url: 7, config: [], headers: { a: 1 }, retry: { max_attempts: 0, schedule: [-1] }, rate_limit: {}, timeout_ms: 99, credentials: 'x',
+        url: 7, config: [], headers: { a: 1 }, retry: { max_attempts: 0, schedule: [-1] }, rate_limit: {}, timeout_ms: 99,
+        credentials: 'x',
       });
 
       expect(expectInvalid(answer, 'schema').sort()).toEqual([
-        'config', 'credentials', 'headers.a', 'name', 'rate_limit.per_second', 'retry.max_attempts', 'retry.schedule.0', 'timeout_ms', 'type', 'url',
+        'config', 'credentials', 'headers.a', 'name', 'rate_limit.per_second', 'retry.max_attempts', 'retry.schedule.0',
+        'timeout_ms', 'type', 'url',
       ]);
     });
 
@@ -132,7 +135,9 @@ describe('destinations', () => {
     });
 
     it('201: unknown top-level fields are ignored', async () => {
-      const { status, json } = await create({ name: 'Newer', type: 'pull', colour: 'red', id: 'dst_mine', version: 9, status: 'disabled', validation: 'valid' });
+      const unknown = { colour: 'red', id: 'dst_mine', version: 9, status: 'disabled', validation: 'valid' };
+
+      const { status, json } = await create({ name: 'Newer', type: 'pull', ...unknown });
 
       expect(status).toBe(201);
       expect(json).toMatchObject({ version: 1, status: 'active', validation: 'pending', id: expect.not.stringMatching(/mine/) });
@@ -199,7 +204,9 @@ describe('destinations', () => {
 
     it('of many changes at once none is lost, and the version counts them', async () => {
       const id = await made();
-      const changes = [{ name: 'Last' }, { timeout_ms: 1_000 }, { headers: { 'x-a': '1' } }, { rate_limit: { per_second: 7 } }, { retry: { max_attempts: 2 } }];
+      const changes = [
+        { name: 'Last' }, { timeout_ms: 1_000 }, { headers: { 'x-a': '1' } }, { rate_limit: { per_second: 7 } }, { retry: { max_attempts: 2 } },
+      ];
 
       const answers = await Promise.all(changes.map((change) => patch(id, change)));
 
@@ -253,8 +260,12 @@ describe('destinations', () => {
 
       expect(await server.api('DELETE', `/v1/destinations/${id}`)).toMatchObject({ status: 204, text: '' });
 
-      for (const [method, action] of [['DELETE', ''], ['GET', ''], ['PATCH', ''], ['GET', '/secret'], ['POST', '/secret/rotate'], ['POST', '/validate'], ['POST', '/test']]) {
-        expectRefusal(await server.api(method ?? '', `/v1/destinations/${id}${action}`, method === 'GET' || method === 'DELETE' ? undefined : {}), 404);
+      const calls = [
+        ['DELETE', ''], ['GET', ''], ['PATCH', ''], ['GET', '/secret'], ['POST', '/secret/rotate'], ['POST', '/validate'], ['POST', '/test'],
+      ];
+      for (const [method = '', action] of calls) {
+        const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+        expectRefusal(await server.api(method, `/v1/destinations/${id}${action}`, body), 404);
       }
       expect((await server.api('GET', '/v1/destinations?limit=100')).text).not.toContain(id);
       expectInvalid(await server.api('POST', '/v1/send', { destination: id, event_type: 'a', payload: {} }), 'schema', 'destination');

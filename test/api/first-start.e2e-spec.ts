@@ -42,7 +42,8 @@ describe('first start', () => {
 
   /** The keys in what a process wrote: mode and text. */
   function printedKeys(...running: PosthornServer[]): [string, string][] {
-    return running.flatMap((server) => [...server.logs().matchAll(KEY_LINES)].map(([, mode = '', key = '']): [string, string] => [mode, key]));
+    const lines = running.flatMap((server) => [...server.logs().matchAll(KEY_LINES)]);
+    return lines.map(([, mode = '', key = '']) => [mode, key]);
   }
 
   const org = (server: PosthornServer, key: string): Promise<ApiAnswer> => server.api('GET', '/v1/org', undefined, as(key));
@@ -86,7 +87,8 @@ describe('first start', () => {
 
     const again = await restart({ BOOTSTRAP_API_KEY: bootstrap });
 
-    expect(made).toEqual([expect.objectContaining({ scope: 'admin', source: 'bootstrap', environment: 'live', prefix: bootstrap.slice(0, 12) })]);
+    const expected = { scope: 'admin', source: 'bootstrap', environment: 'live', prefix: bootstrap.slice(0, 12) };
+    expect(made).toEqual([expect.objectContaining(expected)]);
     expect((await keysOf(again, bootstrap)).map(({ id }) => id)).toEqual(made.map(({ id }) => id));
     expect(printedKeys(first, again)).toEqual([]);
     expect(first.logs() + again.logs()).not.toContain(bootstrap);

@@ -47,6 +47,10 @@ describe('Idempotency-Key', () => {
   const post = (path: string, key: string, body?: unknown, headers: Record<string, string> = {}, node = server): Promise<ApiAnswer> =>
     node.api('POST', path, body, { 'idempotency-key': key, ...headers });
 
+  /** All at once, half of them on each node. */
+  const twenty = (ask: (node: PosthornServer) => Promise<ApiAnswer>): Promise<ApiAnswer[]> =>
+    Promise.all(Array.from({ length: 20 }, (_, i) => ask(i % 2 === 0 ? server : second)));
+
   const sendBody = (fields: object = {}): object => ({ destination, event_type: 'once.only', payload: { a: 1 }, ...fields });
   const wasReplayed = ({ headers }: ApiAnswer): boolean => headers.get('idempotent-replayed') === 'true';
 
@@ -86,7 +90,7 @@ describe('Idempotency-Key', () => {
     it('202: twenty identical requests at once, on two nodes, are one message', async () => {
       const [key, body] = [randomUUID(), sendBody({ event_type: 'sent.by.twenty' })];
 
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => post('/v1/send', key, body, {}, i % 2 === 0 ? server : second)));
+      const answers = await twenty((node) => post('/v1/send', key, body, {}, node));
 
       for (const answer of answers.filter(({ status }) => status !== 202)) {
         expectRefusal(answer, 409);
@@ -162,7 +166,7 @@ describe('Idempotency-Key', () => {
     it('201: twenty identical requests at once, on two nodes, create one thing', async () => {
       const [key, body] = [randomUUID(), { name: 'Created by twenty', type: 'https', url: target.url }];
 
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => post('/v1/destinations', key, body, {}, i % 2 === 0 ? server : second)));
+      const answers = await twenty((node) => post('/v1/destinations', key, body, {}, node));
 
       const created = answers.filter(({ status }) => status === 201);
       expect(created.filter((answer) => !wasReplayed(answer))).toHaveLength(1);

@@ -44,21 +44,32 @@ describe('isolation of targets', () => {
     expect(dead.posts().length).toBeLessThanOrEqual(100);
   }, 90_000);
 
-  it('a retry of a healthy target does not stand behind thousands that are due longer at one that hangs', async () => {
+  /** More deliveries like that of a message, all of them due for an hour. */
+  const copy = (messageId: string, count: number): Promise<unknown> =>
+    sql.rows(
+      `with one as (select * from events where id = $1), made as (
+         insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
+         select environment_id, gen_random_uuid(), expires_on, target_id, direction, event_type, payload_bytes, payload
+         from one, generate_series(1, $2) returning *
+       )
+       insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+       select environment_id, id, 0, expires_on, target_id, now() - interval '1 hour', false, 0, 0, false, false from made`,
+      [uuidOf(messageId), count],
+    );
+
+  it('retries of a healthy target do not stand behind more deliveries to one that hangs than a worker ever holds', async () => {
     const dead = targets.open(() => ({ hang: true }));
     const healthy = targets.open((_post, index) => ({ status: index < 50 ? 500 : 200 }));
     const [deadId, healthyId] = [await destinationAt(server, dead.url, PATIENT), await destinationAt(server, healthy.url, PATIENT)];
+    const [first] = await sendMany(server, deadId, 1) as [string];
     const retried = await sendMany(server, healthyId, 50);
-    await until(() => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(healthyId)]), (rows) => rows.length === 50);
-    await sendMany(server, deadId, 2000);
+    await until(() => sql.rows('select from due_deliveries where target_id = $1 and attempts = 1', [uuidOf(healthyId)]), (rows) => rows.length === 50, WITHIN_MS);
+    await copy(first, 12_000);
 
-    await sql.rows(`
-      update due_deliveries set parked = false, claimed_by = null, due_at = now() - interval '1 hour'
-      where target_id = $1 and (parked or claimed_by is null)`, [uuidOf(deadId)]);
     await sql.rows('update due_deliveries set due_at = now() where target_id = $1', [uuidOf(healthyId)]);
 
-    await until(() => openOf(healthyId), (open) => open === 0, WITHIN_MS);
-    expect(await openOf(deadId)).toBe(2000);
+    await until(() => openOf(healthyId), (open) => open === 0, 40_000);
+    expect(await openOf(deadId)).toBe(12_001);
     for (const messageId of retried.slice(0, 3)) expect((await eventIn(server, messageId, 'delivered')).attempts).toHaveLength(2);
   }, 90_000);
 

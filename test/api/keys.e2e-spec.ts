@@ -37,8 +37,9 @@ describe('keys', () => {
       expect(key).toMatch(/^ek_live_[0-9A-Za-z]{49}$/);
       expect(Object.keys(rest).sort()).toEqual(FIELDS);
       expect(rest).toEqual({
-        id: expect.stringMatching(/^ek_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Billing', scope: 'write', environment: 'live', prefix: key.slice(0, 12),
-        created_at: expect.stringMatching(TIMESTAMP), last_used_at: null, expires_at: null, revoked_at: null, source: 'api',
+        id: expect.stringMatching(/^ek_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Billing', scope: 'write', environment: 'live',
+        prefix: key.slice(0, 12), source: 'api',
+        created_at: expect.stringMatching(TIMESTAMP), last_used_at: null, expires_at: null, revoked_at: null,
       });
     });
 
@@ -85,7 +86,9 @@ describe('keys', () => {
       expectInvalid(await server.api('POST', '/v1/keys', { name: 'A', scope: 'read', expires_at }), 'schema', 'expires_at');
     });
 
-    it.each([['empty', ''], ['too long', 'a'.repeat(201)], ['a number', 7], ['half of a pair', '\ud83d'], ['NUL', 'a\0b']])('422: a name that is %s', async (_what, name) => {
+    it.each([
+      ['empty', ''], ['too long', 'a'.repeat(201)], ['a number', 7], ['half of a pair', '\ud83d'], ['NUL', 'a\0b'],
+    ])('422: a name that is %s', async (_what, name) => {
       expectInvalid(await server.api('POST', '/v1/keys', { name, scope: 'read' }), 'schema', 'name');
     });
 

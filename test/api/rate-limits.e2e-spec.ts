@@ -97,7 +97,8 @@ describe('rate limits', () => {
     });
 
     it('without a key, or with one that is none, the address counts; it takes nothing from those who have one', async () => {
-      const strangers = [{ authorization: '' }, as('ek_live_nothing'), as(`ek_live_${'a'.repeat(49)}`), { authorization: 'Basic YTpi' }, as('x'.repeat(600))];
+      const strangers = ['', 'Basic YTpi', 'Bearer ek_live_nothing', `Bearer ek_live_${'a'.repeat(49)}`, `Bearer ${'x'.repeat(600)}`]
+        .map((authorization) => ({ authorization }));
       const forwarded = { authorization: '', 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7', 'x-real-ip': '203.0.113.7' };
 
       const answers: ApiAnswer[] = [];
@@ -171,7 +172,8 @@ describe('rate limits', () => {
     beforeAll(async () => {
       port = await freePort();
       redis = await startRedis();
-      const first = await startServer({ RATE_LIMIT_KEY: `10/${PER_HOUR}`, RATE_LIMIT_ORG: `1000/${PER_HOUR}`, REDIS_URL: `redis://127.0.0.1:${port}/0` });
+      const quotas = { RATE_LIMIT_KEY: `10/${PER_HOUR}`, RATE_LIMIT_ORG: `1000/${PER_HOUR}` };
+      const first = await startServer({ ...quotas, REDIS_URL: `redis://127.0.0.1:${port}/0` });
       nodes = [first, await startServer(first.env)];
     });
 
@@ -209,7 +211,7 @@ describe('rate limits', () => {
       await gone;
     }
 
-    /** Whether Redis was asked: on a machine so busy that it does not answer in time, a node lets through with all of the quota left. */
+    /** Whether Redis was asked. Where it does not answer in time, on a busy machine, a node lets through with all of the quota left. */
     const wereCounted = (answers: ApiAnswer[]): boolean => answers.every((answer) => remainingOf(answer) < 10);
 
     it('two nodes share the quotas, one request after the other', async () => {

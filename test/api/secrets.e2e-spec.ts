@@ -155,7 +155,9 @@ describe('signing secrets', () => {
     expect(accepts(secret, await nextPost(target, id))).toBe(true);
   });
 
-  it.each(['', 'whsec_', 'whsec_####', `whsec_${Buffer.alloc(23).toString('base64')}`, `whsec_${Buffer.alloc(65).toString('base64')}`, `whpk_${Buffer.alloc(32).toString('base64')}`])(
+  const encoded = (bytes: number): string => Buffer.alloc(bytes).toString('base64');
+
+  it.each(['', 'whsec_', 'whsec_####', `whsec_${encoded(23)}`, `whsec_${encoded(65)}`, `whpk_${encoded(32)}`])(
     '422: the secret %p is none',
     async (secret) => {
       const answer = await server.api('POST', '/v1/destinations', { name: 'A', type: 'https', url: targets.open().url, secret });

@@ -13,8 +13,9 @@ const URL_LENGTH_MAX = 2048;
 
 /** Spellings of this host, to be tried on the port of a listener that would notice. */
 const LOOPBACK_HOSTS = [
-  '127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.0.0.1.', '①②⑦.⓪.⓪.①', '0', '0.0.0.0', '127.127.127.127', 'localhost',
-  'LOCALHOST.', 'a.localhost', 'localhost.localdomain', '[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::127.0.0.1]',
+  '127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.0.0.1.', '①②⑦.⓪.⓪.①', '0', '0.0.0.0', '127.127.127.127',
+  'localhost', 'LOCALHOST.', 'a.localhost', 'localhost.localdomain',
+  '[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::127.0.0.1]',
 ];
 
 class Hostile {
@@ -97,7 +98,8 @@ describe('SSRF', () => {
 
       const event = await eventAfter(server, sent.json.message_id, 1);
       expect(event.attempts[0]).toMatchObject({ status: null, error: 'blocked', response_excerpt: expect.stringMatching(/loopback/) });
-      expect((await server.api('POST', `/v1/destinations/${json.id}/validate`)).json).toMatchObject({ validation: 'invalid', checks: { connectivity: false } });
+      const validated = await server.api('POST', `/v1/destinations/${json.id}/validate`);
+      expect(validated.json).toMatchObject({ validation: 'invalid', checks: { connectivity: false } });
       expect(probes).toBe(1);
       expect(canary.connections).toBe(probes);
       await open.stop();
@@ -158,7 +160,9 @@ describe('SSRF', () => {
       expect(canary.connections).toBeGreaterThan(0);
     });
 
-    it.each(['127.0.0.1', '127.1', '0.0.0.0', '127.0.0.2', '[::1]', '[::ffff:127.0.0.1]'])('the ports of the service itself are refused at %s', async (host) => {
+    const OWN_HOSTS = ['127.0.0.1', '127.1', '0.0.0.0', '127.0.0.2', '[::1]', '[::ffff:127.0.0.1]'];
+
+    it.each(OWN_HOSTS)('the ports of the service itself are refused at %s', async (host) => {
       for (const port of [new URL(server.url).port, metricsPort]) {
         const url = `http://${host}:${port}/v1/send`;
 
@@ -186,7 +190,8 @@ describe('SSRF', () => {
     });
 
     it('a redirect to a closed address is a failure and is not followed', async () => {
-      const redirecting = await rawReceiver((socket) => socket.write('HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n'));
+      const redirect = 'HTTP/1.1 307 Temporary Redirect\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n';
+      const redirecting = await rawReceiver((socket) => socket.write(redirect));
 
       const sent = await hostile.send(`http://127.0.0.1:${redirecting.port}/`);
 

@@ -76,8 +76,10 @@ describe('tenancy', () => {
   async function snapshot(): Promise<unknown[]> {
     const seen: unknown[] = [];
     for (const { key, ids, target } of [live, test]) {
-      const paths = [`/v1/destinations/${ids.destinations}`, `/v1/destinations/${ids.destinations}/secret`, `/v1/events/${ids.events}`, '/v1/signing-secret'];
-      for (const path of paths) seen.push((await server.api('GET', path, undefined, as(key))).json);
+      const destination = `/v1/destinations/${ids.destinations}`;
+      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, '/v1/signing-secret']) {
+        seen.push((await server.api('GET', path, undefined, as(key))).json);
+      }
       const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;
       seen.push(own, target.posts().length);
     }

@@ -26,7 +26,7 @@ export abstract class FirstStart {
   /**
    * Makes the first organization with its two environments unless there is one, and the key of BOOTSTRAP_API_KEY.
    * Returns the admin keys that it generated, to be shown once: none when BOOTSTRAP_API_KEY is set, null on any later
-   * start. Throws ConfigError when BOOTSTRAP_API_KEY is not an API key. Safe to run in several processes at once.
+   * start. Safe to run in several processes at once.
    */
   abstract run(): Promise<{ live: string; test: string } | null>;
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { FirstStart } from '#modules/auth/contract.js';
-import { Config, ConfigError } from '#kernel/config.js';
+import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { hasApiKeyForm, hashApiKey, keyMode } from './api-key.js';
+import { hashApiKey, keyMode } from './api-key.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
 import { OrganizationFounder } from './organization-founder.js';
@@ -25,9 +25,6 @@ export class LockedFirstStart extends FirstStart {
 
   override async run(): Promise<Modes | null> {
     const { bootstrapApiKey } = this.config;
-    if (bootstrapApiKey !== null && !hasApiKeyForm(bootstrapApiKey)) {
-      throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits.');
-    }
     return this.database.transaction(async () => {
       const { organizationId, isNew } = await this.founder.firstOrganization();
       if (bootstrapApiKey !== null) {

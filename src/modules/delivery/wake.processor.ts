@@ -1,5 +1,5 @@
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
-import { Logger } from '@nestjs/common';
+import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { Clock } from '#kernel/clock.js';
 import { Dispatcher } from './dispatcher.js';
@@ -10,7 +10,7 @@ const COMPLAINT_EVERY_MS = 10_000;
 
 /** Takes wake-ups of other processes. */
 @Processor(WAKE_QUEUE, { concurrency: 4 })
-export class WakeProcessor extends WorkerHost {
+export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(WakeProcessor.name);
   private complainedAtMs = 0;
 
@@ -23,6 +23,11 @@ export class WakeProcessor extends WorkerHost {
 
   async process({ data }: Job<WakeJob>): Promise<void> {
     await this.dispatcher.take(data.keys.map(([environmentId, eventId, ordinal]) => ({ environmentId, eventId, ordinal })));
+  }
+
+  /** By force: a wake-up that is cut short is found by the sweep, and a queue that is away would hold up the drain. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.worker.close(true);
   }
 
   /** Without a listener an error of the queue would end the process; the sweep delivers meanwhile. */

@@ -1,5 +1,5 @@
 import { InjectQueue } from '@nestjs/bullmq';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import type { DeliveryKey, Handover } from '#modules/events/contract.js';
 
@@ -19,13 +19,18 @@ const WAITING_MAX = 10_000;
  * dispatchers' sweep, so nobody ever waits for this.
  */
 @Injectable()
-export class WakeQueue implements Handover {
+export class WakeQueue implements Handover, BeforeApplicationShutdown {
   private readonly logger = new Logger(WakeQueue.name);
   private waiting: DeliveryKey[] = [];
   private adding = false;
 
   constructor(@InjectQueue(WAKE_QUEUE) private readonly queue: Queue<WakeJob>) {
     queue.on('error', () => undefined);
+  }
+
+  /** By force, as the worker's end is: whatever is on its way is found by the sweep. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.queue.disconnect();
   }
 
   announce(deliveries: DeliveryKey[]): void {
