@@ -14,6 +14,8 @@ export interface Statement {
 interface Unit {
   runner: QueryRunner | null;
   afterCommit: (() => void)[];
+  /** What the unit started and did not wait for must not find a connection that has been given back. */
+  ended: boolean;
 }
 
 /**
@@ -29,6 +31,9 @@ const HOT_SETTINGS = [
   'plan_cache_mode=force_generic_plan',
   'statement_timeout=30s',
 ];
+
+/** A little more than the server's own limit: for a server that does not answer at all any more. */
+const QUERY_TIMEOUT_MS = 35_000;
 
 const HOT_CONNECTIONS = 4;
 const READ_CONNECTIONS = 4;
@@ -57,7 +62,7 @@ export class Database {
 
   /** Rows of one statement, inside the current transaction when there is one. */
   async query<R>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
-    const runner = this.units.getStore()?.runner;
+    const runner = this.current()?.runner;
     const client = (runner ? await runner.connect() : this.pool()) as pg.Pool;
     const result = await client.query({ name: statement.name, text: statement.text, values: [...values] });
     return result.rows as R[];
@@ -77,12 +82,12 @@ export class Database {
 
   /** TypeORM's entity manager, bound to the current transaction when there is one. */
   manager(): EntityManager {
-    return this.units.getStore()?.runner?.manager ?? this.dataSource.manager;
+    return this.current()?.runner?.manager ?? this.dataSource.manager;
   }
 
   /** Runs `work` in one transaction; inside a transaction it joins that one. */
   async transaction<T>(work: () => Promise<T>): Promise<T> {
-    const unit = this.units.getStore();
+    const unit = this.current();
     if (!unit) return this.unit(() => this.transaction(work));
     if (!unit.runner) {
       const runner = this.dataSource.createQueryRunner();
@@ -99,7 +104,7 @@ export class Database {
 
   /** Runs `work`; what its transactions wrote is committed when it ends, or rolled back when it throws. */
   async unit<T>(work: () => Promise<T>): Promise<T> {
-    const unit: Unit = { runner: null, afterCommit: [] };
+    const unit: Unit = { runner: null, afterCommit: [], ended: false };
     this.unitsOpen += 1;
     try {
       const result = await this.units.run(unit, work);
@@ -110,6 +115,7 @@ export class Database {
       await unit.runner?.rollbackTransaction().catch(() => undefined);
       throw error;
     } finally {
+      unit.ended = true;
       await unit.runner?.release().catch(() => undefined);
       this.unitsOpen -= 1;
       // While a storage is enabled every promise of the process pays for its hooks; the hot path has no unit.
@@ -119,7 +125,7 @@ export class Database {
 
   /** Runs `notify` once the current unit has committed, or now when there is none. */
   afterCommit(notify: () => void): void {
-    const unit = this.units.getStore();
+    const unit = this.current();
     if (unit) unit.afterCommit.push(notify);
     else notify();
   }
@@ -144,6 +150,11 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
+  private current(): Unit | undefined {
+    const unit = this.units.getStore();
+    return unit?.ended ? undefined : unit;
+  }
+
   private pool(): pg.Pool {
     return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
   }
@@ -156,6 +167,7 @@ function plannedPool(connectionString: string, name: string, max: number): pg.Po
     max,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: 5_000,
+    query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
     application_name: name,
     options: HOT_SETTINGS.map((setting) => `-c ${setting}`).join(' '),

@@ -1,6 +1,6 @@
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { broken, summary } from './checker.js';
+import { broken, summary, type Disruption } from './checker.js';
 import { runSeed, Seeded } from './random.js';
 import { Scene } from './scene.js';
 
@@ -23,29 +23,32 @@ describe('SIGTERM under load', () => {
     await database?.drop();
   }, 60_000);
 
-  it('ends every process with code 0, loses nothing and delivers nothing twice', async () => {
+  it('ends every process with code 0, cuts no answer, loses nothing and delivers nothing twice', async () => {
     const random = new Seeded(seed);
     const load = scene.load(['one', 'two'], LANES);
     const ends: (number | string)[] = [];
+    const disruptions: Disruption[] = [];
     load.start();
 
     for (let i = 0; i < STOPS; i += 1) {
       await Promise.race([load.reached(load.accepted + random.between(100, MESSAGES_BETWEEN_MAX)), load.ended()]);
       // Twice with the other one left to go on, twice both at once.
       const stopped = i < STOPS / 2 ? [random.pick(['one', 'two'])] : ['one', 'two'];
+      disruptions.push(...stopped.map(() => ({ kind: 'SIGTERM', atMs: Date.now(), cutsAttempts: false })));
       ends.push(...(await Promise.all(stopped.map((name) => scene.member(name).terminate()))));
       await Promise.all(stopped.map((name) => scene.member(name).start()));
     }
     await load.stop();
     const isSettled = await scene.settled();
 
-    const report = await scene.report(load, ends.map(() => ({ kind: 'SIGTERM', atMs: Date.now(), cutsAttempts: false })));
+    const report = await scene.report(load, disruptions);
     process.stdout.write(`durability: ${summary(seed, report)} · tries ${JSON.stringify(load.outcomes)}\n`);
     if (broken(report).length > 0) process.stdout.write(await scene.inquest(report));
     expect(ends.filter((end) => end !== 0)).toEqual([]);
     expect(load.refusals).toEqual([]);
     expect(broken(report)).toEqual([]);
     expect(report).toMatchObject({ duplicates: 0 });
+    expect(load).toMatchObject({ cutAnswers: 0 });
     expect(isSettled).toBe(true);
   }, 240_000);
 });

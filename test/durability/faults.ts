@@ -25,8 +25,8 @@ export interface Victims {
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];
-/** At the end PostgreSQL alone is killed: what its death leaves undone, no restart of another process may put right. */
-const LAST: readonly number[] = [0.9, 0.5, 0.1, 0.2];
+/** At the end PostgreSQL alone is killed, in every way: what its death leaves undone, no restart of another process puts right. */
+const LAST: readonly Blow[] = ['backend', 'postmaster', 'everything', 'everything'];
 
 /** The seed decides the order, the moments and the victims; `messages` are spread over all of it. */
 export function plan(seed: number, kills: number, messages: number): Fault[] {
@@ -35,7 +35,7 @@ export function plan(seed: number, kills: number, messages: number): Fault[] {
   const kinds = Array.from({ length: mixed }, (_, i): FaultKind => KILLS[i % KILLS.length] as FaultKind);
   const emptied = Array.from({ length: Math.ceil(mixed / KILLS_PER_EMPTIED_QUEUE) }, (): FaultKind => 'queue emptied');
   const faults = random.shuffled([...kinds, ...emptied]).map((kind) => ({ kind, choice: random.next() }));
-  faults.push(...LAST.map((choice) => ({ kind: 'postgres' as const, choice })));
+  faults.push(...LAST.map((blow) => ({ kind: 'postgres' as const, choice: (BLOWS.indexOf(blow) + 0.5) / BLOWS.length })));
   const mean = messages / (faults.length + 1);
   return faults.map((fault) => ({ ...fault, afterAccepted: Math.ceil(mean * (0.5 + random.next())) }));
 }

@@ -4,6 +4,7 @@ import { runSeed, setting } from './random.js';
 import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
+/* For a soak: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000, and DURABILITY_SEED to do a failed run again. */
 const KILLS = setting('DURABILITY_KILLS', 24);
 const MESSAGES = setting('DURABILITY_MESSAGES', 20_000);
 const LANES = 24;
@@ -22,7 +23,7 @@ describe('kill -9 under load, the queue in PostgreSQL, roles apart and together'
       databaseUrl: postgres.url,
       processes: { api: { ROLE: 'api' }, all: { ROLE: 'all' }, 'worker-1': { ROLE: 'worker' }, 'worker-2': { ROLE: 'worker' } },
     });
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await scene?.close();

@@ -34,6 +34,8 @@ export class Load {
   /** Answers that no try should get, with their body. */
   readonly refusals: string[] = [];
   accepted = 0;
+  /** Messages that were accepted by a try whose answer never came: the next try was told so. */
+  cutAnswers = 0;
   private readonly random: Seeded;
   private readonly agent = new http.Agent({ keepAlive: true });
   private readonly milestones: { accepted: number; reached: () => void }[] = [];
@@ -75,10 +77,14 @@ export class Load {
     const destination = this.options.destinations[n % this.options.destinations.length];
     const body = `{"destination":"${destination}","event_type":"durability.test", "payload":${payload}}`;
     const share = this.random.next();
-    const tries = [this.sendUntilAccepted(message, body, n)];
-    if (share < TWIN_SHARE) tries.push(this.sendUntilAccepted(message, body, n + 1));
-    await Promise.all(tries);
+    if (share < TWIN_SHARE) {
+      await Promise.all([n, n + 1].map((firstUrl) => this.sendUntilAccepted(message, body, firstUrl)));
+    } else {
+      const isReplayed = await this.sendUntilAccepted(message, body, n);
+      if (isReplayed) this.cutAnswers += 1;
+    }
     if (share > 1 - REPEATED_SHARE) await this.sendUntilAccepted(message, body, n + 1);
+    if (message.acceptedAtMs === null) return message;
     this.accepted += 1;
     for (const { accepted, reached } of this.milestones) if (accepted === this.accepted) reached();
     return message;
@@ -90,21 +96,23 @@ export class Load {
     while (!this.stopping && this.refusals.length === 0) await this.send();
   }
 
-  private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<void> {
+  /** Whether the answer was one that an earlier try had earned. */
+  private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<boolean> {
     for (let tries = 0; this.refusals.length === 0; tries += 1) {
       const url = this.options.urls[(firstUrl + tries) % this.options.urls.length] as string;
-      const { status, text } = await this.post(`${url}/v1/send`, message.key, body);
+      const { status, text, isReplayed } = await this.post(`${url}/v1/send`, message.key, body);
       this.outcomes[status] = (this.outcomes[status] ?? 0) + 1;
       if (status === '202') {
         note(message, text);
-        return;
+        return isReplayed;
       }
       if (isFinal(status, text)) this.refusals.push(`${status} ${text}`);
       else await sleep(AGAIN_MS);
     }
+    return false;
   }
 
-  private post(url: string, key: string, body: string): Promise<{ status: string; text: string }> {
+  private post(url: string, key: string, body: string): Promise<Answer> {
     const headers = {
       authorization: `Bearer ${this.options.apiKey}`,
       'content-type': 'application/json',
@@ -115,16 +123,26 @@ export class Load {
       const request = http.request(url, { method: 'POST', agent: this.agent, headers, timeout: TRY_MS_MAX }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: String(response.statusCode), text }));
-        response.on('error', () => resolve({ status: 'cut', text: '' }));
-        response.on('close', () => resolve({ status: 'cut', text: '' }));
+        const isReplayed = response.headers['idempotent-replayed'] === 'true';
+        response.on('end', () => resolve({ status: String(response.statusCode), text, isReplayed }));
+        response.on('error', () => resolve(noAnswer('cut')));
+        response.on('close', () => resolve(noAnswer('cut')));
       });
       request.on('timeout', () => request.destroy());
-      request.on('error', (error: NodeJS.ErrnoException) => resolve({ status: error.code ?? 'broken', text: '' }));
+      request.on('error', (error: NodeJS.ErrnoException) => resolve(noAnswer(error.code ?? 'broken')));
       request.end(body);
     });
   }
 }
+
+/** What came of one try: an HTTP status, or the code of what broke the connection. */
+interface Answer {
+  status: string;
+  text: string;
+  isReplayed: boolean;
+}
+
+const noAnswer = (status: string): Answer => ({ status, text: '', isReplayed: false });
 
 /** Writes down the id that a 202 gave. */
 function note(message: Sent, text: string): void {

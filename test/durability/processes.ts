@@ -12,6 +12,7 @@ type Env = Readonly<Record<string, string>>;
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const RESTART_MS = 100;
 const LOG_CHARACTERS_MAX = 200_000;
+const LAST_WORDS_CHARACTERS = 1_500;
 /* Below the ports of outgoing connections: while a killed process is away, nobody must take its port by accident. */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
@@ -22,7 +23,7 @@ const PORT_MAX = 32_000;
  */
 export class KeptProcess {
   readonly url: string;
-  /** Ends that nobody here caused, of a process that had been up. */
+  /** Ends that nobody here caused, of a process that had been up, with its last words. */
   readonly crashes: string[] = [];
   private child: ChildProcess | null = null;
   private output = '';
@@ -99,7 +100,7 @@ export class KeptProcess {
     this.child = child;
     const retract = noteForReaper(child.pid);
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => this.wrote(child, text));
-    child.once('exit', (code, signal) => {
+    child.once('close', (code, signal) => {
       retract();
       this.ended(signal ?? `code ${code}`);
     });
@@ -114,7 +115,7 @@ export class KeptProcess {
 
   /** A start may fail while PostgreSQL is away: the next one follows. Only the end of a running process is a crash. */
   private ended(how: string): void {
-    if (this.listening && this.isKept) this.crashes.push(`${this.name} ended with ${how}`);
+    if (this.listening && this.isKept) this.crashes.push(`${this.name} ended with ${how}: ${this.output.slice(-LAST_WORDS_CHARACTERS)}`);
     this.listening = false;
     this.child = null;
     if (this.isKept) void sleep(RESTART_MS).then(() => this.isKept && this.child === null && this.spawn());
