@@ -82,9 +82,10 @@ export class Ledger1732100200000 implements MigrationInterface {
       ) with (
         fillfactor = 70,
         autovacuum_vacuum_scale_factor = 0.02,
-        autovacuum_vacuum_threshold = 2000,
-        autovacuum_analyze_scale_factor = 0.05,
-        autovacuum_vacuum_cost_delay = 0
+        autovacuum_vacuum_threshold = 20000,
+        vacuum_truncate = false,
+        autovacuum_analyze_scale_factor = 0.2,
+        autovacuum_vacuum_cost_delay = 1
       )`);
     await runner.query(`
       create index due_deliveries_due_at_idx on due_deliveries (due_at)

@@ -69,7 +69,7 @@ export class KeptProcess {
     this.isKept = false;
     const { child } = this;
     if (child === null) return 0;
-    const ended = once(child, 'exit') as Promise<[number | null, string | null]>;
+    const ended = once(child, 'close') as Promise<[number | null, string | null]>;
     child.kill('SIGTERM');
     const [code, signal] = await ended;
     return code ?? signal ?? 'gone';
@@ -80,7 +80,7 @@ export class KeptProcess {
     this.isKept = false;
     const { child } = this;
     if (child === null) return;
-    const ended = once(child, 'exit');
+    const ended = once(child, 'close');
     this.kill();
     await ended;
   }

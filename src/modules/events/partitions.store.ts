@@ -3,6 +3,12 @@ import { Database, type Statement } from '#kernel/database.js';
 
 const TABLES = ['events', 'deliveries', 'attempts'] as const;
 const DAY_MS = 86_400_000;
+/**
+ * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums
+ * every page that is read for the first time goes to the WAL whole) beside the accepts, for nothing: its statements
+ * are planned for keys and do not depend on statistics.
+ */
+const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
 /** A look at every open delivery, once an hour. One that stayed could never be settled: there is no partition to settle it in. */
 const EXPIRE: Statement = { name: 'partitions_expire', text: 'delete from due_deliveries where expires_on < $1::date' };
@@ -25,7 +31,7 @@ export class PartitionsStore {
         for (const table of TABLES) {
           const name = partitionName(table, day);
           if (existing.has(name)) continue;
-          await this.run(`create table ${name} (like ${table} including defaults including constraints)`);
+          await this.run(`create table ${name} (like ${table} including defaults including constraints) ${QUIET}`);
           await this.run(`alter table ${table} attach partition ${name} for values from ('${date(day)}') to ('${date(day + 1)}')`);
         }
       }
