@@ -30,4 +30,5 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Not through npm, which would swallow the signal.
-CMD ["node", "--enable-source-maps", "dist/src/main.js"]
+# The same options as `npm start`.
+CMD ["node", "--enable-source-maps", "--heap-growing-percent=900", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]

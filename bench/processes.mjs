@@ -1,5 +1,6 @@
 /** Processes that the bench starts, and how they end. */
 import { fork, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
 
 const STOP_MS = 15_000;
@@ -54,13 +55,18 @@ export function startHelper(name) {
   return { child, ask };
 }
 
+const START = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start;
+
+/** The limit gets the heap that `npm start` gives the service. */
+const HEAP_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => /^--(heap|min-semi|max-semi)/.test(word));
+
 /**
  * @param {string} file @param {Record<string, string>} environment
  * @returns {import('node:child_process').ChildProcess} its errors are ours, its output is dropped
  */
 export function startProgram(file, environment) {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC', NODE_ENV: 'production', ...environment };
-  return remember(spawn(process.execPath, [file], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
+  return remember(spawn(process.execPath, [...HEAP_OPTIONS, file], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
 }
 
 /** Asks a process to end, and ends it when it does not. @param {import('node:child_process').ChildProcess} child */
