@@ -15,7 +15,7 @@ export default {
       comment: 'The engine decides; it does not know Nest, the database, the queue or the kernel.',
       severity: 'error',
       from: { path: '^src/engine/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer)$', '^(node:)?net$'] },
+      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer)$', '^(node:)?net$', '(^|node_modules/)(json-p3|re2js)(/|$)'] },
     },
     {
       name: 'kernel-is-a-leaf',

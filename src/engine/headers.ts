@@ -62,9 +62,14 @@ export function normalizeForwardedHeaders(headers: Record<string, string>): Reco
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
+/** Whether a header of this name, in lower case, may be set by anybody but the service and the connection. */
+export function isForwardable(lowerName: string): boolean {
+  return TOKEN.test(lowerName) && !FORBIDDEN_NAMES.has(lowerName) && !FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
+}
+
 function nameFault(name: string, lowerName: string): string | null {
   if (!TOKEN.test(name)) return 'A header name consists of letters, digits and !#$%&\'*+-.^_`|~.';
-  if (FORBIDDEN_NAMES.has(lowerName) || FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix))) {
+  if (!isForwardable(lowerName)) {
     return 'This header is set by the service or by the connection and can\'t be forwarded.';
   }
   return null;

@@ -1,0 +1,140 @@
+import type { SynchronousAnswer } from '../inbound/request.js';
+import { isObject, type Faults } from './faults.js';
+import type { RequestView } from './request-view.js';
+import { compileTemplate, type Encoding, type Template } from './template.js';
+
+/** A compiled `respond`. */
+export interface Answer {
+  of(view: RequestView): SynchronousAnswer;
+}
+
+const BODY_BYTES_MAX = 64 * 1024;
+const HEADERS_MAX = 32;
+const HEADER_BYTES_MAX = 4096;
+const PLACES_MAX = 50;
+const STATUS_DEFAULT = 200;
+
+/** RFC 9110, sections 5.6.2 and 5.5. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** These have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
+  // The connection's, and the framing of the body.
+  'connection', 'keep-alive', 'te', 'trailer', 'trailers', 'transfer-encoding', 'upgrade', 'http2-settings', 'expect',
+  'content-length', 'content-encoding', 'date', 'server', 'host',
+  // They would hold for everything at our address, not only for this answer.
+  'set-cookie', 'set-cookie2', 'alt-svc', 'strict-transport-security', 'public-key-pins', 'clear-site-data', 'service-worker-allowed',
+  'nel', 'report-to',
+  // Set below.
+  'content-security-policy', 'x-content-type-options',
+]);
+
+/** Where a value of the request would decide where a browser goes, or what it takes the body for. */
+const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', 'refresh', 'link']);
+
+/** Whoever opens the answer in a browser runs nothing of it at our address, whatever is echoed in it. */
+const PROTECTION = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' } as const;
+
+/** Compiles `{status, body, headers}`, all of them optional; null after a fault. */
+export function compileAnswer(value: unknown, at: string, faults: Faults): Answer | null {
+  const before = faults.list.length;
+  const respond = faults.object(value, at, ['status', 'body', 'headers']);
+  if (respond === null) return null;
+  const status = statusOf(respond.status, `${at}.status`, faults);
+  const body = respond.body === undefined ? '' : faults.text(respond.body, `${at}.body`, BODY_BYTES_MAX);
+  const headers = compileHeaders(respond.headers ?? {}, `${at}.headers`, faults);
+  if (body === null || headers === null) return null;
+  const type = contentType(headers.type, body, `${at}.headers.content-type`, faults);
+  if (body !== '' && BODILESS.has(status)) faults.add(`${at}.body`, `must be empty with status ${status}`);
+  const template = compileTemplate(body, `${at}.body`, faults, type.encoding ?? 'plain');
+  const places = headers.templates.reduce((sum, [, header]) => sum + header.places, template?.places ?? 0);
+  if (places > PLACES_MAX) faults.add(at, `has too many places to fill in: at most ${PLACES_MAX}`);
+  if (type.encoding === null && (template?.places ?? 0) > 0) {
+    faults.add(`${at}.body`, 'can only hold {{…}} in an answer of JSON, HTML, XML, text/plain or a form');
+  }
+  if (template === null || faults.list.length > before) return null;
+  return { of: (view) => ({ status, headers: renderedHeaders(headers, type.header, view), body: template.render(view, BODY_BYTES_MAX) }) };
+}
+
+interface Headers { type: string | null; templates: readonly (readonly [name: string, value: Template])[] }
+
+function statusOf(value: unknown, at: string, faults: Faults): number {
+  if (value === undefined) return STATUS_DEFAULT;
+  if (Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599) return Number(value);
+  faults.add(at, 'must be a whole number from 200 to 599');
+  return STATUS_DEFAULT;
+}
+
+function compileHeaders(value: unknown, at: string, faults: Faults): Headers | null {
+  if (!isObject(value) || Object.keys(value).length > HEADERS_MAX) {
+    faults.add(at, `must be an object of at most ${HEADERS_MAX} headers`);
+    return null;
+  }
+  const seen = new Set<string>();
+  const templates: [string, Template][] = [];
+  let type: string | null = null;
+  for (const [name, text] of Object.entries(value)) {
+    const lowerName = name.toLowerCase();
+    const path = `${at}.${name.slice(0, 100)}`;
+    const message = seen.has(lowerName) ? 'The same name occurs twice.' : nameFault(name, lowerName) ?? valueFault(lowerName, text);
+    seen.add(lowerName);
+    if (message !== null) {
+      faults.add(path, message);
+    } else if (lowerName === 'content-type') {
+      type = String(text);
+    } else {
+      const template = compileTemplate(String(text), path, faults, 'header');
+      if (template) templates.push([lowerName, template]);
+    }
+  }
+  return { type, templates };
+}
+
+function nameFault(name: string, lowerName: string): string | null {
+  if (!TOKEN.test(name) || name.length > 256) return 'A header name consists of letters, digits and !#$%&\'*+-.^_`|~.';
+  const isOurs = FORBIDDEN_NAMES.has(lowerName) || lowerName.startsWith('proxy-') || lowerName.startsWith(':');
+  return isOurs ? 'This header is set by the service or by the connection and can\'t be part of an answer.' : null;
+}
+
+function valueFault(lowerName: string, value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > HEADER_BYTES_MAX) return `A header value is a string of at most ${HEADER_BYTES_MAX} bytes.`;
+  if (!FIELD_VALUE.test(value)) return 'A header value consists of visible Latin-1 characters, spaces and tabs.';
+  if (value !== value.trim()) return 'A header value neither starts nor ends with a space or a tab.';
+  return STATIC_NAMES.has(lowerName) && value.includes('{{') ? 'This header can\'t be filled in from the request.' : null;
+}
+
+/** The content type as it is sent, and how values are put into such a body; an encoding of null is none that is safe. */
+function contentType(given: string | null, body: string, at: string, faults: Faults): { header: string | null; encoding: Encoding | null } {
+  if (given === null) {
+    if (body === '') return { header: null, encoding: 'plain' };
+    return /^\s*(?:\[|\{(?!\{))/.test(body)
+      ? { header: 'application/json', encoding: 'json' }
+      : { header: 'text/plain; charset=utf-8', encoding: 'plain' };
+  }
+  const [mediaType = '', ...parameters] = given.split(';').map((part) => part.trim()).filter((part) => part !== '');
+  const type = mediaType.toLowerCase();
+  const parts = type.split('/');
+  if (parts.length !== 2 || !parts.every((part) => TOKEN.test(part))) faults.add(at, 'must be a media type like application/json');
+  const charset = parameters.map((parameter) => /^charset\s*=\s*"?([^"]*)"?$/i.exec(parameter)?.[1]).find((name) => name !== undefined);
+  // Another charset would read other characters than those that were escaped.
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') faults.add(at, 'must have charset utf-8, in which answers are sent');
+  const encoding = encodingOf(type);
+  const needsCharset = charset === undefined && (type.startsWith('text/') || encoding === 'markup');
+  return { header: needsCharset ? [mediaType, ...parameters, 'charset=utf-8'].join('; ') : given, encoding };
+}
+
+function encodingOf(type: string): Encoding | null {
+  if (/^(?:application|text)\/json$|\+json$/.test(type)) return 'json';
+  if (/^text\/html$|\/xml$|\+xml$/.test(type)) return 'markup';
+  if (type === 'application/x-www-form-urlencoded') return 'form';
+  return type === 'text/plain' ? 'plain' : null;
+}
+
+function renderedHeaders({ templates }: Headers, type: string | null, view: RequestView): Record<string, string> {
+  const headers = templates.map(([name, template]) => [name, template.render(view, HEADER_BYTES_MAX).trim()] as const);
+  const own = type === null ? [] : [['content-type', type] as const];
+  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  return Object.fromEntries([...headers, ...own, ...(type === null ? [] : Object.entries(PROTECTION))]);
+}

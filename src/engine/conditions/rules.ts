@@ -1,0 +1,43 @@
+import type { SynchronousAnswer } from '../inbound/request.js';
+import { compileAnswer, type Answer } from './answer.js';
+import { compileCondition, type Condition } from './condition.js';
+import { Faults, type Fault } from './faults.js';
+import type { RequestView } from './request-view.js';
+
+/** Compiled `responseRules`. */
+export interface CompiledRules {
+  /** The answer of the first rule that matches, else the default one, else null. Never throws. */
+  answer(view: RequestView): SynchronousAnswer | null;
+}
+
+const RULES_MAX = 50;
+
+/** Compiles `{rules: [{when, respond}], default}`. `at` is where the value stands in the request. */
+export function compileRules(value: unknown, at: string): { rules: CompiledRules } | { faults: Fault[] } {
+  const faults = new Faults();
+  const given = faults.object(value, at, ['rules', 'default']);
+  const rules = given === null ? [] : compileList(given.rules ?? [], `${at}.rules`, faults);
+  const fallback = given?.default === undefined || given.default === null ? null : compileAnswer(given.default, `${at}.default`, faults);
+  if (faults.list.length > 0) return { faults: faults.list };
+  return { rules: { answer: (view) => (rules.find(({ when }) => when.matches(view))?.respond ?? fallback)?.of(view) ?? null } };
+}
+
+interface Rule { when: Condition; respond: Answer }
+
+function compileList(value: unknown, at: string, faults: Faults): Rule[] {
+  if (!Array.isArray(value) || value.length > RULES_MAX) {
+    faults.add(at, `must be a list of at most ${RULES_MAX} rules`);
+    return [];
+  }
+  return value.map((entry, index) => compileRule(entry, `${at}.${index}`, faults)).filter((rule) => rule !== null);
+}
+
+function compileRule(value: unknown, at: string, faults: Faults): Rule | null {
+  if (faults.isFull) return null;
+  const rule = faults.object(value, at, ['when', 'respond']);
+  if (rule === null) return null;
+  const when = compileCondition(rule.when, `${at}.when`);
+  if ('faults' in when) for (const { path, message } of when.faults) faults.add(path, message);
+  const respond = compileAnswer(rule.respond, `${at}.respond`, faults);
+  return 'condition' in when && respond ? { when: when.condition, respond } : null;
+}

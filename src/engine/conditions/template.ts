@@ -1,0 +1,118 @@
+import type { Faults } from './faults.js';
+import { compileJsonPath, JSON_PATH_BYTES_MAX } from './json-path.js';
+import { textOf } from './leaf.js';
+import type { RequestView } from './request-view.js';
+
+/** A text with places that the request fills in: `{{body.path}}`, `{{query.name}}`, `{{headers.name}}`. */
+export interface Template {
+  /** How many places there are. */
+  readonly places: number;
+  /** The text, of at most so many bytes: a value that does not fit is left out like one that is missing. */
+  render(view: RequestView, bytesMax: number): string;
+}
+
+/** What a value may do where it is put in. */
+export type Encoding =
+  | 'plain'
+  /** Inside a string of JSON it stays inside; elsewhere it is one whole JSON value, `null` when missing. */
+  | 'json'
+  /** It can be no tag, and leave no attribute in quotes. */
+  | 'markup'
+  | 'form'
+  /** Printable ASCII on one line, at most 1 KB. */
+  | 'header';
+
+/** The value that a place stands for, undefined when it is missing. */
+type Lookup = (view: RequestView) => unknown;
+
+interface Place { lookup: Lookup; encode: (value: unknown) => string }
+
+const HEADER_VALUE_LENGTH_MAX = 1024;
+const NAMES = '{{body.path}}, {{query.name}} and {{headers.name}}';
+
+/** The template; null after a fault. */
+export function compileTemplate(text: string, at: string, faults: Faults, encoding: Encoding): Template | null {
+  const split = splitAtPlaces(text);
+  if (split === null) {
+    faults.add(at, 'has {{ without }}');
+    return null;
+  }
+  const { literals, expressions } = split;
+  const isInString = insideStrings(literals);
+  const places: Place[] = [];
+  for (const [index, expression] of expressions.entries()) {
+    const lookup = lookupOf(expression);
+    if (typeof lookup === 'string') faults.add(at, lookup);
+    else places.push({ lookup, encode: encoderOf(encoding, isInString[index] ?? false) });
+  }
+  if (places.length < expressions.length) return null;
+  return { places: places.length, render: (view, bytesMax) => render(literals, places, view, bytesMax) };
+}
+
+/** One literal more than expressions; null when the last one is not closed. */
+function splitAtPlaces(text: string): { literals: string[]; expressions: string[] } | null {
+  const literals: string[] = [];
+  const expressions: string[] = [];
+  let from = 0;
+  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', from)) {
+    const close = text.indexOf('}}', open);
+    if (close < 0) return null;
+    literals.push(text.slice(from, open));
+    expressions.push(text.slice(open + 2, close).trim());
+    from = close + 2;
+  }
+  literals.push(text.slice(from));
+  return { literals, expressions };
+}
+
+/** For each place whether it stands inside a string, if the whole is JSON. */
+function insideStrings(literals: readonly string[]): boolean[] {
+  let isInside = false;
+  return literals.map((literal) => {
+    for (let at = 0; at < literal.length; at += 1) {
+      if (literal[at] === '\\' && isInside) at += 1;
+      else if (literal[at] === '"') isInside = !isInside;
+    }
+    return isInside;
+  });
+}
+
+function lookupOf(expression: string): Lookup | string {
+  const [, source, name = ''] = /^(body|query|headers)\.(.+)$/s.exec(expression) ?? [];
+  if (source === 'query') return (view) => view.query(name);
+  if (source === 'headers') return (view) => view.header(name.toLowerCase());
+  return source === 'body' ? bodyLookup(name) : `knows only ${NAMES}`;
+}
+
+/** A path into JSON, whose dots may also stand before indexes; in a form the name of a field. */
+function bodyLookup(name: string): Lookup | string {
+  if (Buffer.byteLength(name) > JSON_PATH_BYTES_MAX) return `has a path of over ${JSON_PATH_BYTES_MAX} bytes`;
+  const path = compileJsonPath(`$.${name}`.replace(/\.(\d+)(?=[.[]|$)/g, '[$1]'));
+  if (typeof path === 'string') return `has a path after body that ${path}`;
+  return (view) => (view.json === undefined ? view.form(name) : path.first(view));
+}
+
+function encoderOf(encoding: Encoding, isInString: boolean): Place['encode'] {
+  switch (encoding) {
+    case 'plain': return (value) => textOf(value) ?? '';
+    case 'json': return isInString ? (value) => JSON.stringify(textOf(value) ?? '').slice(1, -1) : (value) => JSON.stringify(value ?? null);
+    case 'markup': return (value) => (textOf(value) ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+    case 'form': return (value) => new URLSearchParams([['', textOf(value) ?? '']]).toString().slice(1);
+    case 'header': return (value) => (textOf(value) ?? '').replace(/[^\x20-\x7e]+/g, '').slice(0, HEADER_VALUE_LENGTH_MAX);
+  }
+}
+
+function render(literals: readonly string[], places: readonly Place[], view: RequestView, bytesMax: number): string {
+  const empty = places.map(({ encode }) => encode(undefined));
+  let bytesLeft = bytesMax - Buffer.byteLength([...literals, ...empty].join(''));
+  let text = literals[0] ?? '';
+  for (const [index, { lookup, encode }] of places.entries()) {
+    const missing = empty[index] ?? '';
+    const value = encode(lookup(view));
+    const extraBytes = Buffer.byteLength(value) - missing.length;
+    const fits = extraBytes <= bytesLeft;
+    if (fits) bytesLeft -= extraBytes;
+    text += (fits ? value : missing) + (literals[index + 1] ?? '');
+  }
+  return text;
+}

@@ -1,0 +1,183 @@
+import { createHash, createHmac } from 'node:crypto';
+import { jsonOf, memberOf } from './body.js';
+import { equalText } from './keys.js';
+import { PRESETS } from './presets.js';
+import { headerOf, type ReceivedRequest, type SynchronousAnswer, type Verification } from './request.js';
+import type { ResponseSettings, ResponseType } from './response.js';
+import { snsConfirmUrl } from './sns.js';
+import { verify } from './verify.js';
+
+/** What is known of the endpoint and of the request's signature. */
+export interface HandshakeContext {
+  verification: Verification;
+  /** Whether the endpoint has a secret. */
+  hasSecret: boolean;
+  /** The endpoint's secrets, newest first, for the types that answer with one where the settings hold none. */
+  secrets?: readonly string[];
+}
+
+/** How a handshake is answered, and what is to be done besides. */
+export interface Handshake {
+  answer: SynchronousAnswer;
+  /** The endpoint's secret from now on. */
+  newSecret?: string;
+  /** A URL on a host of AWS, to be fetched once with GET. */
+  confirmUrl?: string;
+}
+
+type Received = Omit<ReceivedRequest, 'ip'>;
+type Answerer = (settings: ResponseSettings, request: Received, context: HandshakeContext) => Handshake | null;
+
+/** What comes back to the caller of a shared host: printable, and short. */
+const ECHO = /^[\x20-\x7e]{1,1024}$/;
+/**
+ * What is signed with the provider's secret for whoever asks. X signs its webhooks with the same secret and nothing around
+ * the body, and Zoom with `v0:…:` before it: a token with a colon, a brace or a quote would be a forged event.
+ */
+const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
+const NOSNIFF = { 'x-content-type-options': 'nosniff' };
+
+/** The answer to a provider's handshake; null when the request is none, so that it is taken as an event. */
+export function challenge(settings: ResponseSettings, request: Received, context: HandshakeContext): Handshake | null {
+  return ANSWERERS[settings.type](settings, request, context);
+}
+
+const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
+  static: () => null,
+
+  'meta-challenge': ({ verifyToken }, request) => {
+    if (request.method !== 'GET' || queryOf(request, 'hub.mode') !== 'subscribe') return null;
+    const isKnown = verifyToken !== undefined && equalText(queryOf(request, 'hub.verify_token') ?? '', verifyToken);
+    return isKnown ? echo(queryOf(request, 'hub.challenge') ?? '') : refuse(403, 'The verify token is not the one that is set.');
+  },
+
+  'slack-challenge': ({ verificationToken }, request, context) => {
+    if (request.method !== 'POST' || memberText(request, 'type') !== 'url_verification' || isForged(context)) return null;
+    const isKnown = verificationToken === undefined || equalText(memberText(request, 'token') ?? '', verificationToken);
+    return isKnown ? echo(memberText(request, 'challenge') ?? '') : refuse(403, 'The verification token is not the one that is set.');
+  },
+
+  'zoom-challenge': (settings, request, context) => {
+    if (request.method !== 'POST' || memberText(request, 'event') !== 'endpoint.url_validation') return null;
+    return answerWithSecret(settings, context, memberText(request, 'payload.plainToken') ?? '', (plainToken, secret) => ({
+      plainToken,
+      encryptedToken: createHmac('sha256', secret).update(plainToken).digest('hex'),
+    }));
+  },
+
+  'x-crc': (settings, request, context) => {
+    const token = request.method === 'GET' ? queryOf(request, 'crc_token') : null;
+    if (token === null) return null;
+    return answerWithSecret(settings, context, token, (text, secret) => ({
+      response_token: `sha256=${createHmac('sha256', secret).update(text).digest('base64')}`,
+    }));
+  },
+
+  'ebay-challenge': ({ verificationToken, endpointUrl }, request) => {
+    const code = request.method === 'GET' ? queryOf(request, 'challenge_code') : null;
+    if (code === null) return null;
+    if (verificationToken === undefined || endpointUrl === undefined) return refuse(403, 'No verification token is set.');
+    if (!ECHO.test(code)) return unprintable();
+    return jsonAnswer({ challengeResponse: createHash('sha256').update(code + verificationToken + endpointUrl).digest('hex') });
+  },
+
+  'dropbox-challenge': (_settings, request) => {
+    const text = request.method === 'GET' ? queryOf(request, 'challenge') : null;
+    return text === null ? null : echo(text);
+  },
+
+  'msgraph-challenge': (_settings, request) => {
+    const token = request.method === 'POST' ? queryOf(request, 'validationToken') : null;
+    return token === null ? null : echo(token);
+  },
+
+  'okta-challenge': (_settings, request) => {
+    const value = request.method === 'GET' ? headerOf(request, 'x-okta-verification-challenge') : undefined;
+    if (value === undefined) return null;
+    return ECHO.test(value) ? jsonAnswer({ verification: value }) : unprintable();
+  },
+
+  'asana-handshake': (_settings, request, { hasSecret }) => {
+    const secret = request.method === 'POST' ? headerOf(request, 'x-hook-secret') : undefined;
+    if (secret === undefined) return null;
+    // Otherwise anyone could put their own secret in the place of Asana's.
+    if (hasSecret) return refuse(403, 'This endpoint has a secret already.');
+    if (!ECHO.test(secret)) return unprintable();
+    return { answer: { status: 200, headers: { 'x-hook-secret': secret, ...NOSNIFF }, body: '' }, newSecret: secret };
+  },
+
+  // Interactions ping with 1 and want it back. Webhook events ping with 0 and want nothing; with them, 1 brings an event.
+  'discord-ping': (_settings, request, { verification }) => {
+    const json = jsonOf(request);
+    const type = request.method === 'POST' && memberOf(json, 'event') === undefined ? memberOf(json, 'type') : undefined;
+    if (verification !== 'verified' || (type !== 0 && type !== 1)) return null;
+    return type === 1 ? jsonAnswer({ type }) : { answer: { status: 204, headers: {}, body: '' } };
+  },
+
+  'twitch-challenge': ({ secret }, request, context) => {
+    if (headerOf(request, 'twitch-eventsub-message-type') !== 'webhook_callback_verification' || isForged(context)) return null;
+    const isKnown = secret === undefined || isSignedByTwitch(request, secret);
+    return isKnown ? echo(memberText(request, 'challenge') ?? '') : refuse(403, 'The signature is not under the secret that is set.');
+  },
+
+  'sns-confirm': (_settings, request, { verification }) => {
+    const isConfirmation = headerOf(request, 'x-amz-sns-message-type') === 'SubscriptionConfirmation'
+      && memberText(request, 'Type') === 'SubscriptionConfirmation';
+    if (!isConfirmation || verification !== 'verified') return null;
+    const confirmUrl = snsConfirmUrl(request);
+    if (confirmUrl === null) return refuse(400, 'The SubscribeURL is not on a host of Amazon SNS.');
+    return { answer: { status: 200, headers: { ...NOSNIFF }, body: '' }, confirmUrl };
+  },
+};
+
+/** A handshake that is signed, where the endpoint could tell, and wrongly: the pipeline refuses it like any such request. */
+function isForged({ verification, hasSecret }: HandshakeContext): boolean {
+  return hasSecret && verification === 'failed';
+}
+
+/** Without a limit on the age: the answer shows nothing but what was sent, and the pipeline has a clock of its own. */
+function isSignedByTwitch(request: Received, secret: string): boolean {
+  const scheme = PRESETS.get('twitch')?.verify;
+  if (scheme?.kind !== 'hmac' || scheme.timestamp === undefined) return false;
+  return verify({ ...scheme, timestamp: { ...scheme.timestamp, toleranceSeconds: null } }, request, [secret], 0) === 'verified';
+}
+
+function answerWithSecret(
+  settings: ResponseSettings,
+  context: HandshakeContext,
+  token: string,
+  compute: (token: string, secret: string) => Readonly<Record<string, string>>,
+): Handshake {
+  const secret = settings.secret ?? context.secrets?.[0];
+  if (secret === undefined || secret === '') return refuse(403, 'No secret is set.');
+  return SIGNABLE.test(token) ? jsonAnswer(compute(token, secret)) : refuse(400, 'The token is not 1 to 1024 letters, digits and ._~+/=-.');
+}
+
+function echo(text: string): Handshake {
+  return ECHO.test(text) ? plain(200, text) : unprintable();
+}
+
+function unprintable(): Handshake {
+  return refuse(400, 'The challenge is not 1 to 1024 printable ASCII characters.');
+}
+
+function refuse(status: number, message: string): Handshake {
+  return plain(status, message);
+}
+
+function plain(status: number, body: string): Handshake {
+  return { answer: { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...NOSNIFF }, body } };
+}
+
+function jsonAnswer(value: Readonly<Record<string, unknown>>): Handshake {
+  return { answer: { status: 200, headers: { 'content-type': 'application/json', ...NOSNIFF }, body: JSON.stringify(value) } };
+}
+
+function queryOf(request: Received, name: string): string | null {
+  return new URLSearchParams(request.query).get(name);
+}
+
+function memberText(request: Received, path: string): string | undefined {
+  const value = memberOf(jsonOf(request), path);
+  return typeof value === 'string' ? value : undefined;
+}

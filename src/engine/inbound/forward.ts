@@ -1,0 +1,46 @@
+import { isForwardable } from '../headers.js';
+
+/** What the connection, proxies and browsers add: it says who called us, and behind us it would be taken for the truth. */
+const CONNECTION_NAMES: ReadonlySet<string> = new Set([
+  'authorization', 'forwarded', 'via', 'origin', 'referer', 'accept', 'x-real-ip', 'x-client-ip', 'true-client-ip',
+  'x-cluster-client-ip', 'x-request-id', 'x-http-method', 'x-http-method-override', 'x-method-override', 'upgrade-insecure-requests',
+]);
+const CONNECTION_PREFIXES = ['x-forwarded-', 'x-original-', 'x-rewrite-', 'x-envoy-', 'x-amzn-', 'x-vercel-', 'accept-', 'sec-', 'cf-', 'cdn-', 'fastly-', 'if-'];
+const HEADERS_MAX = 48;
+const VALUE_LENGTH_MAX = 2_048;
+const TOTAL_LENGTH_MAX = 16 * 1024;
+
+/** Counts how often an event has passed through this service, in deliveries and requests alike. */
+export const HOPS_HEADER = 'posthorn-hops';
+/** A request that has come so far goes in circles. */
+export const HOPS_MAX = 8;
+
+/**
+ * The headers that a received request's deliveries carry: its content type, and what its provider says about the event.
+ * Not what authenticates or describes the connection. At most 48 and 16 KB, the first ones; repeated names are joined.
+ */
+export function forwardedFrom(headers: readonly (readonly [string, string])[]): Record<string, string> {
+  const forwarded = new Map<string, string>([['content-type', 'application/octet-stream']]);
+  let length = 0;
+  for (const [name, value] of headers) {
+    if (name === 'content-type' || name === 'content-encoding') {
+      forwarded.set(name, value.slice(0, VALUE_LENGTH_MAX));
+      continue;
+    }
+    if (value.length > VALUE_LENGTH_MAX || !isForwardable(name) || isOfConnection(name)) continue;
+    length += name.length + value.length;
+    if (length > TOTAL_LENGTH_MAX || forwarded.size >= HEADERS_MAX) break;
+    const known = forwarded.get(name);
+    forwarded.set(name, known === undefined ? value : `${known}, ${value}`);
+  }
+  return Object.fromEntries(forwarded);
+}
+
+/** How often a request has passed through this service; a number that nobody can make negative. */
+export function hopsOf(value: string | undefined): number {
+  return value !== undefined && /^\d{1,3}$/.test(value) ? Number(value) : 0;
+}
+
+function isOfConnection(name: string): boolean {
+  return name === HOPS_HEADER || CONNECTION_NAMES.has(name) || CONNECTION_PREFIXES.some((prefix) => name.startsWith(prefix));
+}

@@ -1,0 +1,139 @@
+import { bodyHmac, jsonSample, type Preset } from '../preset.js';
+
+/** Mail, telephone and chat. */
+export const MESSAGING: readonly Preset[] = [
+  {
+    id: 'slack',
+    title: 'Slack',
+    verify: bodyHmac('x-slack-signature', {
+      prefix: 'v0=',
+      signed: [{ literal: 'v0:' }, 'timestamp', { literal: ':' }, 'body'],
+      timestamp: { from: { header: 'x-slack-request-timestamp' }, unit: 's', toleranceSeconds: 300 },
+    }),
+    secret: 'The signing secret of the app.',
+    eventType: [[{ member: 'event.type' }], [{ member: 'type' }], [{ literal: 'command' }, { field: 'command' }]],
+    dedupeId: [[{ member: 'event_id' }]],
+    response: { type: 'slack-challenge' },
+    retry: { attempts: 4, note: 'Slack waits three seconds and retries three times: at once, after a minute and after five.' },
+    sample: jsonSample({
+      token: 'XXYYZZ', team_id: 'T123ABC456', api_app_id: 'A123ABC456', type: 'event_callback', event_id: '{{id}}', event_time: '{{seconds}}',
+      event: { type: 'message', channel: 'C123ABC456', user: 'U123ABC456', text: 'Hello', ts: '1355517523.000005' },
+    }),
+  },
+  {
+    id: 'discord',
+    title: 'Discord',
+    verify: { kind: 'ed25519', signatureHeader: 'x-signature-ed25519', timestampHeader: 'x-signature-timestamp' },
+    secret: 'The public key of the application, in hexadecimal.',
+    eventType: [[{ member: 'event.type' }], [{ literal: 'interaction' }, { member: 'type' }]],
+    dedupeId: [[{ member: 'id' }]],
+    response: { type: 'discord-ping', status: 204 },
+    retry: { note: 'Discord sends an interaction once and a webhook event again for up to ten minutes; it tests with bad signatures and wants 401.' },
+    sample: jsonSample({
+      version: 1, application_id: '1234560123453231555', type: 1,
+      event: { type: 'APPLICATION_AUTHORIZED', timestamp: '{{iso}}', data: { user: { id: '1234560123453231556' }, scopes: ['applications.commands'] } },
+    }),
+  },
+  {
+    id: 'zoom',
+    title: 'Zoom',
+    // Zoom's own library signs the JSON as it would write it, which differs from the sent bytes in rare cases.
+    verify: bodyHmac('x-zm-signature', {
+      prefix: 'v0=',
+      signed: [{ literal: 'v0:' }, 'timestamp', { literal: ':' }, 'body'],
+      timestamp: { from: { header: 'x-zm-request-timestamp' }, unit: 'either', toleranceSeconds: 300 },
+      alsoReserialized: true,
+    }),
+    secret: 'The secret token of the app.',
+    eventType: [[{ member: 'event' }]],
+    dedupeId: [],
+    response: { type: 'zoom-challenge' },
+    retry: { attempts: 4, note: 'Zoom waits three seconds and retries three times within about two hours.' },
+    sample: jsonSample({
+      event: 'meeting.started', event_ts: '{{millis}}', payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My meeting' } },
+    }),
+  },
+  {
+    id: 'twilio',
+    title: 'Twilio',
+    verify: { kind: 'twilio' },
+    secret: 'The auth token of the account.',
+    eventType: [
+      [{ literal: 'message' }, { field: 'MessageStatus' }],
+      [{ literal: 'message' }, { field: 'SmsStatus' }],
+      [{ literal: 'call' }, { field: 'CallStatus' }],
+      [{ member: 'type' }],
+    ],
+    dedupeId: [[{ header: 'i-twilio-idempotency-token' }]],
+    // Twilio reads the answer as TwiML, and reports any other content type as an error.
+    response: { type: 'static', status: 200, body: '<Response></Response>', headers: { 'content-type': 'text/xml' } },
+    retry: { attempts: 1, note: 'Twilio does not retry unless the URL asks for it (#rc=…); it calls the fallback URL.' },
+    sample: {
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'i-twilio-idempotency-token': '{{id}}' },
+      body: 'AccountSid=AC00000000000000000000000000000000&ApiVersion=2010-04-01&Body=Hello+there%21&From=%2B15005550006&'
+        + 'MessageSid=SM00000000000000000000000000000000&NumMedia=0&SmsStatus=received&To=%2B15005550009',
+    },
+  },
+  {
+    id: 'sendgrid',
+    title: 'SendGrid (event webhook)',
+    verify: {
+      kind: 'ecdsa',
+      signatureHeader: 'x-twilio-email-event-webhook-signature',
+      timestampHeader: 'x-twilio-email-event-webhook-timestamp',
+    },
+    secret: 'The verification key of the event webhook, a public key in base64.',
+    eventType: [[{ member: '0.event' }]],
+    // A request is a batch, and a repeated event may stand in a new one.
+    dedupeId: [],
+    response: null,
+    retry: { note: 'SendGrid retries with growing waits for up to 24 hours.' },
+    sample: jsonSample([{
+      email: 'ada@example.com', timestamp: '{{seconds}}', event: 'delivered', sg_event_id: '{{id}}',
+      sg_message_id: '14c5d75ce93.dfd.64b469', response: '250 OK',
+    }]),
+  },
+  {
+    id: 'mailgun',
+    title: 'Mailgun',
+    verify: { kind: 'mailgun' },
+    secret: 'The HTTP webhook signing key of the account.',
+    eventType: [[{ member: 'event-data.event' }], [{ field: 'event' }]],
+    // The body is not signed: Mailgun's own advice against replays is to take a token once.
+    dedupeId: [[{ member: 'signature.token' }], [{ field: 'token' }]],
+    response: null,
+    retry: { attempts: 8, note: 'Mailgun retries for eight hours; 406 tells it to stop.' },
+    sample: jsonSample({
+      signature: {},
+      'event-data': { event: 'delivered', id: '{{id}}', timestamp: '{{seconds}}', recipient: 'ada@example.com', 'log-level': 'info' },
+    }),
+  },
+  {
+    id: 'postmark',
+    title: 'Postmark',
+    verify: { kind: 'basic' },
+    secret: 'user:password, the same as in the URL that Postmark calls (https://user:password@…).',
+    eventType: [[{ member: 'RecordType' }]],
+    dedupeId: [],
+    response: null,
+    retry: { attempts: 11, note: 'Postmark retries inbound mail and bounces ten times over about ten hours; 403 tells it to stop.' },
+    sample: jsonSample({
+      RecordType: 'Delivery', ServerID: 23, MessageStream: 'outbound', MessageID: '00000000-0000-0000-0000-000000000000',
+      Recipient: 'ada@example.com', DeliveredAt: '{{iso}}', Details: 'Test delivery',
+    }),
+  },
+  {
+    id: 'intercom',
+    title: 'Intercom',
+    verify: bodyHmac('x-hub-signature', { hash: 'sha1', prefix: 'sha1=' }),
+    secret: 'The client secret of the app.',
+    eventType: [[{ member: 'topic' }]],
+    dedupeId: [[{ member: 'id' }]],
+    response: null,
+    retry: { attempts: 2, note: 'Intercom retries once, after a minute.' },
+    sample: jsonSample({
+      type: 'notification_event', id: '{{id}}', app_id: 'a86dr8yl', topic: 'conversation.user.created', created_at: '{{seconds}}',
+      data: { type: 'notification_event_data', item: { type: 'conversation', id: '1' } },
+    }),
+  },
+];

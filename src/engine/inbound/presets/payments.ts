@@ -1,0 +1,115 @@
+import { bodyHmac, jsonSample, type Preset } from '../preset.js';
+
+const ACCEPTED: Preset['response'] = { type: 'static', status: 200, body: '[accepted]', headers: { 'content-type': 'text/plain' } };
+const ADYEN_RETRY: Preset['retry'] = { note: 'Adyen tries three times at once, then after growing waits for up to 30 days.' };
+
+/** Those who move money. */
+export const PAYMENTS: readonly Preset[] = [
+  {
+    id: 'stripe',
+    title: 'Stripe',
+    // Stripe's own library does not refuse a time in the future, and keeps the prefix of the secret in the key.
+    verify: bodyHmac('stripe-signature', {
+      list: { separator: ',', signature: 'v1', timestamp: 't' },
+      signed: ['timestamp', { literal: '.' }, 'body'],
+      timestamp: { from: 'list', unit: 's', toleranceSeconds: 300, ageOnly: true },
+    }),
+    secret: 'The signing secret of the endpoint (whsec_…).',
+    eventType: [[{ member: 'type' }]],
+    dedupeId: [[{ member: 'id' }]],
+    response: null,
+    retry: { note: 'Stripe retries for up to three days in live mode, with growing waits.' },
+    sample: jsonSample({
+      id: '{{id}}', object: 'event', type: 'payment_intent.succeeded', created: '{{seconds}}', livemode: false,
+      data: { object: { id: 'pi_3MtwBwLkdIwHu7ix28a3tqPa', object: 'payment_intent', amount: 2000, currency: 'usd', status: 'succeeded' } },
+    }),
+  },
+  {
+    id: 'paddle',
+    title: 'Paddle',
+    verify: bodyHmac('paddle-signature', {
+      list: { separator: ';', signature: 'h1', timestamp: 'ts' },
+      signed: ['timestamp', { literal: ':' }, 'body'],
+      timestamp: { from: 'list', unit: 's', toleranceSeconds: 5, ageOnly: true },
+    }),
+    secret: 'The secret key of the notification destination (pdl_ntfset_…).',
+    eventType: [[{ member: 'event_type' }]],
+    // The event keeps its id when somebody replays it in Paddle's dashboard, which must come through.
+    dedupeId: [[{ member: 'notification_id' }]],
+    response: null,
+    retry: { attempts: 60, note: 'Paddle tries 60 times over three days in live mode, three times in the sandbox.' },
+    sample: jsonSample({
+      event_id: 'evt_01h8bzakzx3hm2fmen703n5q45', event_type: 'transaction.completed', occurred_at: '{{iso}}', notification_id: '{{id}}',
+      data: { id: 'txn_01h8bxpvx398a7zbawb77y0kp5', status: 'completed', currency_code: 'USD' },
+    }),
+  },
+  {
+    id: 'lemonsqueezy',
+    title: 'Lemon Squeezy',
+    verify: bodyHmac('x-signature'),
+    secret: 'The signing secret of the webhook.',
+    eventType: [[{ header: 'x-event-name' }], [{ member: 'meta.event_name' }]],
+    dedupeId: [],
+    response: null,
+    retry: { attempts: 4, note: 'Lemon Squeezy retries up to three times, within minutes.' },
+    sample: jsonSample(
+      { meta: { event_name: 'order_created', test_mode: true }, data: { type: 'orders', id: '1', attributes: { total: 999, currency: 'USD' } } },
+      { 'x-event-name': 'order_created' },
+    ),
+  },
+  {
+    id: 'square',
+    title: 'Square',
+    verify: bodyHmac('x-square-hmacsha256-signature', { encoding: 'base64', signed: ['url', 'body'] }),
+    secret: 'The signature key of the webhook subscription.',
+    eventType: [[{ member: 'type' }]],
+    dedupeId: [[{ member: 'event_id' }]],
+    response: null,
+    retry: { attempts: 12, note: 'Square retries up to 11 times over 24 hours.' },
+    sample: jsonSample({
+      merchant_id: '6SSW7HV8K2ST5', type: 'payment.created', event_id: '{{id}}', created_at: '{{iso}}',
+      data: { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY', object: { payment: { status: 'APPROVED' } } },
+    }),
+  },
+  {
+    id: 'adyen',
+    title: 'Adyen (payments)',
+    verify: { kind: 'adyen' },
+    secret: 'The HMAC key of the standard webhook, in hexadecimal.',
+    eventType: [[{ member: 'notificationItems.0.NotificationRequestItem.eventCode' }]],
+    // Adyen sends one pspReference and eventCode again with newer contents, and asks to use the newest.
+    dedupeId: [],
+    response: ACCEPTED,
+    retry: ADYEN_RETRY,
+    sample: jsonSample({
+      live: 'false',
+      notificationItems: [{
+        NotificationRequestItem: {
+          additionalData: {},
+          amount: { currency: 'EUR', value: 1130 },
+          eventCode: 'AUTHORISATION',
+          eventDate: '{{iso}}',
+          merchantAccountCode: 'TestMerchant',
+          merchantReference: 'TestPayment-1407325143704',
+          originalReference: '',
+          pspReference: '7914073381342284',
+          success: 'true',
+        },
+      }],
+    }),
+  },
+  {
+    id: 'adyen-platform',
+    title: 'Adyen (platforms and management)',
+    verify: bodyHmac('hmacsignature', { encoding: 'base64', keyEncoding: 'hex' }),
+    secret: 'The HMAC key of the webhook, in hexadecimal.',
+    eventType: [[{ member: 'type' }]],
+    dedupeId: [],
+    response: ACCEPTED,
+    retry: ADYEN_RETRY,
+    sample: jsonSample(
+      { type: 'balancePlatform.transfer.created', environment: 'test', data: { id: '{{id}}', status: 'received', balancePlatform: 'Example' } },
+      { protocol: 'HmacSHA256' },
+    ),
+  },
+];

@@ -1,0 +1,110 @@
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { isObject, jsonOf, memberOf } from './body.js';
+import { contentOf, hmacOf } from './hmac.js';
+import { adyenSignature, mailgunSignature } from './in-body.js';
+import type { Preset } from './preset.js';
+import type { ReceivedRequest } from './request.js';
+import type { HmacScheme } from './scheme.js';
+import { signStandard } from './standard.js';
+import { writeTimestamp } from './timestamp.js';
+import { signTwilio } from './twilio.js';
+
+type Sample = Omit<ReceivedRequest, 'ip'>;
+
+export interface SampleOptions {
+  /** The endpoint's secret. */
+  secret: string;
+  /** The whole URL of the endpoint, as the provider would call it. */
+  url: string;
+  /** Becomes the delivery's id where the provider sends one. */
+  id: string;
+  nowMs: number;
+}
+
+/**
+ * A sample event of the provider, signed as the provider would sign it. Null when only the provider can sign (Discord,
+ * SendGrid, SNS, public keys), and when the secret is not written as the scheme needs it.
+ */
+export function signedSample(preset: Preset, options: SampleOptions): Sample | null {
+  const request = unsignedSample(preset, options);
+  const { verify: scheme } = preset;
+  const { secret, nowMs } = options;
+  switch (scheme.kind) {
+    case 'hmac': return signHmac(scheme, request, options);
+    case 'standard-webhooks': {
+      const seconds = writeTimestamp(nowMs, 's');
+      const signature = signStandard(secret, options.id, seconds, request.body);
+      const prefix = scheme.prefixes[0] ?? 'webhook-';
+      return signature === null ? null
+        : withHeaders(request, { [`${prefix}id`]: options.id, [`${prefix}timestamp`]: seconds, [`${prefix}signature`]: signature });
+    }
+    case 'twilio': return withHeaders(request, { 'x-twilio-signature': signTwilio(request, secret) });
+    case 'token': return withHeaders(request, { [scheme.header]: secret });
+    case 'basic': return withHeaders(request, { authorization: `Basic ${Buffer.from(secret, 'utf8').toString('base64')}` });
+    case 'mailgun': return signMailgun(request, options);
+    case 'adyen': return signAdyen(request, secret);
+    case 'client-state':
+    case 'none': return request;
+    case 'ed25519':
+    case 'ecdsa':
+    case 'sns': return null;
+  }
+}
+
+/** The same sample without a signature, except the secret where the provider repeats it in the body. */
+export function unsignedSample({ sample }: Preset, options: SampleOptions): Sample {
+  const { url } = options;
+  const headers = Object.entries(sample.headers).map(([name, value]) => [name, fill(value, options, (text) => text)] as const);
+  const isJson = sample.body.startsWith('{') || sample.body.startsWith('[');
+  const template = sample.body.replace(/"(\{\{(?:seconds|millis)\}\})"/g, '$1');
+  const body = fill(template, options, isJson ? (text) => JSON.stringify(text).slice(1, -1) : encodeURIComponent);
+  return { method: 'POST', path: '', query: URL.canParse(url) ? new URL(url).search.slice(1) : '', headers, body: Buffer.from(body, 'utf8'), url };
+}
+
+function signHmac(scheme: HmacScheme, request: Sample, { secret, nowMs }: SampleOptions): Sample | null {
+  const timestamp = scheme.timestamp === undefined ? '' : writeTimestamp(nowMs, scheme.timestamp.unit);
+  const content = contentOf(scheme, request, timestamp);
+  const digest = content === null ? null : hmacOf(scheme, secret, content);
+  const [header] = scheme.headers;
+  if (digest === null || header === undefined) return null;
+  const signature = (scheme.prefix ?? '') + digest.toString(scheme.encoding === 'base64' ? 'base64' : 'hex');
+  const { list } = scheme;
+  const from = scheme.timestamp?.from;
+  return withHeaders(request, {
+    ...(typeof from === 'object' && 'header' in from && { [from.header]: timestamp }),
+    [header]: list === undefined ? signature : `${list.timestamp}=${timestamp}${list.separator}${list.signature}=${signature}`,
+  });
+}
+
+function signMailgun(request: Sample, { secret, id, nowMs }: SampleOptions): Sample {
+  const timestamp = writeTimestamp(nowMs, 's');
+  const token = createHash('sha256').update(id).digest('hex').slice(0, 50);
+  const signature = { timestamp, token, signature: mailgunSignature(secret, timestamp, token).toString('hex') };
+  const json = jsonOf(request);
+  return withBody(request, { ...(isObject(json) ? json : {}), signature });
+}
+
+function signAdyen(request: Sample, secret: string): Sample | null {
+  const json = jsonOf(request);
+  const item = memberOf(json, 'notificationItems.0.NotificationRequestItem');
+  const signature = adyenSignature(item, secret);
+  if (signature === null || !isObject(json) || !isObject(item)) return null;
+  const signed = { ...item, additionalData: { hmacSignature: signature.toString('base64') } };
+  return withBody(request, { ...json, notificationItems: [{ NotificationRequestItem: signed }] });
+}
+
+function fill(template: string, { id, secret, nowMs }: SampleOptions, escape: (text: string) => string): string {
+  const values: Readonly<Record<string, string>> = {
+    id, secret, seconds: String(Math.floor(nowMs / 1000)), millis: String(nowMs), iso: new Date(nowMs).toISOString(),
+  };
+  return template.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => (values[name] === undefined ? whole : escape(values[name])));
+}
+
+function withHeaders(request: Sample, headers: Readonly<Record<string, string>>): Sample {
+  return { ...request, headers: [...request.headers, ...Object.entries(headers)] };
+}
+
+function withBody(request: Sample, json: unknown): Sample {
+  return { ...request, body: Buffer.from(JSON.stringify(json), 'utf8') };
+}

@@ -1,0 +1,69 @@
+import { Buffer } from 'node:buffer';
+import { createPublicKey, createVerify } from 'node:crypto';
+import { jsonOf, memberOf } from './body.js';
+import { decodeBase64, equalText } from './keys.js';
+import type { ReceivedRequest } from './request.js';
+
+type Received = Pick<ReceivedRequest, 'body'>;
+
+/** As in AWS's own validator: anything wider lets an attacker serve a certificate of their own. */
+const HOST = /^sns\.[a-zA-Z0-9-]{3,}\.amazonaws\.com(?:\.cn)?$/;
+const URL_LENGTH_MAX = 2048;
+const SIGNED_OF_NOTIFICATION = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const;
+const SIGNED_OF_CONFIRMATION = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'] as const;
+const HASHES: ReadonlyMap<unknown, string> = new Map([['1', 'RSA-SHA1'], ['2', 'RSA-SHA256']]);
+
+/**
+ * Whether an SNS message is signed by the key in `certificate` (PEM), which the caller fetched from `snsCertificateUrl`,
+ * and comes from one of `topicArns`: the signature alone says only that some AWS account sent it.
+ */
+export function verifySns(request: Received, topicArns: readonly string[], certificate: string | undefined): boolean {
+  const message = jsonOf(request);
+  const hash = HASHES.get(memberOf(message, 'SignatureVersion'));
+  const signature = decodeBase64(textOf(message, 'Signature'));
+  const content = signedContent(message);
+  if (hash === undefined || signature === null || content === null || certificate === undefined) return false;
+  if (snsCertificateUrl(request) === null) return false;
+  const topic = textOf(message, 'TopicArn');
+  if (!topicArns.some((arn) => equalText(topic, arn))) return false;
+  return createVerify(hash).update(content).verify(createPublicKey(certificate), signature);
+}
+
+/** Where the certificate of an SNS message is; null when the message names none on a host of SNS. */
+export function snsCertificateUrl(request: Received): string | null {
+  const url = urlOfSns(textOf(jsonOf(request), 'SigningCertURL'));
+  return url?.pathname.endsWith('.pem') === true && url.search === '' ? url.toString() : null;
+}
+
+/** Where a subscription is confirmed; null unless it is the confirming action on a host of SNS. */
+export function snsConfirmUrl(request: Received): string | null {
+  const url = urlOfSns(textOf(jsonOf(request), 'SubscribeURL'));
+  return url?.searchParams.get('Action') === 'ConfirmSubscription' ? url.toString() : null;
+}
+
+function urlOfSns(text: string): URL | null {
+  if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  const isPlain = url.protocol === 'https:' && url.port === '' && url.username === '' && url.password === '';
+  return isPlain && HOST.test(url.hostname) ? url : null;
+}
+
+function signedContent(message: unknown): Buffer | null {
+  const type = textOf(message, 'Type');
+  const names = type === 'Notification' ? SIGNED_OF_NOTIFICATION
+    : type === 'SubscriptionConfirmation' || type === 'UnsubscribeConfirmation' ? SIGNED_OF_CONFIRMATION : null;
+  if (names === null) return null;
+  let content = '';
+  for (const name of names) {
+    const value = memberOf(message, name) ?? undefined;
+    if (value === undefined && name === 'Subject') continue;
+    if (typeof value !== 'string') return null;
+    content += `${name}\n${value}\n`;
+  }
+  return Buffer.from(content, 'utf8');
+}
+
+function textOf(message: unknown, name: string): string {
+  const value = memberOf(message, name);
+  return typeof value === 'string' ? value : '';
+}

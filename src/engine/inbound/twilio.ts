@@ -1,0 +1,77 @@
+import { Buffer } from 'node:buffer';
+import { createHash, createHmac } from 'node:crypto';
+import { formOf, isForm } from './body.js';
+import { decodeHex, decodeSignature, DIGEST_BYTES, equalBytes } from './keys.js';
+import { headerOf, type ReceivedRequest } from './request.js';
+
+type Received = Pick<ReceivedRequest, 'headers' | 'body' | 'url'>;
+
+const HEADER = 'x-twilio-signature';
+const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)(.*)$/is;
+const PORT = /:\d*$/;
+
+/**
+ * Twilio signs the URL and the form, or the URL alone when that holds the hash of the body. Which spelling of the URL it
+ * signed depends on the back end, so those that Twilio's own library tries count: with and without the port, as received
+ * and normalised.
+ */
+export function verifyTwilio(request: Received, secrets: readonly string[]): boolean {
+  const signature = decodeSignature(headerOf(request, HEADER) ?? '', 'base64', DIGEST_BYTES.sha1);
+  const fields = signedFields(request);
+  if (signature === null || fields === null) return false;
+  const urls = spellings(request.url);
+  return secrets.some((secret) => urls.some((url) => equalBytes(signature, digest(secret, url + fields))));
+}
+
+/** The value of `x-twilio-signature` for a request with a form, or without a body. */
+export function signTwilio(request: Received, secret: string): string {
+  return digest(secret, request.url + (signedFields(request) ?? '')).toString('base64');
+}
+
+function digest(secret: string, content: string): Buffer {
+  return createHmac('sha1', secret).update(content, 'utf8').digest();
+}
+
+/** What follows the URL in the signed text; null when the body would not be covered. */
+function signedFields(request: Received): string | null {
+  const hash = bodyHash(request.url);
+  if (hash !== null) {
+    const given = decodeHex(hash);
+    return given !== null && equalBytes(given, createHash('sha256').update(request.body).digest()) ? '' : null;
+  }
+  if (request.body.length > 0 && !isForm(request)) return null;
+  const form = formOf(request);
+  const names = [...new Set(form.keys())].sort();
+  return names.map((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value).join('')).join('');
+}
+
+function bodyHash(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null;
+}
+
+function spellings(url: string): string[] {
+  const received = [withoutPort(url), withPort(url)];
+  if (!URL.canParse(url)) return received;
+  const normal = new URL(url).toString();
+  const normals = [withoutPort(normal), withPort(normal)];
+  return [...new Set([...received, ...normals, ...normals.map(withEscapedQuery)])];
+}
+
+function withoutPort(url: string): string {
+  return url.replace(URL_PARTS, (_, scheme: string, authority: string, rest: string) => scheme + authority.replace(PORT, '') + rest);
+}
+
+function withPort(url: string): string {
+  return url.replace(URL_PARTS, (_, scheme: string, authority: string, rest: string) => {
+    const port = scheme.toLowerCase() === 'https://' ? ':443' : ':80';
+    return scheme + (PORT.test(authority) ? authority : authority + port) + rest;
+  });
+}
+
+/** The query as Node's `querystring` writes it, which some back ends signed. */
+function withEscapedQuery(url: string): string {
+  const start = url.indexOf('?');
+  if (start === -1) return url;
+  const pairs = [...new URLSearchParams(url.slice(start + 1))];
+  return `${url.slice(0, start)}?${pairs.map((pair) => pair.map(encodeURIComponent).join('=')).join('&')}`;
+}

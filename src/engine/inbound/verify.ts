@@ -1,0 +1,98 @@
+import { Buffer } from 'node:buffer';
+import { createPublicKey, createVerify, verify as verifySignature } from 'node:crypto';
+import { verifyHmac } from './hmac.js';
+import { verifyAdyen, verifyClientState, verifyMailgun } from './in-body.js';
+import { decodeBase64, decodeHex, ed25519Key, equalText } from './keys.js';
+import { headerOf, type ReceivedRequest, type Verification } from './request.js';
+import type { Scheme } from './scheme.js';
+import { verifySns } from './sns.js';
+import { verifyStandard } from './standard.js';
+import { verifyTwilio } from './twilio.js';
+
+const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
+const ED25519_BYTES = 64;
+
+/**
+ * Whether a request proves under `scheme` that its sender knows one of `secrets` (several while one is rotated). Without
+ * a secret it never does; `none` only for the scheme that verifies nothing. Never throws, whatever the bytes.
+ *
+ * `certificate` (PEM) is what `snsCertificateUrl` leads to; the other schemes need none.
+ */
+export function verify(
+  scheme: Scheme,
+  request: Omit<ReceivedRequest, 'ip'>,
+  secrets: readonly string[],
+  nowMs: number,
+  certificate?: string,
+): Verification {
+  if (scheme.kind === 'none') return 'none';
+  const usable = secrets.filter((secret) => secret !== '');
+  try {
+    return usable.length > 0 && holds(scheme, request, usable, nowMs, certificate) ? 'verified' : 'failed';
+  } catch {
+    // node:crypto and JSON throw on keys and nestings that only an attacker or a wrong secret would send.
+    return 'failed';
+  }
+}
+
+function holds(
+  scheme: Exclude<Scheme, { kind: 'none' }>,
+  request: Omit<ReceivedRequest, 'ip'>,
+  secrets: readonly string[],
+  nowMs: number,
+  certificate?: string,
+): boolean {
+  switch (scheme.kind) {
+    case 'hmac': return verifyHmac(scheme, request, secrets, nowMs);
+    case 'standard-webhooks': return verifyStandard(scheme, request, secrets, nowMs);
+    case 'ed25519': return verifyEd25519(scheme, request, secrets);
+    case 'ecdsa': return verifyEcdsa(scheme, request, secrets);
+    case 'token': return isOneOf(headerOf(request, scheme.header), secrets);
+    case 'basic': return isOneOf(credentialsOf(request), secrets);
+    case 'mailgun': return verifyMailgun(request, secrets);
+    case 'adyen': return verifyAdyen(request, secrets);
+    case 'client-state': return verifyClientState(request, secrets);
+    case 'twilio': return verifyTwilio(request, secrets);
+    case 'sns': return verifySns(request, secrets, certificate);
+  }
+}
+
+function isOneOf(given: string | undefined, secrets: readonly string[]): boolean {
+  return given !== undefined && secrets.some((secret) => equalText(given, secret));
+}
+
+function credentialsOf(request: Pick<ReceivedRequest, 'headers'>): string | undefined {
+  const encoded = BASIC.exec(headerOf(request, 'authorization') ?? '')?.[1];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+interface TimestampedHeaders {
+  signatureHeader: string;
+  timestampHeader: string;
+}
+
+function verifyEd25519(scheme: TimestampedHeaders, request: Omit<ReceivedRequest, 'ip'>, secrets: readonly string[]): boolean {
+  const signature = decodeHex(headerOf(request, scheme.signatureHeader) ?? '');
+  const content = timestamped(scheme, request);
+  if (signature?.length !== ED25519_BYTES || content === null) return false;
+  return secrets.some((secret) => {
+    const key = ed25519Key(decodeHex(secret));
+    return key !== null && verifySignature(null, content, key, signature);
+  });
+}
+
+function verifyEcdsa(scheme: TimestampedHeaders, request: Omit<ReceivedRequest, 'ip'>, secrets: readonly string[]): boolean {
+  const signature = decodeBase64(headerOf(request, scheme.signatureHeader) ?? '');
+  const content = timestamped(scheme, request);
+  if (signature === null || content === null) return false;
+  return secrets.some((secret) => {
+    const der = decodeBase64(secret);
+    if (der === null) return false;
+    return createVerify('sha256').update(content).verify(createPublicKey({ key: der, format: 'der', type: 'spki' }), signature);
+  });
+}
+
+function timestamped(scheme: TimestampedHeaders, request: Omit<ReceivedRequest, 'ip'>): Buffer | null {
+  const timestamp = headerOf(request, scheme.timestampHeader);
+  return timestamp === undefined ? null : Buffer.concat([Buffer.from(timestamp, 'utf8'), request.body]);
+}

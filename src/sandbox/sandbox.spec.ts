@@ -1,0 +1,213 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { jest } from '@jest/globals';
+import { transformSync } from '@swc/core';
+import type { SandboxOutcome } from './outcome.js';
+import { Sandbox, type SandboxCall } from './sandbox.js';
+
+const MB = 1024 * 1024;
+const LOOP = 'export default () => { for (;;); }';
+/** A built-in that never asks the interrupt: only the parent can end it. */
+const DEAF_LOOP = 'export default () => new Array(2 ** 32 - 1).join("")';
+const ECHO = 'export default (value) => value';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-sandbox-'));
+let sandbox: Sandbox;
+
+// Threads know nothing of Jest, which compiles in memory: their sources are compiled here, into a package of their own.
+beforeAll(() => {
+  const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
+  for (const file of readdirSync(import.meta.dirname).filter((name) => /^(worker|guest|outcome)\.ts$/.test(name))) {
+    const { code } = transformSync(readFileSync(path.join(import.meta.dirname, file), 'utf8'), { jsc, swcrc: false, module: { type: 'es6' } });
+    writeFileSync(path.join(folder, file.replace('.ts', '.js')), code);
+  }
+  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const start = (workers?: number): Sandbox => (sandbox = new Sandbox({ workers, workerFile: pathToFileURL(path.join(folder, 'worker.js')) }));
+
+beforeEach(() => start());
+afterEach(() => sandbox.close());
+
+const run = (code: string, call: Partial<SandboxCall> = {}): Promise<SandboxOutcome> =>
+  sandbox.run({ code, args: ['1'], timeoutMs: 10_000, tenantKey: 'a', ...call });
+
+const failed = (reason: string): unknown => ({ ok: false, reason, message: expect.any(String) });
+const ok = (json: string | null): unknown => ({ ok: true, json });
+
+describe('run', () => {
+  it('starts no thread before the first call, and reuses the one it has', async () => {
+    expect(sandbox.figures()).toEqual({ running: 0, queued: 0, workers: 0, restarts: 0 });
+
+    for (let i = 0; i < 5; i += 1) expect(await run(ECHO, { args: [String(i)] })).toEqual(ok(String(i)));
+
+    expect(sandbox.figures()).toEqual({ running: 0, queued: 0, workers: 1, restarts: 0 });
+  });
+
+  it('answers every one of many calls with its own result', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, i) => run(ECHO, { args: [String(i)], tenantKey: `k${i % 7}` })));
+
+    expect(outcomes).toEqual(Array.from({ length: 100 }, (_, i) => ok(String(i))));
+    expect(sandbox.figures()).toEqual({ running: 0, queued: 0, workers: 2, restarts: 0 });
+  });
+
+  it.each([
+    ['an endless loop', LOOP, 50, 'timeout'],
+    ['a built-in that takes for ever', DEAF_LOOP, 50, 'timeout'],
+    ['a search without an end', 'export default () => Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)', 50, 'timeout'],
+    ['a memory bomb', 'export default () => { const a = []; for (;;) a.push(new Uint8Array(2 ** 20)) }', 10_000, 'memory'],
+    ['deep recursion', 'export default function f() { return f() + 1 }', 10_000, 'threw'],
+    ['a deep result', 'export default () => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a }', 10_000, 'invalid_result'],
+    ['a deep chain of proxies', 'export default () => { let p = {}; for (let i = 0; i < 1e5; i++) p = new Proxy(p, {}); return p.x }', 10_000, 'threw'],
+    ['a deep chain of bound functions', 'export default () => { let p = () => 1; for (let i = 0; i < 1e5; i++) p = p.bind(); return p() }', 10_000, 'memory'],
+    ['a deep pattern', 'export default () => new RegExp("(?:".repeat(1e6))', 10_000, 'threw'],
+    ['an error with a message of 30 MB', 'export default () => { throw new Error("x".repeat(3e7)) }', 10_000, 'threw'],
+    ['a syntax error in a long line', `export default () => "${'x'.repeat(60_000)}`, 10_000, 'invalid_code'],
+  ])('%s costs its call and not the next one', async (_what, code, timeoutMs, reason) => {
+    expect(await run(code, { timeoutMs })).toEqual(failed(reason));
+    expect(await run(ECHO)).toEqual(ok('1'));
+  });
+
+  it('replaces a thread that had to be ended', async () => {
+    await run(DEAF_LOOP, { timeoutMs: 1 });
+    await run(ECHO);
+
+    expect(sandbox.figures()).toEqual({ running: 0, queued: 0, workers: 1, restarts: 1 });
+  });
+
+  it('keeps nothing of one call for the next on the same thread', async () => {
+    const code = 'export default () => { const was = globalThis.left ?? 0; globalThis.left = 1; return was }';
+
+    expect([await run(code), await run(code)]).toEqual([ok('0'), ok('0')]);
+  });
+
+  it('keeps the memory of the process bounded over many bombs', async () => {
+    const bomb = 'export default () => { const a = []; for (;;) a.push(new Uint8Array(2 ** 20).fill(1)) }';
+    await run(bomb);
+    const before = process.memoryUsage.rss();
+
+    for (let i = 0; i < 20; i += 1) expect(await run(bomb)).toEqual(failed('memory'));
+
+    // Each of them holds 64 MB: what were kept would show as over a gigabyte.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(300 * MB);
+  });
+
+  it.each([
+    ['code over 64 KB', { code: `${ECHO}//${'x'.repeat(65_536)}` }, 'invalid_code'],
+    ['input over the limit', { args: ['"xxxx"', '1'], inputBytesMax: 6 }, 'invalid_input'],
+    ['a result over the limit', { args: ['"xxxx"'], resultBytesMax: 5 }, 'result_too_large'],
+  ])('refuses %s', async (_what, call, reason) => {
+    expect(await run(ECHO, call)).toEqual(failed(reason));
+    expect(await run(ECHO)).toEqual(ok('1'));
+  });
+
+  it('is a crash, and no rejection, when the thread can\'t start', async () => {
+    const broken = new Sandbox({ workerFile: pathToFileURL(path.join(folder, 'missing.js')) });
+
+    expect(await broken.run({ code: ECHO, args: ['1'], timeoutMs: 100, tenantKey: 'a' })).toEqual(failed('crashed'));
+    await broken.close();
+  });
+});
+
+describe('tenants', () => {
+  it('never hold all threads: others are served while one loops', async () => {
+    const loops = [1, 2, 3].map(() => run(LOOP, { timeoutMs: 2_000, tenantKey: 'looping' }));
+    let ended = 0;
+    for (const loop of loops) void loop.then(() => (ended += 1));
+
+    for (let i = 0; i < 5; i += 1) expect(await run(ECHO, { tenantKey: 'b' })).toEqual(ok('1'));
+
+    expect(ended).toBe(0);
+    expect(sandbox.figures()).toMatchObject({ running: 1, queued: 2 });
+  });
+
+  it('take turns', async () => {
+    start(1);
+    const order: string[] = [];
+    const note = (name: string, tenantKey: string): Promise<unknown> => run(ECHO, { tenantKey }).then(() => order.push(name));
+
+    await Promise.all([note('a1', 'a'), note('a2', 'a'), note('a3', 'a'), note('a4', 'a'), note('b1', 'b'), note('b2', 'b')]);
+
+    // a1 runs before b has come.
+    expect(order).toEqual(['a1', 'a2', 'b1', 'a3', 'b2', 'a4']);
+  });
+
+  it('have at most 1,000 calls waiting', async () => {
+    start(1);
+    const loop = run(LOOP, { timeoutMs: 500 });
+    const waiting = Array.from({ length: 1_000 }, () => run(ECHO));
+
+    expect(await run(ECHO)).toEqual(failed('busy'));
+
+    await sandbox.close();
+    expect(await Promise.all([loop, ...waiting])).toEqual(Array.from({ length: 1_001 }, () => failed('busy')));
+  });
+
+  it('have at most 64 MB waiting', async () => {
+    start(1);
+    const args = [JSON.stringify('x'.repeat(1.9 * MB))];
+    void run(LOOP, { timeoutMs: 500 });
+    const waiting = Array.from({ length: 34 }, () => run(ECHO, { args }));
+
+    const last = await waiting[33];
+
+    expect(last).toEqual(failed('busy'));
+    expect(sandbox.figures().queued).toBe(33);
+  });
+
+  it('are told that it is busy after 5 seconds of waiting', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'performance', 'setImmediate', 'queueMicrotask'] });
+    try {
+      start(1);
+      void run(LOOP, { timeoutMs: 60_000 });
+      const waiting = run(ECHO, { tenantKey: 'b' });
+
+      jest.advanceTimersByTime(5_000);
+
+      expect(await waiting).toEqual(failed('busy'));
+      expect(sandbox.figures()).toMatchObject({ running: 1, queued: 0 });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+describe('check', () => {
+  it.each([
+    ['export default (event) => event', null],
+    ['export default async function transform() {}', null],
+    ['export default class {}', null],
+    ['export default 1', 'The code has no function as its default export: write `export default (event) => event`.'],
+    ['export default (', 'unexpected token in expression: \'\' (line 1)'],
+    ['\n\nlet 1', 'variable name expected (line 3)'],
+    ['import "fs"; export default () => 1', 'could not load module \'fs\''],
+    ['for (;;); export default () => 1', 'The code did not end in time.'],
+    ['x'.repeat(70_000), 'The code is longer than 65536 bytes.'],
+  ])('says of %.40j: %s', async (code, sentence) => {
+    expect(await sandbox.check(code)).toBe(sentence);
+  });
+
+  it('accepts nothing that could not be checked', async () => {
+    await sandbox.close();
+
+    expect(await sandbox.check(ECHO)).toBe('The code could not be checked just now: send the request again.');
+  });
+});
+
+describe('close', () => {
+  it('ends what runs and what waits, and refuses what comes later', async () => {
+    start(1);
+    const calls = [run(LOOP), run(ECHO)];
+
+    await sandbox.close();
+
+    expect(await Promise.all([...calls, run(ECHO)])).toEqual([failed('busy'), failed('busy'), failed('busy')]);
+    expect(sandbox.figures()).toMatchObject({ queued: 0, workers: 0 });
+  });
+});
