@@ -13,14 +13,14 @@ import { Connection, template } from './connection.mjs';
 import { answerQuestions, MESSAGES_MAX } from './protocol.mjs';
 
 const TICK_MS = 1;
-const ACCEPTED = 202;
 /** After a refusal or a broken connection: a service that sheds load must not be asked again in a closed loop. */
 const PAUSE_MS = 10;
 const LAST_ANSWERS_MS = 10_000;
 
 /** @typedef {{ backlog?: number, perSecond?: number, count?: number }} Form */
 /** @typedef {Parameters<typeof template>[0]} Request */
-/** @typedef {Form & { ports: number[], connections: number, countsPort: number, first: number, request: Request }} Order */
+/** `accepts`: the status that says accepted. */
+/** @typedef {Form & { ports: number[], connections: number, countsPort: number, first: number, request: Request, accepts: number }} Order */
 
 class Run {
   #sent = 0;
@@ -106,7 +106,7 @@ class Run {
 
   /** @param {Connection} connection @param {number} status */
   #answered(connection, status) {
-    if (status === ACCEPTED) {
+    if (status === this.order.accepts) {
       this.acceptedAt[connection.number - this.order.first] = nowMs();
       this.#accepted++;
       this.#free.push(connection);

@@ -35,18 +35,23 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles }
   }
   const headers = { authorization: `Bearer ${key}` };
   let made = 0;
+  /** @type {(method: string, path: string, json?: unknown) => Promise<any>} */
+  const call = async (method, path, json) => {
+    const body = json === undefined ? undefined : JSON.stringify(json);
+    const sent = { method, headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' }, body };
+    const response = await fetch(`http://127.0.0.1:${ports[0]}${path}`, sent);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  };
   const createDestination = async (/** @type {{ url: string, perSecond?: number }} */ { url, perSecond }) => {
     const limit = perSecond === undefined ? {} : { rate_limit: { per_second: perSecond } };
-    const body = JSON.stringify({ name: `bench ${++made}`, type: 'https', url, ...limit });
-    const request = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
-    const response = await fetch(`http://127.0.0.1:${ports[0]}/v1/destinations`, request);
-    const text = await response.text();
-    if (response.status !== 201) throw new Error(`POST /v1/destinations answered ${response.status}: ${text}`);
-    return /** @type {string} */ (JSON.parse(text).id);
+    const { id } = await call('POST', '/v1/destinations', { name: `bench ${++made}`, type: 'https', url, ...limit });
+    return /** @type {string} */ (id);
   };
   const destination = await createDestination({ url: targetUrl });
   return {
-    ports, headers, destination, processes, createDestination,
+    ports, headers, destination, processes, createDestination, call,
     stop: async () => void (await Promise.all(children.map(stopProcess))),
   };
 }

@@ -43,6 +43,9 @@ export function promises(rows) {
   const judge = judgeBy(rows);
   return [
     judge('service / limit', rate(rows, 'service') / rate(rows, 'limit'), '>= 0.6', ['service', 'limit']),
+    judge('receive / service', rate(rows, 'receive') / rate(rows, 'service'), '>= 0.7', ['receive', 'service']),
+    judge('replay / service', rate(rows, 'replay') / rate(rows, 'service'), '>= 0.5', ['service']),
+    judge('replay-beside / alone', rate(rows, 'replay-beside') / rate(rows, 'replay-beside:alone'), '>= 0.8', ['replay-beside', 'replay-beside:alone']),
     judge('commits per delivery', rows.get('service')?.commits, '<= 0.1', ['service']),
     judge('accept p99 at half load, ms', half?.accept.p99, '< 20', ['service-half']),
     judge('202 to receipt p99 at half load, ms', half?.receipt.p99, '< 60', ['service-half']),

@@ -1,7 +1,8 @@
 import { startLimit } from './limit/subject.mjs';
-import { startPosthorn } from './posthorn.mjs';
+import { pull, receive, replay } from './inbound.mjs';
 import { scale } from './scale.mjs';
-import { breakIn, fill, measure } from './window.mjs';
+import { receiver, withService, withSubject } from './subjects.mjs';
+import { fill, measure } from './window.mjs';
 
 /** Processes of the limit; the service has as many. */
 const LIMIT_PROCESSES = 2;
@@ -17,27 +18,6 @@ const UNREACHED_PER_SECOND = 1_000_000;
  *
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
-
-/**
- * @template {import('./window.mjs').Subject} T
- * @param {Bench} bench
- * @param {(options: { databaseUrl: string, targetUrl: string, directory: string }) => Promise<T>} start
- * @param {(subject: T & { database: string }) => Promise<void>} use
- */
-async function withSubject(bench, start, use) {
-  const database = await bench.database.create();
-  const subject = await start({ databaseUrl: database.url, targetUrl: `${receiver(bench)}/ok`, directory: bench.directory });
-  await breakIn(bench, subject);
-  await use({ ...subject, database: database.name });
-  await subject.stop();
-  await bench.database.drop(database.name);
-}
-
-/** @param {Bench} bench */
-const receiver = (bench) => `http://127.0.0.1:${bench.receiverPort}`;
-
-/** @param {Bench} bench @param {import('./posthorn.mjs').Role[]} roles @param {(subject: Service) => Promise<void>} use */
-const withService = (bench, roles, use) => withSubject(bench, (options) => startPosthorn({ ...options, roles }), use);
 
 /** The limit, sustained, and at half of that. @type {Block} */
 const limit = {
@@ -124,4 +104,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [limit, service, failing, refused, hanging, limited, apart, scale];
+export const BLOCKS = [limit, service, receive, pull, replay, failing, refused, hanging, limited, apart, scale];

@@ -7,6 +7,8 @@ import { breakIn, measure } from './window.mjs';
 
 const STORED = 1_000_000;
 const RETRIES = 100_000;
+/** Enough for a page of each list, dead letters among them, and none that waits. */
+const FEW = 6_000;
 const LIST_CALLS = 200;
 const CLAIMS = 20;
 const CLAIMED_AT_ONCE = 100;
@@ -24,7 +26,7 @@ const EXPIRES = `(now() - ((${STORED} - n) * 1728) * interval '1 millisecond' + 
 
 /** Twenty days of events, one in a hundred a dead letter, the newest tenth waiting for a retry in an hour. */
 const FILL = [
-  `create temp table filled as select n, ${ID} as id, ${EXPIRES} as expires_on from generate_series(1, ${STORED}) n`,
+  `create temp table filled as select n, ${ID} as id, ${EXPIRES} as expires_on from generate_series($1::int, $2::int) n`,
   `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
    select $1, id, expires_on, $2, 'outbound', 'bench.stored', 200, '{"pad":"' || repeat('x', 190) || '"}' from filled`,
   `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
@@ -52,8 +54,10 @@ export const scale = {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
 
+    // So that a page of every list is full in both: an empty one would cost nothing.
+    await fillUp(client, 1, FEW);
     report({ name: 'scale:empty', figures: await probed(bench, measured, database.url) });
-    await fillUp(client);
+    await fillUp(client, FEW + 1, STORED);
     report({ name: 'scale', figures: await probed(bench, measured, database.url) });
 
     await client.end();
@@ -62,11 +66,12 @@ export const scale = {
   },
 };
 
-/** @param {pg.Client} client */
-async function fillUp(client) {
+/** The events from one number to another. @param {pg.Client} client @param {number} from @param {number} to */
+async function fillUp(client, from, to) {
   const { rows } = await client.query('select environment_id, id from destinations limit 1');
   const { environment_id: environmentId, id } = rows[0];
-  for (const [i, text] of FILL.entries()) await client.query(text, i === 0 ? [] : [environmentId, id]);
+  for (const [i, text] of FILL.entries()) await client.query(text, i === 0 ? [from, to] : [environmentId, id]);
+  await client.query('drop table filled');
   await client.query('vacuum (analyze)');
   await client.query('checkpoint');
 }

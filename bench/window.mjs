@@ -23,6 +23,7 @@ const FILL_WITHIN_MS = 300_000;
  * @property {string} destination the healthy one
  * @property {import('./measure.mjs').Measured[]} processes
  * @property {(options: { url: string, perSecond?: number }) => Promise<string>} [createDestination]
+ * @property {(method: string, path: string, json?: unknown) => Promise<any>} [call] a request to its API; throws unless it succeeds
  * @property {() => Promise<void>} stop
  */
 
@@ -60,14 +61,17 @@ const FILL_WITHIN_MS = 300_000;
 
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** @typedef {{ destination?: string, hasKey?: boolean }} To */
+/** `receive`: the receive URL's path and the headers of a provider, in place of a send. */
+/** @typedef {{ destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> } }} To */
 
 /** @param {Bench} bench @param {Subject} subject @param {To} to @param {import('./load.mjs').Form} form */
-function order(bench, subject, { destination = subject.destination, hasKey = false }, form) {
+function order(bench, subject, { destination = subject.destination, hasKey = false, receive }, form) {
+  const { connections, countsPort, nextNumber: first } = bench;
+  const shared = { kind: 'start', ports: subject.ports, connections, countsPort, first };
+  if (receive) return { ...shared, request: { ...receive, body: payload(PAYLOAD_BYTES), hasKey: false }, accepts: 200, ...form };
   const body = `{"destination":"${destination}","event_type":"order.paid","payload":${payload(PAYLOAD_BYTES)}}`;
   const request = { path: '/v1/send', headers: subject.headers, body, hasKey };
-  const { connections, countsPort, nextNumber: first } = bench;
-  return { kind: 'start', ports: subject.ports, connections, countsPort, first, request, ...form };
+  return { ...shared, request, accepts: 202, ...form };
 }
 
 /**
@@ -88,6 +92,15 @@ export async function breakIn(bench, subject) {
  */
 export async function fill(bench, subject, destination, count) {
   await send(bench, order(bench, subject, { destination }, { count }), count);
+}
+
+/**
+ * The same for events that an endpoint receives.
+ *
+ * @param {Bench} bench @param {Subject} subject @param {NonNullable<To['receive']>} receive @param {number} count
+ */
+export async function fillEndpoint(bench, subject, receive, count) {
+  await send(bench, order(bench, subject, { receive }, { count }), count);
 }
 
 /** @param {Bench} bench @param {object} order @param {number} count */

@@ -10,9 +10,14 @@ import { queueOptions } from './kernel/queue.js';
 import { AuthModule } from './modules/auth/auth.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
+import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
 import { EventsModule } from './modules/events/events.module.js';
+import { MetricsModule } from './modules/metrics/metrics.module.js';
+import { PullModule } from './modules/pull/pull.module.js';
 import { ReplayModule } from './modules/replay/replay.module.js';
+import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
+import { SandboxModule } from './sandbox/sandbox.module.js';
 
 /** The table of contents: every module, in the order in which data flows. */
 @Module({})
@@ -25,12 +30,17 @@ export class AppModule {
         BullModule.forRoot(queueOptions(config)),
         HttpModule,
         EgressModule,
+        SandboxModule,
         AdaptersModule,
         AuthModule,
+        SecretsModule,
         DestinationsModule,
         SendModule,
+        EndpointsModule,
         EventsModule,
-        ReplayModule,
+        PullModule,
+        MetricsModule,
+        ReplayModule.for(config.role),
         DeliveryModule.for(config.role),
         ...extensions,
       ],

@@ -13,6 +13,7 @@ import { SystemClock } from './kernel/clock.js';
 import { Config, loadConfig } from './kernel/config.js';
 import { Database } from './kernel/database.js';
 import { Ids } from './kernel/ids.js';
+import { Keyring } from './kernel/keyring.js';
 import { Readiness } from './kernel/readiness.js';
 import { provideMasterKey } from './master-key.js';
 import { connect, runMigrations } from './migrate.js';
@@ -51,6 +52,7 @@ async function startApp(complete: Config, logger: Logger): Promise<NestFastifyAp
     abortOnError: false,
   });
   configureApp(app);
+  await app.get(Keyring).load();
   const keys = await app.get(FirstStart).run();
   await app.listen({ port: complete.port, host: complete.host });
   announce(app, complete, keys);

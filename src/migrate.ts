@@ -18,12 +18,22 @@ export async function connect(source: DataSource, onWait: () => void = () => und
   }
 }
 
+/**
+ * Transaction ids are those of one PostgreSQL cluster. A database that was restored into another one begins a new epoch,
+ * so that the order of what is pulled goes on rising.
+ */
+const BEGIN_EPOCH = `
+  insert into cluster_epochs (system_identifier, epoch)
+  select system_identifier, coalesce((select max(epoch) from cluster_epochs), 0) + 1 from pg_control_system()
+  on conflict (system_identifier) do nothing`;
+
 /** Brings a connected database up to date. Several processes may start at once: an advisory lock puts them in line. */
 export async function runMigrations(source: DataSource): Promise<void> {
   const runner = source.createQueryRunner();
   try {
     await runner.query(`select pg_advisory_lock(hashtext('posthorn migrations'))`);
     await source.runMigrations();
+    await runner.query(BEGIN_EPOCH);
   } finally {
     await runner.query(`select pg_advisory_unlock(hashtext('posthorn migrations'))`).catch(() => undefined);
     await runner.release();

@@ -5,11 +5,13 @@ import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { headersOf, HttpsAdapter } from './https.js';
+import { Probe } from './probe.js';
 
 const NEW_KEY = Buffer.alloc(32, 1);
 const OLD_KEY = Buffer.alloc(24, 2);
 
 const OUTGOING: Outgoing = {
+  request: () => Promise.resolve(null),
   webhookId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
   eventType: 'invoice.paid',
   body: '{"test": 2432232314}',
@@ -56,7 +58,8 @@ function arrange(...answers: EgressAnswer[]): { adapter: HttpsAdapter; requests:
     },
   } as unknown as EgressAgent;
   const policy = egressPolicy({ allowCidrs: [], allowHttp: false });
-  return { adapter: new HttpsAdapter(agent, { check: (url: string) => checkUrl(url, policy) } as unknown as EgressGate), requests };
+  const gate = { check: (url: string) => checkUrl(url, policy) } as unknown as EgressGate;
+  return { adapter: new HttpsAdapter(agent, gate, new Probe(agent, gate)), requests };
 }
 
 describe('headersOf', () => {

@@ -1,14 +1,13 @@
 import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
-import { EgressAgent, type EgressAnswer } from '#egress/agent.js';
+import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
 import { excerptOf } from './excerpt.js';
+import { Probe } from './probe.js';
 
 const USER_AGENT = 'Posthorn/0.1';
 const ANSWER_BYTES_MAX = 64 * 1024;
-const PROBE_TIMEOUT_MS = 10_000;
-const PROBE_BYTES_MAX = 1024;
 
 /** Signed POSTs to an HTTPS URL (Standard Webhooks 1.0.0). */
 @Adapter()
@@ -19,6 +18,7 @@ export class HttpsAdapter extends DestinationAdapter {
   constructor(
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,
+    private readonly prober: Probe,
   ) {
     super();
   }
@@ -31,14 +31,8 @@ export class HttpsAdapter extends DestinationAdapter {
     return verdict.ok ? faults : [{ path: 'url', message: verdict.reason }, ...faults];
   }
 
-  /** HEAD, and GET when a server breaks the connection at it. Any status says that somebody is there. */
-  override async probe({ url }: Draft): Promise<ProbeReport> {
-    const verdict = this.gate.check(url ?? '');
-    if (!verdict.ok) return { ok: false, check: 'connectivity', detail: verdict.reason };
-    const head = await this.ask('HEAD', verdict.url, PROBE_TIMEOUT_MS);
-    const restMs = Math.floor(PROBE_TIMEOUT_MS - head.durationMs);
-    const mayKnowGet = head.kind === 'error' && (head.error === 'protocol' || head.error === 'connection') && restMs > 0;
-    return report(mayKnowGet ? await this.ask('GET', verdict.url, restMs) : head);
+  override probe({ url }: Draft): Promise<ProbeReport> {
+    return this.prober.run(url ?? '');
   }
 
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
@@ -56,11 +50,6 @@ export class HttpsAdapter extends DestinationAdapter {
     const { status, headers, body } = answer;
     return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
   }
-
-  private ask(method: 'HEAD' | 'GET', url: URL, timeoutMs: number): Promise<EgressAnswer> {
-    const headers = { 'user-agent': USER_AGENT, accept: '*/*' };
-    return this.agent.exchange({ method, url, headers, body: null, timeoutMs, bodyBytesMax: PROBE_BYTES_MAX });
-  }
 }
 
 /** The message's headers win over the destination's, and ours over both: what a receiver verifies is never a caller's. */
@@ -68,7 +57,8 @@ export function headersOf(outgoing: Outgoing, { headers: fixed, signingKeys }: P
   const { webhookId, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const headers: Record<string, string> = { ...fixed, ...outgoing.headers };
-  headers['content-type'] = 'application/json';
+  // A received event brings the type it came with; a sent one is always JSON.
+  headers['content-type'] = outgoing.headers?.['content-type'] ?? 'application/json';
   headers['user-agent'] = USER_AGENT;
   headers['webhook-id'] = webhookId;
   headers['webhook-timestamp'] = String(timestampSeconds);
@@ -76,9 +66,4 @@ export function headersOf(outgoing: Outgoing, { headers: fixed, signingKeys }: P
   if (replayed) headers['webhook-replayed'] = 'true';
   if (traceparent !== null) headers['traceparent'] = traceparent;
   return headers;
-}
-
-function report(answer: EgressAnswer): ProbeReport {
-  if (answer.kind === 'error') return { ok: false, check: 'connectivity', detail: answer.detail };
-  return { ok: true, detail: `The target answered with status ${answer.status}.` };
 }

@@ -1,9 +1,10 @@
 import { isNotShipped } from './not-shipped.js';
 
 it.each([
-  ['/v1/endpoints', true],
-  ['/v1/endpoints/ep_1/replay', true],
-  ['/v1/metrics', true],
+  ['/v1/domains', true],
+  ['/v1/aliases/al_1/replay', true],
+  ['/v1/endpoints', false],
+  ['/v1/ingest-domains', false],
   ['/v1/emails/batch', true],
   ['/mcp', true],
   ['/oauth/token', true],

@@ -1,7 +1,7 @@
 /** Collections of the specification and the contract that come in a later phase (specification, Versioning 3). */
 const COLLECTIONS = new Set([
-  'aliases', 'app', 'audit', 'billing', 'domains', 'emails', 'endpoints', 'event-types', 'ingest-domains',
-  'members', 'metrics', 'providers', 'pull', 'replays', 'secrets', 'suppressions',
+  'aliases', 'app', 'audit', 'billing', 'domains', 'emails', 'event-types',
+  'members', 'providers', 'suppressions',
 ]);
 
 /** Paths outside of /v1 that come later: agents and their sign-in (contract, section 13). */

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import type { Clock } from './clock.js';
-import type { Config } from './config.js';
 import { Cursors, type CursorQuery } from './cursors.js';
 import { ApiError } from './errors.js';
 import type { Tenant } from './tenant.js';
@@ -10,9 +9,9 @@ const QUERY: CursorQuery = { list: 'events', filters: { status: 'dlq', event_typ
 const LAST = '0190f0a0-0000-0000-0000-00000000000a';
 const HOUR_MS = 3_600_000;
 
-function arrange(masterKey = Buffer.alloc(32, 1)) {
+function arrange(key = Buffer.alloc(32, 1)) {
   const time = { nowMs: 1_000_000 };
-  const cursors = new Cursors({ masterKey } as Config, { nowMs: () => time.nowMs } as unknown as Clock);
+  const cursors = new Cursors({ derived: () => key }, { nowMs: () => time.nowMs } as unknown as Clock);
   return { cursors, time };
 }
 
@@ -27,7 +26,7 @@ function refusal(read: () => unknown): ApiError {
 }
 
 describe('Cursors', () => {
-  it('reads back the position that it issued, on every node with the same master key', () => {
+  it('reads back the position that it issued, on every node with the same keyring', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (last) => {
         const cursor = arrange().cursors.issue(TENANT, QUERY, last);
@@ -75,7 +74,7 @@ describe('Cursors', () => {
     expect(refusal(() => cursors.read(tenant, query, cursor))).toMatchObject({ type: 'bad_request' });
   });
 
-  it('refuses with 400 a cursor of another master key', () => {
+  it('refuses with 400 a cursor of another keyring', () => {
     const cursor = arrange(Buffer.alloc(32, 2)).cursors.issue(TENANT, QUERY, LAST);
 
     expect(refusal(() => arrange().cursors.read(TENANT, QUERY, cursor))).toMatchObject({ type: 'bad_request' });

@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from './clock.js';
-import { Config } from './config.js';
 import { badRequest } from './errors.js';
+import { Keyring } from './keyring.js';
 import type { Tenant } from './tenant.js';
 
 /** The query that a cursor belongs to: the list's name and its filters. */
@@ -15,18 +15,17 @@ const LIFETIME_MS = 3_600_000;
 
 /**
  * Opaque list positions: signed, bound to the tenant and to the query that they came from, valid for one hour.
- * The key is derived from the master key, so every node accepts what another one gave out.
+ * The key is derived from the keyring and not from MASTER_KEY, so every node accepts what another one gave out, also
+ * while a rotation of MASTER_KEY goes through the fleet.
  */
 @Injectable()
 export class Cursors {
-  private readonly key: Buffer;
+  private key: Buffer | null = null;
 
   constructor(
-    config: Config,
+    @Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>,
     private readonly clock: Clock,
-  ) {
-    this.key = createHmac('sha256', config.masterKey).update('posthorn cursors v1').digest();
-  }
+  ) {}
 
   /** A cursor that goes on behind `last`. */
   issue(tenant: Tenant, query: CursorQuery, last: string): string {
@@ -49,6 +48,7 @@ export class Cursors {
 
   private sign(tenant: Tenant, query: CursorQuery, body: string): Buffer {
     const bound = JSON.stringify([tenant.environmentId, query.list, Object.entries(query.filters).sort()]);
+    this.key ??= this.keyring.derived('posthorn cursors v2');
     const mac = createHmac('sha256', this.key).update(createHash('sha256').update(bound).digest());
     return mac.update(body).digest().subarray(0, 16);
   }

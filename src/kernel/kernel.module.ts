@@ -5,6 +5,8 @@ import { Config } from './config.js';
 import { Cursors } from './cursors.js';
 import { Database } from './database.js';
 import { Ids } from './ids.js';
+import { Keyring } from './keyring.js';
+import { KeyringStore } from './keyring.store.js';
 import { Metrics } from './metrics.js';
 import { Notifications } from './notifications.js';
 import { Readiness } from './readiness.js';
@@ -16,7 +18,7 @@ import { Vault } from './vault.js';
 @Module({})
 export class KernelModule {
   static with(config: Config, dataSource: DataSource): DynamicModule {
-    const provided = [Clock, Config, Cursors, Database, Ids, Metrics, Notifications, Readiness, Tracing, Vault];
+    const provided = [Clock, Config, Cursors, Database, Ids, Keyring, Metrics, Notifications, Readiness, Tracing, Vault];
     return {
       module: KernelModule,
       providers: [
@@ -26,6 +28,8 @@ export class KernelModule {
         Cursors,
         Database,
         Ids,
+        Keyring,
+        KeyringStore,
         Metrics,
         Notifications,
         Readiness,

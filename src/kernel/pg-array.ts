@@ -6,7 +6,7 @@ import { writeId } from './ids.js';
  * The text format costs an escape pass over every byte in Node and its undoing in PostgreSQL; a batch of JSON bodies
  * is made of quotes. `pg` sends a Buffer as a binary parameter, so these go through untouched.
  */
-const OID = { bool: 16, int2: 21, int4: 23, text: 25, uuid: 2950, timestamptz: 1184, date: 1082, jsonb: 3802 } as const;
+const OID = { bool: 16, bytea: 17, int2: 21, int4: 23, text: 25, uuid: 2950, timestamptz: 1184, date: 1082, jsonb: 3802 } as const;
 
 /** Milliseconds from the Unix epoch to PostgreSQL's, 2000-01-01. */
 const PG_EPOCH_MS = 946_684_800_000;
@@ -46,6 +46,17 @@ export function textArray(values: readonly (string | null)[]): Buffer {
 /** `jsonb[]` of JSON texts. */
 export function jsonbArray(values: readonly (string | null)[]): Buffer {
   return variable(OID.jsonb, values, true);
+}
+
+/** `bytea[]`. */
+export function byteaArray(values: readonly (Buffer | null)[]): Buffer {
+  const buffer = Buffer.allocUnsafe(20 + values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 0));
+  let offset = header(buffer, OID.bytea, values.length, values.includes(null));
+  for (const value of values) {
+    offset = buffer.writeInt32BE(value?.length ?? -1, offset);
+    if (value !== null) offset += value.copy(buffer, offset);
+  }
+  return buffer.subarray(0, offset);
 }
 
 function variable(oid: number, values: readonly (string | null)[], versioned: boolean): Buffer {

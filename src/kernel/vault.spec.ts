@@ -1,10 +1,24 @@
 import * as fc from 'fast-check';
+import { firstDataKey } from './data-key.js';
 import { sealedIn, Vault } from './vault.js';
 
 const MASTER_KEY = Buffer.alloc(32, 7);
 const CONTEXT = sealedIn({ table: 'destinations', environmentId: 1, id: '0190f0a0-0000-0000-0000-000000000001', column: 'secret' });
 
-const vault = new Vault({ masterKey: MASTER_KEY });
+/** What the release before data keys stored for that context under that MASTER_KEY. */
+const SEALED_BY_VERSION_1 = Buffer.from(
+  '01cafebabefacedbaddecaf888c1bfe73a791b5eb4f774a9ef5655be8e038c38432ec86c21097d954760bbd635d4f4b851802a67', 'hex',
+);
+
+/** A vault of a process that knows these data keys, by number. */
+function vaultWith(keys: Record<number, Buffer>): Vault {
+  const newest = Math.max(...Object.keys(keys).map(Number));
+  return new Vault({ newest: () => ({ id: newest, key: keys[newest] as Buffer }), find: (id) => keys[id] ?? null });
+}
+
+const FIRST = firstDataKey(MASTER_KEY);
+const SECOND = Buffer.alloc(32, 1);
+const vault = vaultWith({ 0: FIRST, 1: SECOND });
 
 describe('Vault', () => {
   it('opens what it sealed, text and bytes of any length', () => {
@@ -16,11 +30,11 @@ describe('Vault', () => {
     expect(vault.open(vault.seal('schön', CONTEXT), CONTEXT).toString()).toBe('schön');
   });
 
-  it('writes version, IV and tag in front, and never the plaintext', () => {
-    const sealed = vault.seal('top secret', CONTEXT);
+  it('writes version, data key, IV and tag in front, and never the plaintext', () => {
+    const sealed = vaultWith({ 0x01020304: SECOND }).seal('top secret', CONTEXT);
 
-    expect(sealed[0]).toBe(1);
-    expect(sealed).toHaveLength(1 + 12 + 16 + 'top secret'.length);
+    expect(sealed.subarray(0, 5).toString('hex')).toBe('0201020304');
+    expect(sealed).toHaveLength(1 + 4 + 12 + 16 + 'top secret'.length);
     expect(sealed.includes('secret')).toBe(false);
   });
 
@@ -28,10 +42,20 @@ describe('Vault', () => {
     expect(vault.seal('a', CONTEXT)).not.toEqual(vault.seal('a', CONTEXT));
   });
 
-  it('is opened by another node with the same master key', () => {
-    const other = new Vault({ masterKey: Buffer.from(MASTER_KEY) });
+  it('opens what version 1 sealed, and does so after a rotation too', () => {
+    expect(vault.open(SEALED_BY_VERSION_1, CONTEXT).toString()).toBe('sealed before data keys');
+    expect(vaultWith({ 0: FIRST, 1: SECOND, 2: Buffer.alloc(32, 2) }).open(SEALED_BY_VERSION_1, CONTEXT).toString()).toBe('sealed before data keys');
+    expect(() => vault.open(SEALED_BY_VERSION_1, 'elsewhere')).toThrow('was altered');
+  });
 
-    expect(other.open(vault.seal('a', CONTEXT), CONTEXT).toString()).toBe('a');
+  it('seals with the newest data key, and opens what older ones sealed', () => {
+    const later = vaultWith({ 0: FIRST, 1: SECOND, 2: Buffer.alloc(32, 2) });
+
+    const [before, after] = [vault.seal('a', CONTEXT), later.seal('b', CONTEXT)];
+
+    expect(later.open(before, CONTEXT).toString()).toBe('a');
+    expect(later.open(after, CONTEXT).toString()).toBe('b');
+    expect(() => vault.open(after, CONTEXT)).toThrow('was sealed with data key 2, which this process does not know yet');
   });
 
   it('does not open in another row, column, table or environment', () => {
@@ -41,6 +65,13 @@ describe('Vault', () => {
     for (const moved of [{ table: 'environments' }, { environmentId: 2 }, { id: 'b' }, { column: 'previous_secret' }]) {
       expect(() => vault.open(sealed, sealedIn({ ...place, ...moved }))).toThrow('was altered');
     }
+  });
+
+  it('does not open under the name of another data key, even one with the same bytes', () => {
+    const sealed = vault.seal('a', CONTEXT);
+    sealed.writeUInt32BE(2, 1);
+
+    expect(() => vaultWith({ 1: SECOND, 2: SECOND }).open(sealed, CONTEXT)).toThrow('was altered');
   });
 
   it('does not open when any bit was altered', () => {
@@ -54,16 +85,25 @@ describe('Vault', () => {
   });
 
   it('does not open when it was cut, in the ciphertext, in the tag or before it', () => {
-    const sealed = vault.seal('abc', CONTEXT);
-
-    for (let length = 0; length < sealed.length; length += 1) {
-      expect(() => vault.open(sealed.subarray(0, length), CONTEXT)).toThrow();
+    for (const sealed of [vault.seal('abc', CONTEXT), SEALED_BY_VERSION_1]) {
+      for (let length = 0; length < sealed.length; length += 1) {
+        expect(() => vault.open(sealed.subarray(0, length), CONTEXT)).toThrow(/^The secret of/);
+      }
     }
   });
 
-  it('names MASTER_KEY when another one is configured', () => {
-    const other = new Vault({ masterKey: Buffer.alloc(32, 8) });
+  it('says where a value is that it cannot open, and nothing of the value or a key', () => {
+    const failure = (sealed: Buffer): string => {
+      try {
+        vault.open(sealed, CONTEXT);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      throw new Error('It was opened.');
+    };
+    const foreign = vaultWith({ 1: Buffer.alloc(32, 8) }).seal('hunter2', CONTEXT);
 
-    expect(() => other.open(vault.seal('a', CONTEXT), CONTEXT)).toThrow(/MASTER_KEY is not the one it was sealed with/);
+    expect(failure(Buffer.of(9))).toBe(`The secret of ${CONTEXT} is not in a form that is known.`);
+    expect(failure(foreign)).toBe(`The secret of ${CONTEXT} can't be opened: it was sealed for another place, or was altered.`);
   });
 });

@@ -177,7 +177,7 @@ describe('events', () => {
       const attempt = { duration_ms: expect.any(Number), at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), replayed: false };
       expect(event).toEqual({
         id: `evt_${messageId.slice(4)}`, message_id: messageId, webhook_id: messageId, event_type: 'a.b', direction: 'outbound', endpoint: null,
-        status: 'delivered', destination, received_at: expect.any(String), headers: { 'x-tenant': '42' }, payload: { n: 1 },
+        status: 'delivered', destination, received_at: expect.any(String), headers: { 'x-tenant': '42' }, payload: { n: 1 }, payload_encoding: 'json',
         deliveries: [{ destination, status: 'delivered', next_attempt_at: null, reason: null, replayed: false }],
         attempts: [
           { number: 1, status: 500, response_excerpt: 'first', error: null, ...attempt },

@@ -21,6 +21,11 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/destinations/{id}/test': 'write',
   'GET /v1/destinations/{id}/secret': 'write',
   'POST /v1/destinations/{id}/secret/rotate': 'write',
+  'GET /v1/secrets': 'read',
+  'POST /v1/secrets': 'write',
+  'GET /v1/secrets/{id}': 'read',
+  'PUT /v1/secrets/{id}': 'write',
+  'DELETE /v1/secrets/{id}': 'write',
   'GET /v1/org': 'read',
   'PATCH /v1/org': 'admin',
   'GET /v1/signing-secret': 'write',
@@ -51,7 +56,7 @@ describe('scopes', () => {
   /** A call that gets past the door if it may, and does nothing behind it. */
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
     const [method = '', template = ''] = route.split(' ');
-    const prefix = template.startsWith('/v1/keys') ? 'ek' : template.startsWith('/v1/events') ? 'evt' : 'dst';
+    const prefix = template.startsWith('/v1/keys') ? 'ek' : template.startsWith('/v1/events') ? 'evt' : template.startsWith('/v1/secrets') ? 'sec' : 'dst';
     const path = template.replace('{id}', `${prefix}_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`);
     return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }

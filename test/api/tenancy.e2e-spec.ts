@@ -8,7 +8,7 @@ import type { TargetPath, Targets } from './scene.js';
 interface Environment {
   mode: 'live' | 'test';
   key: string;
-  ids: { destinations: string; keys: string; events: string; message: string };
+  ids: { destinations: string; keys: string; events: string; secrets: string; message: string };
   target: TargetPath;
 }
 
@@ -17,6 +17,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v1/destinations/{id}': { name: 'Taken over', status: 'disabled' },
   'POST /v1/destinations/{id}/secret/rotate': { grace_seconds: 0 },
   'POST /v1/keys/{id}/rotate': { grace_seconds: 0 },
+  'PUT /v1/secrets/{id}': { value: 'taken over' },
 };
 
 describe('tenancy', () => {
@@ -41,8 +42,9 @@ describe('tenancy', () => {
     const owner = actingAs(key);
     const destination = await destinationAt(owner, target.url, { name: `Only in ${mode}` });
     const message = await send(owner, destination, { event_type: `only.in.${mode}` });
+    const secret = await owner.api('POST', '/v1/secrets', { name: 'TOKEN', value: mode });
     const [own, event] = [await owner.api('GET', '/v1/keys?limit=100'), await eventIn(owner, message, 'delivered')];
-    return { mode, key, target, ids: { destinations: destination, keys: own.json.data.at(-1).id, events: event.id, message } };
+    return { mode, key, target, ids: { destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, message } };
   }
 
   /** The server as the owner of a key sees it. */
@@ -60,7 +62,7 @@ describe('tenancy', () => {
 
     for (const [stranger, owner] of pairs()) {
       for (const [method, path] of withId) {
-        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events';
+        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets';
         const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
         answers.push([`${method} ${path}`, await server.api(method, path.replace('{id}', owner.ids[kind]), body, as(stranger.key))]);
       }
@@ -77,7 +79,7 @@ describe('tenancy', () => {
     const seen: unknown[] = [];
     for (const { key, ids, target } of [live, test]) {
       const destination = `/v1/destinations/${ids.destinations}`;
-      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, '/v1/signing-secret']) {
+      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, '/v1/signing-secret']) {
         seen.push((await server.api('GET', path, undefined, as(key))).json);
       }
       const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;

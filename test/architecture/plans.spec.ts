@@ -8,7 +8,7 @@ import type { Tenant } from '../../src/kernel/tenant.js';
 import { AcceptStore } from '../../src/modules/events/accept.store.js';
 import type { ClaimedDelivery, DeliveryResult, NewEvent } from '../../src/modules/events/contract.js';
 import { DueStore } from '../../src/modules/events/due.store.js';
-import { EventsStore, type EventFilter, type EventRow, type EventStatus } from '../../src/modules/events/events.store.js';
+import { EventsStore, type DeliveryStatus, type EventFilter, type EventRow } from '../../src/modules/events/events.store.js';
 import { RecordStore } from '../../src/modules/events/record.store.js';
 import { RedeliverStore } from '../../src/modules/events/redeliver.store.js';
 import { ENVIRONMENT, fillLedger, type FilledLedger } from './ledger-of-a-million.js';
@@ -99,6 +99,8 @@ function result(held: ClaimedDelivery, n: number): DeliveryResult {
     reason: null,
     dueAtMs: retrying ? ledger.nowMs + 5_000 : null,
     parked: false,
+    pulled: false,
+    counted: true,
     attemptsUsed: 2,
     attempt: { number: 2, startedAtMs: ledger.nowMs, durationMs: 42, httpStatus: 200, error: null, excerpt: 'ok' },
   };
@@ -126,10 +128,10 @@ const HOT: [string, (recording: Database) => Promise<unknown>, string[], number]
   ['the answer of a key', (db) => new AcceptStore(db).answerOf(event(1, once(1))), ['idempotency_keys_pkey'], 20],
 ];
 
-type ListFilter = Pick<EventFilter, 'status' | 'eventType' | 'targetId'>;
+type ListFilter = Pick<EventFilter, 'eventType' | 'targetId'> & { status?: DeliveryStatus };
 
 /** The index that a list starts from when nothing but its status bounds it, as the comments of events.store.ts have it. */
-const STARTS: Record<EventStatus, string> = {
+const STARTS: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries_pkey',
   delivered: 'deliveries_pkey',
   dlq: 'deliveries_status_idx',

@@ -180,6 +180,19 @@ describe('what the service answers', () => {
     await call(200, 'GET', `/v1/keys/${next.id}`);
   });
 
+  it('conforms: secrets', async () => {
+    const { id } = (await call(201, 'POST', '/v1/secrets', { name: 'TOKEN', value: 'tok_1', description: 'The CRM' })).json;
+    await call(201, 'POST', '/v1/secrets', { name: 'OTHER', value: 'tok_2' });
+    const page = (await call(200, 'GET', '/v1/secrets?limit=1')).json;
+    await call(200, 'GET', `/v1/secrets?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'PUT', `/v1/secrets/${id}`, { value: 'tok_3' });
+    const user = (await call(201, 'POST', '/v1/destinations', destination('/ok', { headers: { 'x-a': '{{secrets.TOKEN}}' } }))).json.id;
+    await call(200, 'GET', `/v1/secrets/${id}`);
+    await call(409, 'DELETE', `/v1/secrets/${id}`);
+    await call(204, 'DELETE', `/v1/destinations/${user}`);
+    await call(204, 'DELETE', `/v1/secrets/${id}`);
+  });
+
   it('conforms: destinations', async () => {
     await call(200, 'POST', '/v1/destinations/check', { type: 'https', url: `${receiver.url}/ok` });
     const { id } = (await call(201, 'POST', '/v1/destinations', destination('/ok', {

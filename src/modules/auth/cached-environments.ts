@@ -53,10 +53,11 @@ export class CachedEnvironments extends Environments {
   private async load(environmentId: number): Promise<Known> {
     const row = await this.store.findEnvironment(environmentId);
     if (row === null) throw notFound('environment');
+    const { slug } = await this.store.find(row.organizationId);
     const current = currentKey(this.vault, row);
     const previous = previousKey(this.vault, row);
     return {
-      environment: environment(row),
+      environment: environment(row, slug),
       current: [current],
       both: previous === null ? [current] : [current, previous],
       graceUntilMs: row.previousSecretUntil?.getTime() ?? -Infinity,
@@ -64,6 +65,6 @@ export class CachedEnvironments extends Environments {
   }
 }
 
-function environment({ id, organizationId, mode, retentionDays }: EnvironmentEntity): Environment {
-  return { environmentId: id, organizationId, mode, retentionDays };
+function environment({ id, organizationId, mode, retentionDays }: EnvironmentEntity, organizationSlug: string): Environment {
+  return { environmentId: id, organizationId, organizationSlug, mode, retentionDays };
 }

@@ -4,6 +4,8 @@ import type { Id } from '#kernel/ids.js';
 export interface Environment {
   environmentId: number;
   organizationId: Id;
+  /** The organization's part of receive URLs. */
+  organizationSlug: string;
   mode: 'live' | 'test';
   /** How long events, attempts and dead letters are kept. */
   retentionDays: number;

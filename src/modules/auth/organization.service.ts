@@ -44,10 +44,9 @@ export class OrganizationService {
   async update(tenant: Tenant, { retentionDays, ...naming }: OrganizationChanges): Promise<OrganizationView> {
     return this.database.transaction(async () => {
       await this.rename(tenant, naming);
-      if (retentionDays !== undefined) {
-        await this.store.updateEnvironment(tenant.environmentId, { retentionDays });
-        await this.announce(tenant);
-      }
+      if (retentionDays !== undefined) await this.store.updateEnvironment(tenant.environmentId, { retentionDays });
+      // The organization's other environment learns of a new slug when its entry in the caches is too old.
+      if (retentionDays !== undefined || naming.slug !== undefined) await this.announce(tenant);
       return this.get(tenant);
     });
   }

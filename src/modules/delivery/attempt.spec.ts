@@ -1,5 +1,5 @@
 import type { DeliveryAnswer, Outgoing, Target, Targets } from '#modules/destinations/contract.js';
-import type { ClaimedDelivery } from '#modules/events/contract.js';
+import type { ClaimedDelivery, Requests } from '#modules/events/contract.js';
 import type { Answer } from '#engine/outcome.js';
 import type { Tracing } from '#kernel/tracing.js';
 import { Attempt } from './attempt.js';
@@ -13,6 +13,7 @@ const DELIVERY: ClaimedDelivery = {
   ordinal: 2,
   claimedBy: '0190f0a0-0000-0000-0000-00000000000c',
   targetId: TARGET_ID,
+  direction: 'outbound',
   url: null,
   eventType: 'invoice.paid',
   headers: { 'x-tenant': '42' },
@@ -65,7 +66,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
       end: (outcome: string) => world.spans.push(`${type} ${outcome}`),
     }),
   } as unknown as Tracing;
-  return { attempt: new Attempt(targets, clock, tracing), target, world };
+  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests), target, world };
 }
 
 describe('Attempt', () => {
@@ -84,6 +85,7 @@ describe('Attempt', () => {
         replayed: true,
         traceparent: `${DELIVERY.traceparent} below`,
         atMs: NOW_MS,
+        request: expect.any(Function),
       },
     ]);
     expect(world.spans).toEqual(['https success']);
@@ -102,6 +104,8 @@ describe('Attempt', () => {
         dueAtMs: null,
         parked: false,
         attemptsUsed: 3,
+        pulled: false,
+        counted: true,
         attempt: { number: 4, startedAtMs: NOW_MS, durationMs: 42, httpStatus: 200, error: null, excerpt: 'ok' },
       },
     });
@@ -173,7 +177,7 @@ describe('Attempt', () => {
   it.each<[string, (world: ReturnType<typeof arrange>['world']) => void, Partial<ClaimedDelivery>, string]>([
     ['the destination is gone', (world) => (world.target = null), {}, 'target_gone'],
     ['the destination is disabled', (world) => (world.target = { ...(world.target as Target), status: 'disabled' }), {}, 'target_disabled'],
-    ['the event was dropped by retention', () => undefined, { payload: '' }, 'expired'],
+    ['the event was dropped by retention', () => undefined, { payload: null }, 'expired'],
   ])('sends nothing and ends the delivery when %s', async (_what, happen, change, reason) => {
     const { attempt, world } = arrange();
     happen(world);
@@ -184,7 +188,7 @@ describe('Attempt', () => {
     expect(performed).toEqual({
       outcome: null,
       target: world.target,
-      result: { ...KEY, status: 'failed', reason, dueAtMs: null, parked: false, attemptsUsed: 2, attempt: null },
+      result: { ...KEY, status: 'failed', reason, dueAtMs: null, parked: false, attemptsUsed: 2, pulled: false, counted: true, attempt: null },
     });
   });
 
@@ -195,6 +199,6 @@ describe('Attempt', () => {
     const performed = await attempt.perform(DELIVERY, false);
 
     expect(world.sent).toEqual([]);
-    expect(performed).toMatchObject({ outcome: null, result: { status: 'delivered', attempt: null, attemptsUsed: 2 } });
+    expect(performed).toMatchObject({ outcome: null, result: { status: 'delivered', attempt: null, attemptsUsed: 2, pulled: true } });
   });
 });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Targets, type DeliveryAnswer, type Target } from '#modules/destinations/contract.js';
-import type { ClaimedDelivery, DeliveryResult } from '#modules/events/contract.js';
+import { Requests, type ClaimedDelivery, type DeliveryResult } from '#modules/events/contract.js';
 import { classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
@@ -24,6 +24,7 @@ export class Attempt {
     private readonly targets: Targets,
     private readonly clock: Clock,
     private readonly tracing: Tracing,
+    private readonly requests: Requests,
   ) {}
 
   /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
@@ -32,14 +33,15 @@ export class Attempt {
     const hopeless = whyHopeless(delivery, target);
     if (hopeless !== null || target === null) return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
     const adapter = this.targets.adapter(target.type);
-    if (adapter.pulled) return { result: ended(delivery, 'delivered', null), outcome: null, target };
+    if (adapter.pulled) return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };
     const startedAtMs = this.clock.nowMs();
     const span = this.tracing.startDelivery(delivery.traceparent, target.type);
     const answer = await adapter.deliver(
       {
-        webhookId: showId('msg', delivery.eventId),
+        webhookId: showId(delivery.direction === 'inbound' ? 'evt' : 'msg', delivery.eventId),
         eventType: delivery.eventType,
-        body: delivery.payload,
+        body: delivery.payload ?? '',
+        request: () => this.requests.find(delivery.environmentId, delivery.eventId),
         headers: delivery.headers,
         replayed: delivery.replayed,
         traceparent: span.traceparent,
@@ -88,6 +90,8 @@ export class Attempt {
       dueAtMs: decision.status === 'retrying' ? decision.dueAt.getTime() : null,
       parked: waitsOn,
       attemptsUsed: waitsOn ? delivery.attemptsUsed : attemptsUsed,
+      pulled: false,
+      counted: delivery.url === null,
       attempt: {
         number: delivery.attempts + 1,
         startedAtMs,
@@ -114,7 +118,7 @@ interface Made {
 function whyHopeless(delivery: ClaimedDelivery, target: Target | null): string | null {
   if (target === null) return 'target_gone';
   if (target.status === 'disabled') return 'target_disabled';
-  return delivery.payload === '' ? 'expired' : null;
+  return delivery.payload === null ? 'expired' : null;
 }
 
 function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reason: string | null): DeliveryResult {
@@ -128,6 +132,8 @@ function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reas
     dueAtMs: null,
     parked: false,
     attemptsUsed: delivery.attemptsUsed,
+    pulled: false,
+    counted: delivery.url === null,
     attempt: null,
   };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Admission, ClaimedDelivery, Lane, NewEvent } from '#modules/events/contract.js';
+import type { Admission, Arrival, ClaimedDelivery, Lane } from '#modules/events/contract.js';
 import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Config } from '#kernel/config.js';
@@ -68,16 +68,15 @@ export class DeliveryLane implements Lane {
     return this.closed ? null : this.presence.claimant();
   }
 
-  admit(event: NewEvent): Admission {
-    const { environmentId, targetId } = event;
+  admit({ environmentId, targetId, ratePerSecond, payload }: Arrival): Admission {
     if (!this.circuits.isClosed(environmentId, targetId)) return 'park';
     if (this.held >= HELD_MAX || this.heldBytes >= HELD_BYTES_MAX) return 'leave';
     const lane = this.lane(environmentId, targetId);
     if (this.roomOf(lane) <= 0) return 'park';
-    if (event.ratePerSecond !== null && this.permits.spend(environmentId, targetId, event.ratePerSecond, 1) === 0) return 'park';
+    if (ratePerSecond !== null && this.permits.spend(environmentId, targetId, ratePerSecond, 1) === 0) return 'park';
     lane.reserved += 1;
     this.held += 1;
-    this.heldBytes += event.payload.length;
+    this.heldBytes += payload.length;
     return 'run';
   }
 
@@ -90,12 +89,12 @@ export class DeliveryLane implements Lane {
     }
   }
 
-  giveBack(events: NewEvent[]): void {
-    for (const event of events) {
-      const lane = this.lane(event.environmentId, event.targetId);
+  giveBack(arrivals: readonly Arrival[]): void {
+    for (const { environmentId, targetId, payload } of arrivals) {
+      const lane = this.lane(environmentId, targetId);
       lane.reserved -= 1;
       this.held -= 1;
-      this.heldBytes -= event.payload.length;
+      this.heldBytes -= payload.length;
       this.forget(lane);
     }
   }
@@ -120,7 +119,7 @@ export class DeliveryLane implements Lane {
   accept(delivery: ClaimedDelivery, probe = false): void {
     this.count(delivery, 1);
     this.held += 1;
-    this.heldBytes += delivery.payload.length;
+    this.heldBytes += sizeOf(delivery);
     this.enqueue(this.lane(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
@@ -140,7 +139,7 @@ export class DeliveryLane implements Lane {
   done(turn: Turn): void {
     this.count(turn.delivery, -1);
     this.held -= 1;
-    this.heldBytes -= turn.delivery.payload.length;
+    this.heldBytes -= sizeOf(turn.delivery);
     this.forget(this.lane(turn.delivery.environmentId, turn.delivery.targetId));
   }
 
@@ -175,7 +174,7 @@ export class DeliveryLane implements Lane {
     const taken = [...lane.waiting.first.splice(0), ...lane.waiting.retry.splice(0)].map(({ delivery }) => delivery);
     this.held -= taken.length;
     for (const delivery of taken) {
-      this.heldBytes -= delivery.payload.length;
+      this.heldBytes -= sizeOf(delivery);
       this.count(delivery, -1);
     }
     this.starved.delete(lane);
@@ -250,4 +249,8 @@ export class DeliveryLane implements Lane {
     if (turn.delivery.attempts > 0) this.retriesRunning += 1;
     this.runTurn(turn);
   }
+}
+
+function sizeOf({ payload }: ClaimedDelivery): number {
+  return payload?.length ?? 0;
 }

@@ -62,7 +62,6 @@ describe('AdapterRegistry', () => {
   it.each([
     ...['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'].map((type) => [type, `${type} delivery isn't supported yet`]),
     ['sqs', '`sqs` is not deliverable yet.'],
-    ['mirror', '`mirror` is not deliverable yet.'],
   ])('refuses %s with 422: %s', async (type, sentence) => {
     const registry = await start([]);
 
@@ -79,7 +78,7 @@ describe('AdapterRegistry', () => {
 
     expect(registry.knows('fax')).toBe(false);
     expect(type).toBe('validation_failed');
-    expect(message).toMatch(/^type: must be one of https, sqs, mirror, sns/);
+    expect(message).toMatch(/^type: must be one of https, sqs, sns/);
   });
 });
 

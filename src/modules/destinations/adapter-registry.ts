@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { Adapter, DestinationAdapter } from '#modules/destinations/contract.js';
 import { ApiError } from '#kernel/errors.js';
 
-const PLANNED = ['sqs', 'mirror'];
+const PLANNED = ['sqs'];
 const UNSUPPORTED = ['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'];
 
 /** The adapters of destination types: every provider that is marked `@Adapter()`, in any module. */

@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { CLOSED } from '#engine/circuit.js';
 import { Database } from '#kernel/database.js';
-import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { CircuitsStore } from './circuits.store.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
+import { HeaderSecrets } from './header-secrets.js';
 import { Reachability } from './reachability.js';
 import { changed, movesTarget, settingsFaults, settingsOf, type SettingsChanges } from './settings.js';
 
@@ -32,6 +33,7 @@ export class Changes {
     private readonly store: DestinationsStore,
     private readonly reachability: Reachability,
     private readonly circuits: CircuitsStore,
+    private readonly headerSecrets: HeaderSecrets,
     private readonly database: Database,
   ) {}
 
@@ -43,7 +45,7 @@ export class Changes {
     const found = await this.store.find(tenant.environmentId, id);
     if (found === null) throw notFound('destination');
     const settings = changed(settingsOf(found), changes.settings);
-    const faults = settingsFaults(settings);
+    const faults = [...settingsFaults(settings), ...await this.headerFaults(tenant, changes.settings.headers)];
     if (faults.length > 0) throw invalid(faults);
     const probed = movesTarget(found, settings) ? await this.probe({ ...found, ...settings }) : null;
     return this.database.transaction(() => this.apply(tenant, id, changes, probed));
@@ -53,13 +55,20 @@ export class Changes {
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       if (!(await this.store.remove(tenant.environmentId, id))) throw notFound('destination');
+      await this.headerSecrets.release(tenant.environmentId, id);
       await this.circuits.change(tenant.environmentId, id, () => CLOSED);
     });
+  }
+
+  /** Headers that the call leaves as they are must not stand in the way of anything else that it changes. */
+  private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
+    return headers ? this.headerSecrets.faults(tenant.environmentId, headers) : [];
   }
 
   private async probe(row: DestinationEntity): Promise<Probed> {
     return { version: row.version, validation: await this.reachability.admit(this.reachability.draft(row)) };
   }
+
   /** Under the row's lock, so that calls at the same time that change different things all take effect. */
   private async apply(tenant: Tenant, id: Id, { settings: given, status }: DestinationChanges, probed: Probed | null): Promise<DestinationEntity> {
     const row = await this.store.findForUpdate(tenant.environmentId, id);
@@ -72,7 +81,8 @@ export class Changes {
     if (status === 'active') await this.circuits.change(tenant.environmentId, id, () => CLOSED);
     if (isDeepStrictEqual({ ...row, ...next }, { ...row })) return row;
     const version = row.version + 1;
-    await this.store.update(tenant.environmentId, id, { ...next, version });
+    const write = (): Promise<void> => this.store.update(tenant.environmentId, id, { ...next, version });
+    await (given.headers === undefined ? write() : this.headerSecrets.using(tenant.environmentId, id, next.headers, write));
     return { ...row, ...next, version };
   }
 }

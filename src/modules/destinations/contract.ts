@@ -1,5 +1,6 @@
 import { DiscoveryService } from '@nestjs/core';
 import type { Circuit } from '#engine/circuit.js';
+import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { Answer } from '#engine/outcome.js';
 import type { RetryPolicy } from '#engine/retry.js';
 import type { Id } from '#kernel/ids.js';
@@ -28,12 +29,17 @@ export interface Target {
   failureThreshold: number;
 }
 
+/** What of a received request can be repeated. */
+export type MirroredRequest = Pick<ReceivedRequest, 'method' | 'path' | 'query' | 'headers' | 'body'>;
+
 /** One delivery as an adapter sends it. The body is the same on every attempt. */
 export interface Outgoing {
   webhookId: string;
   eventType: string;
-  /** The payload's very characters. */
-  body: string;
+  /** The payload's very characters, or its bytes where it is no text. */
+  body: string | Buffer;
+  /** The request that was received, as it came; null for what was sent. */
+  request: () => Promise<MirroredRequest | null>;
   /** Headers of this message, lower-case names. */
   headers: Record<string, string> | null;
   replayed: boolean;

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Circuits, Targets } from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { Changes } from './changes.js';
@@ -12,6 +13,7 @@ import { DestinationTargets } from './destination-targets.js';
 import { DestinationsController } from './destinations.controller.js';
 import { DestinationsService } from './destinations.service.js';
 import { DestinationsStore } from './destinations.store.js';
+import { HeaderSecrets } from './header-secrets.js';
 import { Reachability } from './reachability.js';
 import { Registration } from './registration.js';
 import { CachedTargets } from './targets.js';
@@ -19,7 +21,7 @@ import { Validator } from './validator.js';
 
 /** The registry of targets: destinations, the adapters of their types, their circuits. */
 @Module({
-  imports: [AuthModule, DiscoveryModule],
+  imports: [AuthModule, DiscoveryModule, SecretsModule],
   // The checks come first: `/check` is not the id of a destination.
   controllers: [DestinationChecksController, DestinationsController],
   providers: [
@@ -31,6 +33,7 @@ import { Validator } from './validator.js';
     DestinationTargets,
     DestinationsService,
     DestinationsStore,
+    HeaderSecrets,
     Reachability,
     Registration,
     Validator,

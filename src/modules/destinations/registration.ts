@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '#kernel/clock.js';
 import { invalid } from '#kernel/errors.js';
-import { Ids } from '#kernel/ids.js';
+import { Ids, idTimeMs } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
+import { HeaderSecrets } from './header-secrets.js';
 import { Reachability } from './reachability.js';
 import { adapterConfig, changed, DEFAULT_SETTINGS, settingsFaults, type SettingsChanges } from './settings.js';
 
@@ -26,8 +26,8 @@ export class Registration {
     private readonly store: DestinationsStore,
     private readonly reachability: Reachability,
     private readonly secrets: DestinationSecrets,
+    private readonly headerSecrets: HeaderSecrets,
     private readonly ids: Ids,
-    private readonly clock: Clock,
   ) {}
 
   /** Throws 422 with the check that failed, and stores nothing then. */
@@ -35,10 +35,10 @@ export class Registration {
     const settings = changed({ ...DEFAULT_SETTINGS, name }, given);
     const place = { environmentId: tenant.environmentId, id: this.ids.next() };
     const columns = this.secrets.begin(place, secret);
-    const faults = settingsFaults(settings);
+    const faults = [...settingsFaults(settings), ...await this.headerSecrets.faults(tenant.environmentId, settings.headers)];
     if (faults.length > 0) throw invalid(faults);
     const validation = await this.reachability.admit({ type, url: settings.url, config: adapterConfig(settings.config), credentials });
-    const now = this.clock.now();
+    const now = new Date(idTimeMs(place.id));
     const row: DestinationEntity = {
       ...place,
       ...settings,
@@ -52,7 +52,7 @@ export class Registration {
       createdAt: now,
       updatedAt: now,
     };
-    await this.store.insert(row);
+    await this.headerSecrets.using(place.environmentId, place.id, row.headers, () => this.store.insert(row));
     return row;
   }
 }

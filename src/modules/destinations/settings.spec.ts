@@ -62,13 +62,12 @@ describe('settingsFaults', () => {
   it('finds none in good settings', () => {
     expect(pathsOf({})).toEqual([]);
     expect(pathsOf({ config: { circuit_breaker: null } })).toEqual([]);
+    expect(pathsOf({ headers: { a: 'Bearer {{ secrets.TOKEN }}' } })).toEqual([]);
     expect(pathsOf({ config: { circuit_breaker: { failure_threshold: 1000 } } })).toEqual([]);
   });
 
   it.each<[SettingsChanges, string]>([
     [{ headers: { 'webhook-id': 'mine' } }, 'headers.webhook-id'],
-    [{ headers: { a: '{{secrets.TOKEN}}' } }, 'headers.a'],
-    [{ headers: { a: 'Bearer {{ secrets.TOKEN }}' } }, 'headers.a'],
     [{ config: { circuit_breaker: 5 } }, 'config.circuit_breaker'],
     [{ config: { circuit_breaker: [] } }, 'config.circuit_breaker'],
     [{ config: { circuit_breaker: { treshold: 5 } } }, 'config.circuit_breaker.treshold'],

@@ -13,7 +13,6 @@ export type SettingsChanges = { [K in keyof Settings]?: Settings[K] | (K extends
 
 const TIMEOUT_MS_DEFAULT = 15_000;
 const FAILURE_THRESHOLD_MAX = 1000;
-const SECRET_REFERENCE = /\{\{\s*secrets\./;
 
 /** The settings that hold for whatever is left out. */
 export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze({
@@ -49,9 +48,9 @@ export function movesTarget(before: Settings, after: Settings): boolean {
   return before.url !== after.url || !isDeepStrictEqual(adapterConfig(before.config), adapterConfig(after.config));
 }
 
-/** Faults that are none of the adapter's business: headers and the circuit breaker. */
+/** Faults that are none of the adapter's business: headers, as far as they can be judged without secrets, and the circuit breaker. */
 export function settingsFaults({ headers, config }: Settings): Fault[] {
-  return [...forwardedHeaderFaults(headers), ...secretFaults(headers), ...circuitBreakerFaults(config.circuit_breaker)];
+  return [...forwardedHeaderFaults(headers), ...circuitBreakerFaults(config.circuit_breaker)];
 }
 
 /** The part of `config` that the type's adapter knows. The circuit breaker is ours, whatever the type. */
@@ -78,12 +77,6 @@ export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
 /** Kept and shown in the form in which it is called; what can't be parsed is for the adapter to refuse. */
 function normalUrl(text: string): string {
   return URL.canParse(text) ? new URL(text).href : text;
-}
-
-function secretFaults(headers: Record<string, string>): Fault[] {
-  return Object.entries(headers)
-    .filter(([, value]) => SECRET_REFERENCE.test(value))
-    .map(([name]) => ({ path: `headers.${name}`, message: 'names a secret that does not exist' }));
 }
 
 function circuitBreakerFaults(breaker: unknown): Fault[] {

@@ -3,8 +3,8 @@ import { normalizeForwardedHeaders } from '#engine/headers.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { adapterConfig, failureThreshold, retryPolicy } from './settings.js';
 
-/** A stored destination as deliveries see it. */
-export function targetOf(row: DestinationEntity, signingKeys: readonly Buffer[]): Target {
+/** A stored destination as deliveries see it: signed with these keys, and with the values of its headers' secrets. */
+export function targetOf(row: DestinationEntity, signingKeys: readonly Buffer[], headers: Readonly<Record<string, string>>): Target {
   return {
     environmentId: row.environmentId,
     targetId: row.id,
@@ -15,7 +15,7 @@ export function targetOf(row: DestinationEntity, signingKeys: readonly Buffer[])
     status: row.status,
     disabledReason: row.disabledReason,
     signingKeys,
-    headers: normalizeForwardedHeaders(row.headers),
+    headers: normalizeForwardedHeaders(headers),
     retry: retryPolicy(row.retry),
     ratePerSecond: row.rateLimit?.per_second ?? null,
     timeoutMs: row.timeoutMs,

@@ -3,6 +3,7 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { Admission, NewEvent } from './contract.js';
+import { pullItems, receivedParts } from './parts.js';
 
 /** An event with where its delivery goes first. */
 export interface Admitted {
@@ -22,6 +23,14 @@ const PULLED = `
   select environment_id, id, 0, expires_on, target_id, 'delivered', null, 0, false, false, now() from i
   where admission = 'pull'`;
 
+const OFFERED = pullItems(`(
+  select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
+  from i where admission = 'pull') offered`);
+
+/** Ad-hoc URLs have no metrics: nobody could ask for them. */
+const COUNTED = receivedParts(`
+  select environment_id, target_id as key_id, admission = 'pull' as pulled from i where url is null`);
+
 const DUE = `
   insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,
                               attempts, attempts_used, first_attempt_at, replayed, superseded)
@@ -37,7 +46,7 @@ const COLUMNS = 'environment_id, id, expires_on, target_id, url, event_type, hea
 /** Inserts only: events and due deliveries of one group, in one statement and so in one commit. */
 const ACCEPT: Statement = {
   name: 'ledger_accept',
-  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), e as (${EVENTS}), p as (${PULLED}) ${DUE}`,
+  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}) ${DUE}`,
 };
 
 /**
@@ -62,7 +71,7 @@ const ACCEPT_ONCE: Statement = {
       returning environment_id, route, key
     ), i as (
       select * from input where key is null or (environment_id, route, key) in (select environment_id, route, key from k)
-    ), e as (${EVENTS}), p as (${PULLED}), d as (${DUE})
+    ), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}), d as (${DUE})
     select n::int from i`,
 };
 

@@ -2,13 +2,23 @@ import type { Id } from '#kernel/ids.js';
 import type { Once } from '#kernel/once.js';
 import type { Tenant } from '#kernel/tenant.js';
 
-/** An event that is about to be accepted, with its one delivery. */
-export interface NewEvent {
+/** What a lane must know of a delivery that is about to be accepted. */
+export interface Arrival {
   environmentId: number;
+  targetId: Id;
+  /** The body's very characters, or its bytes where it is no text. */
+  payload: string | Buffer;
+  /** True for a target whose deliveries wait to be fetched. */
+  pulled: boolean;
+  /** The target's limit over all workers, or null. */
+  ratePerSecond: number | null;
+}
+
+/** An event that is about to be accepted, with its one delivery. */
+export interface NewEvent extends Arrival {
   id: Id;
   /** The day on which retention ends, in days since the epoch. */
   expiresOnDay: number;
-  targetId: Id;
   /** The address, when the target is not a destination but an ad-hoc URL. */
   url: string | null;
   eventType: string;
@@ -18,12 +28,54 @@ export interface NewEvent {
   /** The payload's very characters. */
   payload: string;
   payloadBytes: number;
-  /** True for a target whose deliveries wait to be fetched. */
-  pulled: boolean;
-  /** The target's limit over all workers, or null. */
-  ratePerSecond: number | null;
   /** The idempotency key of the request, and the answer that is kept for it. */
   once: { request: Once; status: number; body: string } | null;
+}
+
+/** Why a received event goes nowhere. */
+export type Disposition = 'quarantined' | 'parked' | 'ignored';
+
+/** The request behind a received event, as it came. */
+export interface NewRequest {
+  method: string;
+  /** The whole URL, the endpoint's own included. */
+  url: string;
+  /** What came behind the endpoint's path, and the query without its question mark. */
+  path: string;
+  query: string;
+  /** Names in lower case, in their order, repeated ones too. */
+  headers: readonly (readonly [string, string])[];
+  /** The body as it came; null when the event's payload is the same bytes. */
+  body: Buffer | null;
+  sizeBytes: number;
+  ip: string;
+  verification: 'verified' | 'failed' | 'none';
+  /** The provider's own id of its delivery, where it sends one. */
+  dedupeId: string | null;
+  /** A sentence on what happened to it, such as a transform that failed open. */
+  note: string | null;
+  /** The request that this one repeats. */
+  replayOf: Id | null;
+}
+
+/** An event that came in through an endpoint and is about to be accepted, with one delivery for each matching route. */
+export interface ReceivedEvent {
+  environmentId: number;
+  id: Id;
+  expiresOnDay: number;
+  endpointId: Id;
+  endpointPath: string;
+  eventType: string;
+  /** Headers that its deliveries carry, lower-case names, the content type among them. */
+  headers: Record<string, string>;
+  traceparent: string | null;
+  /** The body as deliveries send it: text, or bytes where it is none. */
+  payload: string | Buffer;
+  payloadBytes: number;
+  disposition: Disposition | null;
+  /** None when there is a disposition. */
+  deliveries: readonly Arrival[];
+  request: NewRequest;
 }
 
 /** Which delivery of which event. */
@@ -34,15 +86,21 @@ export interface DeliveryKey {
   ordinal: number;
 }
 
+/** Sent through the API, or received from a provider. */
+export type Direction = 'outbound' | 'inbound';
+
 /** A delivery that a worker holds: all that an attempt needs, and the fence that its result is checked against. */
 export interface ClaimedDelivery extends DeliveryKey {
   claimedBy: Id;
+  direction: Direction;
   targetId: Id;
+  /** The address, when the target is an ad-hoc URL. */
   url: string | null;
   eventType: string;
   headers: Record<string, string> | null;
   traceparent: string | null;
-  payload: string;
+  /** Null when the event is past its retention. */
+  payload: string | Buffer | null;
   /** Attempts made so far, and how many of them count against the retry policy. */
   attempts: number;
   attemptsUsed: number;
@@ -60,6 +118,10 @@ export interface DeliveryResult extends DeliveryKey {
   /** True when the delivery waits for its target rather than for a time. */
   parked: boolean;
   attemptsUsed: number;
+  /** True when it was put where its target's consumer fetches it. */
+  pulled: boolean;
+  /** False for an ad-hoc URL, which has no metrics. */
+  counted: boolean;
   attempt: {
     number: number;
     startedAtMs: number;
@@ -77,12 +139,12 @@ export type Admission = 'run' | 'park' | 'leave';
 export interface Lane {
   /** The claim that rows are born with, or null while this process may not claim. */
   claimant(): Id | null;
-  /** Decides for one event, and keeps a place for it when the answer is `run`. */
-  admit(event: NewEvent): Admission;
+  /** Decides for one delivery, and keeps a place for it when the answer is `run`. */
+  admit(arrival: Arrival): Admission;
   /** The commit is through: these run now. */
   take(deliveries: ClaimedDelivery[]): void;
   /** The commit failed: the places are free again. */
-  giveBack(events: NewEvent[]): void;
+  giveBack(arrivals: readonly Arrival[]): void;
   /** Rows were committed that nobody holds. */
   left(): void;
 }
@@ -98,8 +160,19 @@ export interface Redelivery {
   eventId?: Id;
   /** Dead letters of one target, or of all. */
   targetId?: Id;
+  /** Dead letters of what one endpoint received. */
+  endpointId?: Id;
   /** Dead letters of events received at or after this time, in milliseconds since the epoch. */
   sinceMs?: number;
+}
+
+/** An event and a target that it is sent to again. */
+export interface Redelivered {
+  eventId: Id;
+  /** The day of its partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+  targetId: Id;
+  endpointId: Id | null;
 }
 
 /** How much is waiting. */
@@ -117,6 +190,9 @@ export abstract class Ledger {
    * and 503 when storage is away, in which case nothing was accepted or the same key repeats the answer.
    */
   abstract accept(event: NewEvent): Promise<void>;
+
+  /** The same for what an endpoint received: the event, its request and its deliveries in one commit. */
+  abstract receive(event: ReceivedEvent): Promise<void>;
 
   /** Resolves to false when the claim was lost and the result was not written. Waits out an absent storage. */
   abstract record(result: DeliveryResult): Promise<boolean>;
@@ -145,6 +221,9 @@ export abstract class Ledger {
   /** Sends again; returns how many deliveries were made. */
   abstract redeliver(tenant: Tenant, selection: Redelivery): Promise<number>;
 
+  /** Sends events again to the given targets, inside the caller's transaction; returns how many deliveries were made. */
+  abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;
+
   /** The first attempt of an event as soon as it is recorded, or null after `waitMs`. */
   abstract firstAttempt(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null>;
 
@@ -165,6 +244,82 @@ export interface AttemptRow {
   durationMs: number;
   startedAt: Date;
   excerpt: string | null;
+}
+
+/** A raw request in a list. */
+export interface RequestRow {
+  id: Id;
+  method: string;
+  path: string;
+  /** `routed`, or why it goes nowhere. */
+  status: 'routed' | Disposition;
+  verification: 'verified' | 'failed' | 'none';
+  sizeBytes: number;
+  dedupeId: string | null;
+  note: string | null;
+  replayOf: Id | null;
+}
+
+/** A raw request as it came. */
+export interface RequestDetail extends RequestRow {
+  endpointId: Id;
+  url: string;
+  query: string;
+  headers: [string, string][];
+  body: Buffer;
+  ip: string;
+}
+
+/** Raw requests behind received events; a request has the id of its event. */
+export abstract class Requests {
+  /** Of one endpoint, newest first, older than `beforeId`. */
+  abstract page(environmentId: number, endpointId: Id, beforeId: Id, limit: number): Promise<RequestRow[]>;
+
+  /** Null when there is none in this environment. */
+  abstract find(environmentId: number, id: Id): Promise<RequestDetail | null>;
+}
+
+/** Which received events to look at: those of one endpoint, from one id to before another. */
+export interface ReceivedRange {
+  environmentId: number;
+  endpointId: Id;
+  beforeId: Id;
+  fromId: Id;
+  /** Only events in this state, or any. */
+  status: string | null;
+}
+
+/** A received event as a replay looks at it. */
+export interface ReceivedRow {
+  id: Id;
+  /** The day of its partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+  disposition: Disposition | null;
+  /** What filters see: the request with the body that the event has; null when it was not asked for. */
+  request: {
+    method: string; url: string; path: string; query: string; headers: [string, string][]; ip: string;
+    verification: 'verified' | 'failed' | 'none'; body: Buffer;
+  } | null;
+}
+
+/** Received events, for sending ranges of them again. */
+export abstract class ReceivedEvents {
+  /** Newest first. */
+  abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;
+
+  /** All of the range, and how many of them were never routed because they are quarantined or parked; counts up to `max`. */
+  abstract count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }>;
+
+  /** Deliveries of events between two ids (both included) that wait to be claimed, up to `max`. */
+  abstract waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number>;
+}
+
+/** Knows endpoints by their paths; connected by the context that has them. */
+export abstract class EventSources {
+  /** The endpoint that lives at a path, or null. */
+  abstract endpointAt(environmentId: number, path: string): Promise<Id | null>;
+
+  abstract attach(find: (environmentId: number, path: string) => Promise<Id | null>): void;
 }
 
 /** Who is alive. A claim by anyone else is no claim. */

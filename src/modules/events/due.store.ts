@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
-import type { Backlog, ClaimedDelivery, DeliveryKey } from './contract.js';
+import type { Backlog, ClaimedDelivery, DeliveryKey, Direction } from './contract.js';
+import { settledParts } from './parts.js';
 
 const KEY = 'environment_id, event_id, ordinal';
 
@@ -14,7 +15,8 @@ const claim = (picked: string): string => `
     returning d.*
   )
   select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used, c.first_attempt_at,
-         c.replayed, e.url, e.event_type, e.headers, e.traceparent, e.payload
+         c.replayed, e.direction, case when e.direction = 'outbound' then e.url end as url, e.event_type, e.headers,
+         e.traceparent, e.payload, e.body
   from claimed c
   left join events e on e.environment_id = c.environment_id and e.id = c.event_id and e.expires_on = c.expires_on
   order by c.due_at`;
@@ -98,10 +100,14 @@ const FAIL_WAITING: Statement = {
       delete from due_deliveries d using picked p
       where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning d.*
     ), settled as (
-      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, reason, attempts, replayed,
-                              superseded, settled_at)
-      select environment_id, event_id, ordinal, expires_on, target_id, 'failed', $3, attempts, replayed, superseded, now()
+      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+                              replayed, superseded, settled_at)
+      select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'failed', $3, attempts, replayed,
+             superseded, now()
       from gone returning 1
+    ), counted as (${settledParts(`
+      select environment_id, target_id as key_id, null::timestamptz as started_at, 'failed' as status, null::int as duration_ms from gone
+      union all select environment_id, endpoint_id, null, 'failed', null from gone where endpoint_id is not null`)}
     )
     select count(*)::int as count from settled`,
 };
@@ -135,11 +141,13 @@ interface ClaimedRow {
   attempts_used: number;
   first_attempt_at: Date | null;
   replayed: boolean;
+  direction: Direction | null;
   url: string | null;
   event_type: string | null;
   headers: Record<string, string> | null;
   traceparent: string | null;
   payload: string | null;
+  body: Buffer | null;
 }
 
 /** Statements over what is due. */
@@ -206,19 +214,20 @@ export class DueStore {
   }
 }
 
-/** An event whose partition was dropped leaves an empty payload behind; the attempt ends such a delivery. */
+/** An event whose partition was dropped leaves no payload behind; the attempt ends such a delivery. */
 function claimed(row: ClaimedRow): ClaimedDelivery {
   return {
     environmentId: row.environment_id,
     eventId: row.event_id,
     ordinal: row.ordinal,
     claimedBy: row.claimed_by,
+    direction: row.direction ?? 'outbound',
     targetId: row.target_id,
     url: row.url,
     eventType: row.event_type ?? '',
     headers: row.headers,
     traceparent: row.traceparent,
-    payload: row.payload ?? '',
+    payload: row.payload ?? row.body,
     attempts: row.attempts,
     attemptsUsed: row.attempts_used,
     firstAttemptAtMs: row.first_attempt_at?.getTime() ?? null,

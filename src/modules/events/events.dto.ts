@@ -3,7 +3,10 @@ import { idTimeMs, showId } from '#kernel/ids.js';
 import type { DeliveryRow, EventRow } from './events.store.js';
 import type { EventDetail } from './events.service.js';
 
-const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
+const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
+const STATUSES = [...DELIVERY_STATUSES, 'quarantined', 'parked', 'ignored'] as const;
+/** Any JSON: the type of a received body is its provider's business. */
+const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) => (type === 'array' ? { type, items: {} } : { type }));
 /** A larger payload is left out of the detail, which says so. */
 const PAYLOAD_SHOWN_BYTES_MAX = 256 * 1024;
 
@@ -13,7 +16,7 @@ export class EventListQuery {
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
-  /** Only events that went to this destination. */
+  /** Only events that this inbound endpoint received (its id or path), or that were sent to this destination. */
   @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
@@ -56,17 +59,20 @@ export class EventItem {
   @ApiProperty({ type: String, nullable: true, example: null })
   endpoint: string | null;
 
-  /** `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). */
+  /**
+   * `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
+   * events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route matched).
+   */
   @ApiProperty({ enum: STATUSES, example: 'delivered' })
   status: string;
 
-  /** Where it went: a destination's id, or the ad-hoc URL. */
-  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  destination: string;
+  /** Where it was sent: a destination's id, or the ad-hoc URL; null for a received event, whose deliveries tell. */
+  @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  destination: string | null;
 
-  /** The message that it belongs to. */
-  @ApiProperty({ example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  message_id: string;
+  /** The message that it belongs to; null for a received event. */
+  @ApiProperty({ type: String, nullable: true, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  message_id: string | null;
 
   /** When it was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
@@ -122,7 +128,7 @@ export class DeliveryItem {
   destination: string;
 
   /** Its state. */
-  @ApiProperty({ enum: STATUSES, example: 'delivered' })
+  @ApiProperty({ enum: DELIVERY_STATUSES, example: 'delivered' })
   status: string;
 
   /** When the next attempt is due; null when there is none. */
@@ -145,7 +151,7 @@ export class EventDetailItem extends EventItem {
   webhook_id: string;
 
   /** Which way it went. */
-  @ApiProperty({ enum: ['outbound'], example: 'outbound' })
+  @ApiProperty({ enum: ['outbound', 'inbound'], example: 'outbound' })
   direction: string;
 
   /** Headers that are forwarded with it. */
@@ -153,8 +159,16 @@ export class EventDetailItem extends EventItem {
   headers: Record<string, string>;
 
   /** The payload, in the very characters that it was sent with; absent when it is over 256 KB. */
-  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: { amount: 4200 } })
-  payload?: Record<string, unknown>;
+  @ApiProperty({ required: false, nullable: true, oneOf: ANYTHING, example: { amount: 4200 } })
+  payload?: unknown;
+
+  /** How the payload is shown: `json`, `text` for a received body that is none, `base64` for one that is no text. */
+  @ApiProperty({ required: false, enum: ['json', 'text', 'base64'], example: 'json' })
+  payload_encoding?: string;
+
+  /** The raw request of a received event. */
+  @ApiProperty({ required: false, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  request_id?: string;
 
   /** True when the payload is left out because it is over 256 KB. */
   @ApiProperty({ required: false, example: true })
@@ -173,25 +187,27 @@ export function presentEvent(row: EventRow): EventItem {
   return {
     id: showId('evt', row.id),
     event_type: row.eventType,
-    endpoint: null,
+    endpoint: isReceived(row) ? row.url : null,
     status: row.status,
-    destination: row.url ?? showId('dst', row.targetId),
-    message_id: showId('msg', row.id),
+    destination: isReceived(row) ? null : (row.url ?? showId('dst', row.targetId)),
+    message_id: isReceived(row) ? null : showId('msg', row.id),
     received_at: new Date(idTimeMs(row.id)).toISOString(),
   };
 }
 
 /** The detail as JSON text: the payload goes in as the characters that it was sent with, large integers and all. */
 export function presentEventDetail({ event, deliveries, attempts }: EventDetail): string {
-  const destination = (row: DeliveryRow): string => event.url ?? showId('dst', row.targetId);
+  const address = isReceived(event) ? null : event.url;
+  const destination = (row: DeliveryRow): string => address ?? showId('dst', row.targetId);
   const replays = new Set(deliveries.filter(({ replayed }) => replayed).map(({ ordinal }) => ordinal));
-  const shown = event.payload !== null && event.payloadBytes <= PAYLOAD_SHOWN_BYTES_MAX;
+  const payload = event.payloadBytes <= PAYLOAD_SHOWN_BYTES_MAX ? shownPayload(event) : null;
   const detail: EventDetailItem = {
     ...presentEvent(event),
-    webhook_id: showId('msg', event.id),
+    webhook_id: showId(isReceived(event) ? 'evt' : 'msg', event.id),
     direction: event.direction,
     headers: event.headers ?? {},
-    ...(shown ? {} : { payload_truncated: true }),
+    ...(isReceived(event) && { request_id: showId('req', event.id) }),
+    ...(payload ? { payload_encoding: payload.encoding } : { payload_truncated: true }),
     deliveries: deliveries.map((row) => ({
       destination: destination(row),
       status: row.status,
@@ -210,5 +226,25 @@ export function presentEventDetail({ event, deliveries, attempts }: EventDetail)
     })),
   };
   const text = JSON.stringify(detail);
-  return shown ? `${text.slice(0, -1)},"payload":${event.payload}}` : text;
+  return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
+}
+
+function isReceived({ direction }: EventRow): boolean {
+  return direction === 'inbound';
+}
+
+/** The payload as JSON text. What was sent is JSON; what was received may be anything. */
+function shownPayload({ direction, payload, body }: EventDetail['event']): { encoding: 'json' | 'text' | 'base64'; json: string } | null {
+  if (payload === null) return body && { encoding: 'base64', json: JSON.stringify(body.toString('base64')) };
+  if (direction === 'outbound' || isJson(payload)) return { encoding: 'json', json: payload };
+  return { encoding: 'text', json: JSON.stringify(payload) };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -4,7 +4,7 @@ import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
 import { lowestIdAt, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { AttemptRow } from './contract.js';
+import { EventSources, type AttemptRow } from './contract.js';
 import { EventsStore, type DeliveryRow, type EventContent, type EventFilter, type EventRow, type EventStatus } from './events.store.js';
 
 /** What a caller filters the list by, as given. */
@@ -35,12 +35,13 @@ export class EventsService {
     private readonly store: EventsStore,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
+    private readonly sources: EventSources,
   ) {}
 
   async list(tenant: Tenant, query: EventQuery): Promise<{ rows: EventRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'events', filters };
-    const filter = this.filter(filters);
+    const filter = await this.filter(tenant, filters);
     if (filter === null) return { rows: [], nextCursor: null };
     if (cursor !== undefined) filter.beforeId = this.cursors.read(tenant, list, cursor);
     const rows = await this.store.list(tenant, filter, limit + 1);
@@ -58,10 +59,10 @@ export class EventsService {
   }
 
   /** Null when nothing can match. */
-  private filter(query: Omit<EventQuery, 'cursor' | 'limit'>): EventFilter | null {
+  private async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
-    const target = query.endpoint === undefined ? undefined : parseId('dst', query.endpoint);
-    if (message === null || target === null) return null;
+    const aim = query.endpoint === undefined ? {} : await this.aim(tenant, query.endpoint);
+    if (message === null || aim === null) return null;
     const untilMs = query.until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', query.until);
     const sinceMs = query.since === undefined ? 0 : timeMs('since', query.since);
     return {
@@ -69,8 +70,16 @@ export class EventsService {
       fromId: message ?? lowestIdAt(sinceMs),
       status: query.status,
       eventType: query.event_type,
-      targetId: target,
+      ...aim,
     };
+  }
+
+  /** What an `ep_` or `dst_` id, or the path of an endpoint, stands for; null for what is nothing here. */
+  private async aim(tenant: Tenant, text: string): Promise<Pick<EventFilter, 'targetId' | 'endpointId'> | null> {
+    const targetId = parseId('dst', text);
+    if (targetId !== null) return { targetId };
+    const endpointId = parseId('ep', text) ?? (await this.sources.endpointAt(tenant.environmentId, text));
+    return endpointId === null ? null : { endpointId };
   }
 }
 

@@ -2,17 +2,20 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { AttemptRow } from './contract.js';
+import type { AttemptRow, Direction, Disposition } from './contract.js';
 
-export type EventStatus = 'delivered' | 'failed' | 'retrying' | 'dlq';
+export type DeliveryStatus = 'delivered' | 'failed' | 'retrying' | 'dlq';
+export type EventStatus = DeliveryStatus | Disposition;
 
 /** An event without its payload, and its status as its deliveries make it. */
 export interface EventRow {
   id: Id;
   expiresOn: string;
+  /** The destination, the ad-hoc URL's id, or the endpoint that received it. */
   targetId: Id;
+  /** The ad-hoc URL, or the path of the endpoint that received it. */
   url: string | null;
-  direction: 'outbound';
+  direction: Direction;
   eventType: string;
   status: EventStatus;
 }
@@ -21,6 +24,8 @@ export interface EventRow {
 export interface EventContent {
   headers: Record<string, string> | null;
   payload: string | null;
+  /** In place of a payload that is no text. */
+  body: Buffer | null;
   payloadBytes: number;
 }
 
@@ -28,7 +33,7 @@ export interface EventContent {
 export interface DeliveryRow {
   ordinal: number;
   targetId: Id;
-  status: EventStatus;
+  status: DeliveryStatus;
   reason: string | null;
   nextAttemptAt: Date | null;
   replayed: boolean;
@@ -41,7 +46,10 @@ export interface EventFilter {
   fromId: Id;
   status?: EventStatus;
   eventType?: string;
+  /** A destination that events were sent to. */
   targetId?: Id;
+  /** An endpoint that received them. */
+  endpointId?: Id;
 }
 
 /**
@@ -49,8 +57,8 @@ export interface EventFilter {
  * them and settling a delivery writes no event. Served by due_deliveries_pkey and deliveries_pkey. Scalar subqueries
  * on purpose: the planner may turn an `exists` into a hash of every open delivery.
  */
-const STATUS = `
-  coalesce((
+export const STATUS = `
+  coalesce(e.disposition, (
     select 'retrying' from due_deliveries o
     where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded limit 1
   ), (
@@ -68,7 +76,7 @@ const COLUMNS = `
  * by due_deliveries_pkey, delivered ones by deliveries_pkey, the others by deliveries_status_idx, or with a target by
  * deliveries_target_id_idx.
  */
-const SOURCES: Record<EventStatus, string> = {
+const SOURCES: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries d where true',
   delivered: `deliveries d where d.status = 'delivered'`,
   dlq: `deliveries d where d.status = 'dlq'`,
@@ -76,17 +84,32 @@ const SOURCES: Record<EventStatus, string> = {
 };
 
 /** The statement of a combination of filters; one name for each. */
-export function listStatement(filter: Pick<EventFilter, 'status' | 'eventType' | 'targetId'>): Statement {
-  const { status, eventType, targetId } = filter;
+export function listStatement(filter: Pick<EventFilter, 'status' | 'eventType' | 'targetId' | 'endpointId'>): Statement {
+  const { status, eventType, targetId, endpointId } = filter;
   const typed = eventType === undefined ? '' : 'and e.event_type = $5';
-  const aimed = targetId === undefined ? '' : 'and e.target_id = $6';
-  const isCommon = status === undefined || (status === 'delivered' && (typed || aimed) !== '');
-  const text = isCommon ? fromEvents(`${typed} ${aimed}`, status) : fromDeliveries(status, typed, aimed.replace('e.', 'd.'));
+  const isAimed = targetId !== undefined || endpointId !== undefined;
+  const aimed = isAimed ? 'and e.target_id = $6' : '';
+  const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
+  const text = listText(status, typed, aimed, isAimed ? aim : '');
   return {
-    name: `events_list_${status ?? 'any'}_${eventType === undefined ? 0 : 1}${targetId === undefined ? 0 : 1}`,
+    name: `events_list_${status ?? 'any'}_${eventType === undefined ? 0 : 1}${isAimed ? (endpointId === undefined ? 1 : 2) : 0}`,
     // The casts give $5 and $6 a type also where they are not used.
     text: `with unused as (select $5::text, $6::uuid) ${text}`,
   };
+}
+
+function listText(status: EventStatus | undefined, typed: string, aimed: string, aim: string): string {
+  if (status === 'quarantined' || status === 'parked' || status === 'ignored') return fromDispositions(status, `${typed} ${aimed}`);
+  const isCommon = status === undefined || (status === 'delivered' && (typed || aimed) !== '');
+  return isCommon ? fromEvents(`${typed} ${aimed}`, status) : fromDeliveries(status, typed, aim);
+}
+
+/** events_disposition_idx. */
+function fromDispositions(disposition: Disposition, conditions: string): string {
+  return `
+    select ${COLUMNS}, e.disposition as status from events e
+    where e.environment_id = $1 and e.disposition = '${disposition}' and e.id < $2 and e.id >= $3 ${conditions}
+    order by e.id desc limit $4`;
 }
 
 /** events_pkey, or events_event_type_idx and events_target_id_idx with those filters. */
@@ -98,7 +121,7 @@ function fromEvents(conditions: string, status?: EventStatus): string {
 }
 
 /** An event can have several deliveries of one status: the last one stands for it. */
-function fromDeliveries(status: EventStatus, typed: string, aimed: string): string {
+function fromDeliveries(status: DeliveryStatus, typed: string, aimed: string): string {
   return `
     select e.*, '${status}' as status from (
       select distinct on (d.event_id) d.event_id, d.expires_on from ${SOURCES[status]}
@@ -116,7 +139,7 @@ function fromDeliveries(status: EventStatus, typed: string, aimed: string): stri
 const FIND: Statement = {
   name: 'events_find',
   text: `
-    select ${COLUMNS}, ${STATUS} as status, e.headers, e.payload, e.payload_bytes as "payloadBytes"
+    select ${COLUMNS}, ${STATUS} as status, e.headers, e.payload, e.body, e.payload_bytes as "payloadBytes"
     from events e where e.environment_id = $1 and e.id = $2`,
 };
 
@@ -152,7 +175,7 @@ export class EventsStore {
       filter.fromId,
       limit,
       filter.eventType ?? null,
-      filter.targetId ?? null,
+      filter.targetId ?? filter.endpointId ?? null,
     ]);
   }
 

@@ -15,11 +15,14 @@ import {
   type Handover,
   type Lane,
   type NewEvent,
+  type ReceivedEvent,
+  type Redelivered,
   type Redelivery,
 } from './contract.js';
 import { DueStore } from './due.store.js';
 import { GroupCommit } from './group-commit.js';
 import { LedgerContext } from './ledger-context.js';
+import { Receiving } from './receiving.js';
 import { RecordStore } from './record.store.js';
 import { RedeliverStore } from './redeliver.store.js';
 
@@ -34,10 +37,25 @@ const RECORD_LINGER_MS = 20;
 const STORAGE_BACKOFF_MS_MAX = 2_000;
 const ATTEMPT_POLL_MS = 40;
 
+/** The statements of the ledger. */
+@Injectable()
+export class LedgerStores {
+  constructor(
+    readonly accepting: AcceptStore,
+    readonly recording: RecordStore,
+    readonly due: DueStore,
+    readonly redelivering: RedeliverStore,
+  ) {}
+}
+
 /** The ledger over PostgreSQL: group commit on both sides of a delivery. */
 @Injectable()
 export class GroupLedger extends Ledger {
   private readonly logger = new Logger(GroupLedger.name);
+  private readonly accepting: AcceptStore;
+  private readonly recording: RecordStore;
+  private readonly due: DueStore;
+  private readonly redelivering: RedeliverStore;
   private readonly accepts: GroupCommit<NewEvent, void>;
   private readonly records: GroupCommit<DeliveryResult, boolean>;
   /** Idempotency keys whose first request is in this process right now. */
@@ -46,13 +64,12 @@ export class GroupLedger extends Ledger {
   private handover: Handover | null = null;
 
   constructor(
-    private readonly accepting: AcceptStore,
-    private readonly recording: RecordStore,
-    private readonly due: DueStore,
-    private readonly redelivering: RedeliverStore,
+    stores: LedgerStores,
+    private readonly receiving: Receiving,
     private readonly context: LedgerContext,
   ) {
     super();
+    ({ accepting: this.accepting, recording: this.recording, due: this.due, redelivering: this.redelivering } = stores);
     this.accepts = new GroupCommit<NewEvent, void>({
       write: (events) => this.writeAccepted(events),
       itemsMax: GROUP_ITEMS_MAX,
@@ -83,6 +100,10 @@ export class GroupLedger extends Ledger {
     } finally {
       this.inFlight.delete(scope);
     }
+  }
+
+  async receive(event: ReceivedEvent): Promise<void> {
+    await this.receiving.receive(event);
   }
 
   record(result: DeliveryResult): Promise<boolean> {
@@ -128,6 +149,12 @@ export class GroupLedger extends Ledger {
     return count;
   }
 
+  async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
+    const count = await this.redelivering.to(environmentId, picked);
+    if (count > 0) this.redelivering.afterCommit(() => this.lane?.left());
+    return count;
+  }
+
   async firstAttempt(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null> {
     for (let waitedMs = 0; ; waitedMs += ATTEMPT_POLL_MS) {
       const row = await this.redelivering.firstAttempt(tenant, eventId);
@@ -142,15 +169,17 @@ export class GroupLedger extends Ledger {
 
   attachLane(lane: Lane): void {
     this.lane = lane;
+    this.receiving.attachLane(lane);
   }
 
   attachHandover(handover: Handover): void {
     this.handover = handover;
+    this.receiving.attachHandover(handover);
   }
 
   /** Waits until everything that was handed in is committed. */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.accepts.drained(), this.records.drained()]);
+    await Promise.all([this.accepts.drained(), this.receiving.drained(), this.records.drained()]);
   }
 
   private async writeAccepted(events: NewEvent[], partitionsMade = false): Promise<(void | Error)[]> {
@@ -270,6 +299,7 @@ function claimedAtBirth(event: NewEvent, claimant: Id): ClaimedDelivery {
     eventId: event.id,
     ordinal: 0,
     claimedBy: claimant,
+    direction: 'outbound',
     targetId: event.targetId,
     url: event.url,
     eventType: event.eventType,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 
-const TABLES = ['events', 'deliveries', 'attempts'] as const;
+const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items'] as const;
 const DAY_MS = 86_400_000;
 /**
  * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums
@@ -56,7 +56,7 @@ export class PartitionsStore {
       name: 'partitions_names',
       text: `
         select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = any ('{events,deliveries,attempts}'::regclass[])`,
+        where i.inhparent = any ('{${TABLES.join(',')}}'::regclass[])`,
     });
   }
 

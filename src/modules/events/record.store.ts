@@ -2,8 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { booleanArray, intArray, smallintArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
 import type { DeliveryResult } from './contract.js';
+import { pullItems, settledParts } from './parts.js';
 
-const RESULT = 'r.status, r.reason, r.number, r.started_at, r.duration_ms, r.http_status, r.error, r.excerpt';
+const RESULT = 'r.status, r.reason, r.number, r.started_at, r.duration_ms, r.http_status, r.error, r.excerpt, r.pulled, r.counted';
+const ROW = 'd.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.endpoint_id, d.attempts, d.replayed, d.superseded';
+const MEASURE = 'environment_id, started_at, status, duration_ms';
 const HELD = `d.environment_id = r.environment_id and d.event_id = r.event_id and d.ordinal = r.ordinal
   and d.claimed_by = r.claimed_by`;
 
@@ -17,23 +20,23 @@ const RECORD: Statement = {
     with r as (
       select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::timestamptz[],
                            $8::boolean[], $9::smallint[], $10::smallint[], $11::timestamptz[], $12::int[], $13::smallint[],
-                           $14::text[], $15::text[])
+                           $14::text[], $15::text[], $16::boolean[], $17::boolean[])
         as r(environment_id, event_id, ordinal, claimed_by, status, reason, due_at, parked, attempts_used, number,
-             started_at, duration_ms, http_status, error, excerpt)
+             started_at, duration_ms, http_status, error, excerpt, pulled, counted)
     ), ended as (
       delete from due_deliveries d using r
       where ${HELD} and (r.status <> 'retrying' or d.superseded)
-      returning d.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.attempts, d.replayed, d.superseded, ${RESULT}
+      returning ${ROW}, ${RESULT}
     ), waiting as (
       update due_deliveries d
       set due_at = r.due_at, claimed_by = null, parked = r.parked, attempts = coalesce(r.number, d.attempts),
           attempts_used = r.attempts_used, first_attempt_at = coalesce(d.first_attempt_at, r.started_at)
       from r where ${HELD} and r.status = 'retrying' and not d.superseded
-      returning d.environment_id, d.event_id, d.ordinal, d.expires_on, ${RESULT}
+      returning ${ROW}, ${RESULT}
     ), settled as (
-      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, reason, attempts, replayed,
-                              superseded, settled_at)
-      select environment_id, event_id, ordinal, expires_on, target_id,
+      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+                              replayed, superseded, settled_at)
+      select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id,
              case status when 'retrying' then 'failed' else status end,
              case status when 'retrying' then 'superseded' else reason end,
              coalesce(number, attempts), replayed, superseded, now()
@@ -48,6 +51,12 @@ const RECORD: Statement = {
         select environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt from waiting
       ) attempt
       where number is not null
+    ), offered as (${pullItems(`ended where pulled and status = 'delivered'`)}
+    ), counted as (${settledParts(`
+      select target_id as key_id, ${MEASURE} from ended where counted
+      union all select target_id, ${MEASURE} from waiting where counted
+      union all select endpoint_id, ${MEASURE} from ended where endpoint_id is not null
+      union all select endpoint_id, ${MEASURE} from waiting where endpoint_id is not null`)}
     )
     select event_id, ordinal from ended union all select event_id, ordinal from waiting`,
 };
@@ -75,6 +84,8 @@ export class RecordStore {
       smallintArray(results.map((result) => result.attempt?.httpStatus ?? null)),
       textArray(results.map((result) => result.attempt?.error ?? null)),
       textArray(results.map((result) => result.attempt?.excerpt ?? null)),
+      booleanArray(results.map((result) => result.pulled)),
+      booleanArray(results.map((result) => result.counted)),
     ]);
     return new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));
   }

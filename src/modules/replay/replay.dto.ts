@@ -13,7 +13,7 @@ export class ReplayAccepted {
 
 /** Which dead letters to send again; all of them without a field. */
 export class RedriveBody {
-  /** Only those of this destination. */
+  /** Only those of this destination, or of what this inbound endpoint (its id or path) received. */
   @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 

@@ -1,26 +1,40 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger } from '#modules/events/contract.js';
-import { invalid, notFound } from '#kernel/errors.js';
+import { EventSources, Ledger, Requests, type Redelivery } from '#modules/events/contract.js';
+import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
 /** Sends again what was sent before, with its id and its body, marked as a replay. */
 @Injectable()
 export class ReplayService {
-  constructor(private readonly ledger: Ledger) {}
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly sources: EventSources,
+    private readonly requests: Requests,
+  ) {}
 
-  /** Takes an `evt_` id or the `msg_` id of a send. Throws 404. */
+  /** Takes an `evt_` id or the `msg_` id of a send. Throws 404, and 409 for a received event that went nowhere. */
   async event(tenant: Tenant, text: string): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
-    if (eventId === null || (await this.ledger.redeliver(tenant, { eventId })) === 0) throw notFound('event');
-    return eventId;
+    if (eventId === null) throw notFound('event');
+    if ((await this.ledger.redeliver(tenant, { eventId })) > 0) return eventId;
+    const request = await this.requests.find(tenant.environmentId, eventId);
+    if (request === null) throw notFound('event');
+    throw conflict(`The event is ${request.status} and went nowhere. Replay its raw request instead: that verifies and routes it anew.`);
   }
 
   /** Returns how many dead letters are sent again. */
   async deadLetters(tenant: Tenant, filter: { endpoint?: string; since?: string }): Promise<number> {
-    const targetId = filter.endpoint === undefined ? undefined : parseId('dst', filter.endpoint);
-    if (targetId === null) throw invalid([{ path: 'endpoint', message: 'must be the id of a destination' }]);
     const sinceMs = filter.since === undefined ? undefined : Date.parse(filter.since);
-    return this.ledger.redeliver(tenant, { targetId, sinceMs });
+    const aim = filter.endpoint === undefined ? {} : await this.aim(tenant, filter.endpoint);
+    return this.ledger.redeliver(tenant, { ...aim, sinceMs });
+  }
+
+  private async aim(tenant: Tenant, text: string): Promise<Pick<Redelivery, 'targetId' | 'endpointId'>> {
+    const targetId = parseId('dst', text);
+    if (targetId !== null) return { targetId };
+    const endpointId = parseId('ep', text) ?? (await this.sources.endpointAt(tenant.environmentId, text));
+    if (endpointId === null) throw invalid([{ path: 'endpoint', message: 'must be the id of a destination, or the id or path of an endpoint' }]);
+    return { endpointId };
   }
 }

@@ -1,0 +1,99 @@
+/** What comes in: receive-to-forward, pull, and replays of a range, alone and beside live traffic. */
+import { nowMs } from './clock.mjs';
+import { receiver, withService } from './subjects.mjs';
+import { fill, fillEndpoint, measure } from './window.mjs';
+
+const PULLED = 50_000;
+const REPLAYED = 100_000;
+/** GitLab's way: the secret stands in a header, so that the load generator need not sign. */
+const SECRET = 'bench-secret';
+const JOB_WITHIN_MS = 300_000;
+
+/**
+ * An endpoint whose requests are verified and forwarded to the healthy destination.
+ *
+ * @param {import('./rows.mjs').Service} subject @param {string} slug @param {string[]} destinations
+ */
+async function createEndpoint(subject, slug, destinations) {
+  const { id, url } = await subject.call('POST', '/v1/endpoints', { slug, preset: 'gitlab', destinations });
+  await subject.call('PUT', `/v1/endpoints/${id}/secret`, { secret: SECRET });
+  const { pathname } = new URL(url);
+  return { id, receive: { path: pathname, headers: { 'x-gitlab-token': SECRET, 'x-gitlab-event': 'Push Hook' } } };
+}
+
+/** Received, verified, stored, routed, forwarded; sustained. @type {import('./rows.mjs').Block} */
+export const receive = {
+  rows: ['receive'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const { receive: provider } = await createEndpoint(subject, 'bench', [subject.destination]);
+      await fillEndpoint(bench, subject, provider, 20_000);
+      report({ name: 'receive', figures: await measure(bench, subject, { receive: provider }) });
+    }),
+};
+
+/** One consumer that fetches by cursor, 100 events a call, each call committing the one before. @type {import('./rows.mjs').Block} */
+export const pull = {
+  rows: ['pull'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const { id } = await subject.call('POST', '/v1/destinations', { name: 'pulled', type: 'pull' });
+      await fill(bench, subject, id, PULLED);
+      const startedAt = nowMs();
+      let read = 0;
+      let cursor = '';
+      while (read < PULLED) {
+        const { data, next_cursor: next } = await subject.call('GET', `/v1/pull/${id}?limit=100${cursor}`);
+        if (data.length === 0) throw new Error(`The consumer got ${read} of ${PULLED} events.`);
+        read += data.length;
+        cursor = `&cursor=${encodeURIComponent(next)}`;
+      }
+      report({ name: 'pull', figures: rateOnly(read, nowMs() - startedAt) });
+    }),
+};
+
+/** A job over 100,000 events that goes to a new destination: alone, and while sends to another one are sustained. @type {import('./rows.mjs').Block} */
+export const replay = {
+  rows: ['replay', 'replay-beside'],
+  run: (bench, wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const { id, receive: provider } = await createEndpoint(subject, 'replayed', []);
+      await fillEndpoint(bench, subject, provider, REPLAYED);
+      const backlog = await subject.createDestination({ url: `${receiver(bench)}/slow?ms=0` });
+      await subject.call('PATCH', `/v1/endpoints/${id}`, { destinations: [backlog] });
+      const startedAt = nowMs();
+      await finished(subject, id);
+      report({ name: 'replay', figures: rateOnly(REPLAYED, nowMs() - startedAt) });
+      if (!wanted.has('replay-beside')) return;
+      report({ name: 'replay-beside:alone', figures: await measure(bench, subject) });
+      const job = await subject.call('POST', `/v1/endpoints/${id}/replay`, {});
+      const figures = await measure(bench, subject);
+      const { state, scanned } = await subject.call('GET', `/v1/replays/${job.id}`);
+      console.log(`replay-beside: the job was ${state} after ${scanned} events`);
+      report({ name: 'replay-beside', figures });
+      await subject.call('POST', `/v1/replays/${job.id}/stop`, {});
+    }),
+};
+
+/** Runs a replay of everything to its end, deliveries included. @param {import('./rows.mjs').Service} subject @param {string} endpoint */
+async function finished(subject, endpoint) {
+  const { id } = await subject.call('POST', `/v1/endpoints/${endpoint}/replay`, {});
+  for (const giveUpAt = nowMs() + JOB_WITHIN_MS; nowMs() < giveUpAt; await new Promise((resolve) => setTimeout(resolve, 20))) {
+    const { state, enqueued, error } = await subject.call('GET', `/v1/replays/${id}`);
+    if (state === 'failed') throw new Error(`The replay failed: ${error}`);
+    if (state !== 'completed') continue;
+    if (enqueued !== REPLAYED) throw new Error(`The replay made ${enqueued} deliveries instead of ${REPLAYED}.`);
+    const { data } = await subject.call('GET', `/v1/events?endpoint=${endpoint}&status=retrying&limit=1`);
+    if (data.length === 0) return;
+  }
+  throw new Error('The replay did not end in time.');
+}
+
+/** Figures of a row that has a rate and nothing else. @param {number} count @param {number} ms @returns {import('./window.mjs').Figures} */
+function rateOnly(count, ms) {
+  const none = { p50: 0, p99: 0, max: 0 };
+  return {
+    deliveriesPerSecond: (count * 1000) / ms,
+    accept: none, receipt: none, total: none, cpuMicros: {}, idle: 0, others: 0, commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
+  };
+}

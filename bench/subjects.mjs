@@ -1,0 +1,24 @@
+/** Starts a program under test on a database of its own, and ends both. */
+import { startPosthorn } from './posthorn.mjs';
+import { breakIn } from './window.mjs';
+
+/**
+ * @template {import('./window.mjs').Subject} T
+ * @param {import('./rows.mjs').Bench} bench
+ * @param {(options: { databaseUrl: string, targetUrl: string, directory: string }) => Promise<T>} start
+ * @param {(subject: T & { database: string }) => Promise<void>} use
+ */
+export async function withSubject(bench, start, use) {
+  const database = await bench.database.create();
+  const subject = await start({ databaseUrl: database.url, targetUrl: `${receiver(bench)}/ok`, directory: bench.directory });
+  await breakIn(bench, subject);
+  await use({ ...subject, database: database.name });
+  await subject.stop();
+  await bench.database.drop(database.name);
+}
+
+/** @param {import('./rows.mjs').Bench} bench */
+export const receiver = (bench) => `http://127.0.0.1:${bench.receiverPort}`;
+
+/** @param {import('./rows.mjs').Bench} bench @param {import('./posthorn.mjs').Role[]} roles @param {(subject: import('./rows.mjs').Service) => Promise<void>} use */
+export const withService = (bench, roles, use) => withSubject(bench, (options) => startPosthorn({ ...options, roles }), use);

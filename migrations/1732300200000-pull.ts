@@ -1,0 +1,49 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * What waits to be pulled, in the order of acceptance, and how far each consumer has come.
+ *
+ * The order is that of transaction ids: whoever reads only rows of transactions below every one that is still running
+ * skips nothing that commits later. Transaction ids belong to one PostgreSQL cluster, so the rows also carry an epoch
+ * that rises when the database is restored into another one.
+ */
+export class Pull1732300200000 implements MigrationInterface {
+  name = 'Pull1732300200000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table cluster_epochs (
+        system_identifier bigint primary key,
+        epoch int not null unique
+      )`);
+    await runner.query(`
+      create table pull_items (
+        environment_id int not null,
+        target_id uuid not null,
+        epoch int not null,
+        xid bigint not null,
+        event_id uuid not null,
+        ordinal smallint not null,
+        expires_on date not null,
+        endpoint_id uuid,
+        replayed boolean not null,
+        constraint pull_items_pkey primary key (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on)
+      ) partition by range (expires_on)`);
+    await runner.query(`
+      create table pull_positions (
+        environment_id int not null,
+        key_id uuid not null,
+        target_id uuid not null,
+        epoch int not null,
+        xid bigint not null,
+        event_id uuid not null,
+        ordinal smallint not null,
+        committed_at timestamptz not null,
+        primary key (environment_id, key_id, target_id)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table pull_positions, pull_items, cluster_epochs');
+  }
+}

@@ -1,0 +1,101 @@
+import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type MirroredRequest, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
+import { EgressAgent } from '#egress/agent.js';
+import { EgressGate } from '#egress/gate.js';
+import { hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
+import { Config } from '#kernel/config.js';
+import type { Fault } from '#kernel/errors.js';
+import { excerptOf } from './excerpt.js';
+import { Probe } from './probe.js';
+
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** RFC 9110, section 7.6.1, and what belongs to the new connection. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding',
+  'upgrade', 'http2-settings', 'host', 'content-length', 'expect', 'accept-encoding', HOPS_HEADER,
+]);
+
+/** Forwards received requests as they came, unsigned: the provider's own signature still verifies at the target. */
+@Adapter()
+export class MirrorAdapter extends DestinationAdapter {
+  override readonly type = 'mirror';
+  override readonly pulled = false;
+
+  constructor(
+    private readonly agent: EgressAgent,
+    private readonly gate: EgressGate,
+    private readonly config: Config,
+    private readonly prober: Probe,
+  ) {
+    super();
+  }
+
+  override check({ url, config, credentials }: Draft): Fault[] {
+    const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+    if (credentials !== null) faults.push({ path: 'credentials', message: 'A mirror destination takes none.' });
+    if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
+    if (this.isOwnHost(url)) return [{ path: 'url', message: 'is one of this service\'s own ingest domains, which would be a loop' }, ...faults];
+    const verdict = this.gate.check(url);
+    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason }, ...faults];
+  }
+
+  override probe({ url }: Draft): Promise<ProbeReport> {
+    return this.prober.run(url ?? '');
+  }
+
+  /** What was not received has no request to repeat: its payload is posted as JSON. */
+  override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
+    if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    const request = await outgoing.request();
+    const answer = await this.agent.exchange({
+      method: request?.method ?? 'POST',
+      url: request ? mirroredUrl(target.url, request) : target.url,
+      headers: request ? mirroredHeaders(request, outgoing, target) : { ...target.headers, 'content-type': 'application/json' },
+      body: request ? bodyOf(request) : outgoing.body,
+      timeoutMs: target.timeoutMs,
+      bodyBytesMax: ANSWER_BYTES_MAX,
+    });
+    const durationMs = Math.round(answer.durationMs);
+    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
+    const { status, headers, body } = answer;
+    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
+  }
+
+  private isOwnHost(url: string): boolean {
+    if (!URL.canParse(url)) return false;
+    const host = (text: string): string => new URL(text).host.replace(/\.(?=$|:)/, '');
+    return host(url) === host(this.config.baseUrl);
+  }
+}
+
+/** The target's URL, with what came behind the endpoint's path and in the query. */
+export function mirroredUrl(target: URL, { path, query }: Pick<MirroredRequest, 'path' | 'query'>): URL {
+  const url = new URL(target.href);
+  // Encoded slashes and dots stay what they are: the parser is given a path, never a relative reference.
+  if (path !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`;
+  const queries = [url.search.slice(1), query].filter((text) => text !== '');
+  url.search = queries.length === 0 ? '' : `?${queries.join('&')}`;
+  return url;
+}
+
+/** The request's headers less those of its connection; the destination's own win over them. */
+export function mirroredHeaders(
+  { headers }: Pick<MirroredRequest, 'headers'>, { replayed, traceparent }: Pick<Outgoing, 'replayed' | 'traceparent'>, target: Pick<Target, 'headers'>,
+): Record<string, string> {
+  // Connection names more headers that are for the connection only.
+  const named = headers.filter(([name]) => name === 'connection').flatMap(([, value]) => value.toLowerCase().split(',').map((text) => text.trim()));
+  const mirrored = new Map<string, string>();
+  for (const [name, value] of headers) {
+    if (HOP_BY_HOP.has(name) || named.includes(name)) continue;
+    const separator = name === 'cookie' ? '; ' : ', ';
+    mirrored.set(name, mirrored.has(name) ? `${mirrored.get(name)}${separator}${value}` : value);
+  }
+  const hops = hopsOf(headers.find(([name]) => name === HOPS_HEADER)?.[1]) + 1;
+  const ours: Record<string, string> = { [HOPS_HEADER]: String(hops) };
+  if (replayed) ours['webhook-replayed'] = 'true';
+  if (traceparent !== null) ours['traceparent'] = traceparent;
+  return { ...Object.fromEntries(mirrored), ...target.headers, ...ours };
+}
+
+function bodyOf({ method, body }: MirroredRequest): Buffer | null {
+  return body.length === 0 && (method === 'GET' || method === 'HEAD') ? null : body;
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { ProbeReport } from '#modules/destinations/contract.js';
+import { EgressAgent, type EgressAnswer } from '#egress/agent.js';
+import { EgressGate } from '#egress/gate.js';
+
+const USER_AGENT = 'Posthorn/0.1';
+const TIMEOUT_MS = 10_000;
+const BYTES_MAX = 1024;
+
+/** Whether somebody answers at a URL. Any status says so. */
+@Injectable()
+export class Probe {
+  constructor(
+    private readonly agent: EgressAgent,
+    private readonly gate: EgressGate,
+  ) {}
+
+  /** HEAD, and GET when a server breaks the connection at it. Never throws. */
+  async run(url: string): Promise<ProbeReport> {
+    const verdict = this.gate.check(url);
+    if (!verdict.ok) return { ok: false, check: 'connectivity', detail: verdict.reason };
+    const head = await this.ask('HEAD', verdict.url, TIMEOUT_MS);
+    const restMs = Math.floor(TIMEOUT_MS - head.durationMs);
+    const mayKnowGet = head.kind === 'error' && (head.error === 'protocol' || head.error === 'connection') && restMs > 0;
+    return report(mayKnowGet ? await this.ask('GET', verdict.url, restMs) : head);
+  }
+
+  private ask(method: 'HEAD' | 'GET', url: URL, timeoutMs: number): Promise<EgressAnswer> {
+    const headers = { 'user-agent': USER_AGENT, accept: '*/*' };
+    return this.agent.exchange({ method, url, headers, body: null, timeoutMs, bodyBytesMax: BYTES_MAX });
+  }
+}
+
+function report(answer: EgressAnswer): ProbeReport {
+  if (answer.kind === 'error') return { ok: false, check: 'connectivity', detail: answer.detail };
+  return { ok: true, detail: `The target answered with status ${answer.status}.` };
+}

@@ -1,0 +1,43 @@
+import { BOX_BYTES, decrypt, encrypt } from './aes-gcm.js';
+import type { DataKey } from './data-key.js';
+
+/** Where a sealed value lives. It opens nowhere else, so nobody who can write to the database can move it. */
+export interface SealedPlace {
+  table: string;
+  environmentId: number;
+  id: string;
+  column: string;
+}
+
+/** Version 1: version byte ‖ box, under data key 0. Still read, no longer written. */
+const VERSION_1 = 1;
+const HEADER_BYTES_1 = 1;
+/** Version 2: version byte ‖ number of the data key (4, big endian) ‖ box. */
+const VERSION_2 = 2;
+const HEADER_BYTES_2 = 5;
+
+/** The context of a sealed column, for `Vault.seal` and `Vault.open`. */
+export function sealedIn({ table, environmentId, id, column }: SealedPlace): string {
+  return `${table}|${environmentId}|${id}|${column}`;
+}
+
+/** The value in its stored form, which names the data key. Header and context are both part of what is authenticated. */
+export function sealValue({ id, key }: DataKey, plaintext: string | Buffer, context: string): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES_2);
+  header.writeUInt8(VERSION_2);
+  header.writeUInt32BE(id, 1);
+  return Buffer.concat([header, encrypt(key, plaintext, Buffer.concat([header, Buffer.from(context)]))]);
+}
+
+/** The number of the data key that a stored value needs, or null when it has no form that we know. */
+export function dataKeyOf(sealed: Buffer): number | null {
+  if (sealed[0] === VERSION_1 && sealed.length >= HEADER_BYTES_1 + BOX_BYTES) return 0;
+  return sealed[0] === VERSION_2 && sealed.length >= HEADER_BYTES_2 + BOX_BYTES ? sealed.readUInt32BE(1) : null;
+}
+
+/** The value, or null: another key, another context, or not what was sealed. */
+export function openValue(key: Buffer, sealed: Buffer, context: string): Buffer | null {
+  if (sealed[0] === VERSION_1) return decrypt(key, sealed.subarray(HEADER_BYTES_1), Buffer.from(context));
+  const [header, box] = [sealed.subarray(0, HEADER_BYTES_2), sealed.subarray(HEADER_BYTES_2)];
+  return decrypt(key, box, Buffer.concat([header, Buffer.from(context)]));
+}

@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database.js';
+import { invalid, notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { type EndpointDraft, EndpointRecords, type StoredEndpoint } from './endpoint-records.js';
+import { changed, type SettingsChanges } from './endpoint-settings.js';
+import type { RoutedEndpoint } from './endpoints.service.js';
+import { IngestDomains } from './ingest-domains.js';
+import { OutsideChecks } from './outside-checks.js';
+import { type AddressBase, resolveAddress } from './receive-url.js';
+import { type AskedRoutes, draftRoutes, type RouteDraft } from './route-drafts.js';
+
+/** What a caller changes: what is left out stays. */
+export interface EndpointChangesAsked {
+  /** Where it moves to. */
+  url?: string;
+  settings: SettingsChanges;
+  routes: AskedRoutes;
+  status?: 'active' | 'paused';
+}
+
+/** What an endpoint becomes; without drafts its routes stay. */
+type Next = Omit<EndpointDraft, 'routes'> & { drafts: RouteDraft[] | null };
+
+/** Changes and removes endpoints. */
+@Injectable()
+export class EndpointChanges {
+  constructor(
+    private readonly records: EndpointRecords,
+    private readonly domains: IngestDomains,
+    private readonly checks: OutsideChecks,
+    private readonly database: Database,
+  ) {}
+
+  /** Throws 404, 422 with every fault, and 409 when another endpoint lives at the new URL; nothing changes then. */
+  async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
+    const found = await this.records.find(tenant.environmentId, id);
+    if (found === null) throw notFound('endpoint');
+    const base = await this.domains.addressBase(tenant);
+    const { drafts } = next(found, asked, base);
+    await this.checks.pass(tenant.environmentId, { settings: asked.settings, drafts });
+    return this.database.transaction(() => this.apply(tenant, id, asked, base));
+  }
+
+  /** Throws 404 when there is none, also the second time. Its URL is free at once; its events stay until retention. */
+  async remove(tenant: Tenant, id: Id): Promise<void> {
+    await this.database.transaction(async () => {
+      if (!(await this.records.remove(tenant.environmentId, id))) throw notFound('endpoint');
+    });
+  }
+
+  /** Under the row's lock, so that calls at the same time that change different things all take effect. */
+  private async apply({ environmentId }: Tenant, id: Id, asked: EndpointChangesAsked, base: AddressBase): Promise<RoutedEndpoint> {
+    const before = await this.records.findForUpdate(environmentId, id);
+    if (before === null) throw notFound('endpoint');
+    const { drafts, ...rest } = next(before, asked, base);
+    const after: EndpointDraft = { ...rest, routes: drafts === null ? before.routes : this.records.routesOf(before.row, drafts) };
+    const { row, settings, routes } = before;
+    const isSame = isDeepStrictEqual(after, { settings, path: row.path, status: row.status, routes });
+    return { row: isSame ? row : await this.records.update(before, after), routes: after.routes };
+  }
+}
+
+/** Throws 422 with every fault that can be seen in the request and the endpoint alone. */
+function next({ row, settings: before, routes }: StoredEndpoint, asked: EndpointChangesAsked, base: AddressBase): Next {
+  const resolved = asked.url === undefined ? row : resolveAddress({ url: asked.url }, { ...base, currentPath: row.path });
+  const address = 'faults' in resolved ? { path: '', faults: resolved.faults } : { path: resolved.path, faults: [] };
+  const { settings, faults: settingsFaults } = changed(before, asked.settings);
+  const { drafts, faults: routeFaults } = draftRoutes(routes, asked.routes);
+  const faults = [...address.faults, ...settingsFaults, ...routeFaults];
+  if (faults.length > 0) throw invalid(faults);
+  return { settings, path: address.path, status: asked.status ?? row.status, drafts };
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { conflict } from '#kernel/errors.js';
+import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
+import { CodeSecrets } from './code-secrets.js';
+import type { Settings } from './endpoint-settings.js';
+import { EndpointVault } from './endpoint-vault.js';
+import type { EndpointEntity, RouteEntity } from './endpoints.entities.js';
+import { EndpointsStore } from './endpoints.store.js';
+import { IngestDomains } from './ingest-domains.js';
+import type { RouteDraft } from './route-drafts.js';
+
+/** An endpoint as it is stored, with its settings open. */
+export interface StoredEndpoint {
+  row: EndpointEntity;
+  settings: Settings;
+  routes: RouteEntity[];
+}
+
+/** What was decided about an endpoint. */
+export interface EndpointDraft {
+  settings: Settings;
+  path: string;
+  status: EndpointEntity['status'];
+  routes: readonly RouteEntity[];
+}
+
+const ENDPOINTS_MAX = 10_000;
+
+/** Endpoints with all that belongs to them: routes, sealed settings, and the secrets that their code uses. */
+@Injectable()
+export class EndpointRecords {
+  constructor(
+    private readonly store: EndpointsStore,
+    private readonly vault: EndpointVault,
+    private readonly secrets: CodeSecrets,
+    private readonly domains: IngestDomains,
+    private readonly ids: Ids,
+  ) {}
+
+  async find(environmentId: number, id: Id): Promise<StoredEndpoint | null> {
+    return this.opened(await this.store.find(environmentId, id));
+  }
+
+  /** The same, and nobody else changes it until the transaction ends. */
+  async findForUpdate(environmentId: number, id: Id): Promise<StoredEndpoint | null> {
+    return this.opened(await this.store.findForUpdate(environmentId, id));
+  }
+
+  /** In the caller's transaction. Throws 422 for secrets that do not exist, and 409 when the URL is taken or there are too many. */
+  async create(place: Pick<EndpointEntity, 'environmentId' | 'id'>, { settings, path, status, routes }: EndpointDraft): Promise<EndpointEntity> {
+    const { response, ...columns } = settings;
+    const now = new Date(idTimeMs(place.id));
+    const sealed = { secrets: null, response: this.vault.sealResponse(place, response) };
+    const row: EndpointEntity = { ...place, ...columns, ...sealed, domainId: null, path, status, version: 1, createdAt: now, updatedAt: now };
+    await this.makeRoom(row.environmentId);
+    await this.secrets.use(row.environmentId, row.id, row.transform);
+    if (!(await this.store.insert(row))) throw this.taken(path);
+    await this.store.replaceRoutes(row.environmentId, row.id, routes);
+    return row;
+  }
+
+  /** A new version, in the transaction in which it was found for update. Throws 422 and 409 as `create`. */
+  async update(before: StoredEndpoint, { settings, path, status, routes }: EndpointDraft): Promise<EndpointEntity> {
+    const { row } = before;
+    const { response, ...columns } = settings;
+    if (settings.transform !== before.settings.transform) await this.secrets.use(row.environmentId, row.id, settings.transform);
+    if (routes !== before.routes) await this.store.replaceRoutes(row.environmentId, row.id, routes);
+    const sealed = response === before.settings.response ? row.response : this.vault.sealResponse(row, response);
+    const updated = await this.store.update(row, { ...columns, response: sealed, path, status, version: row.version + 1 });
+    if (updated === null) throw this.taken(path);
+    return updated;
+  }
+
+  /** In the caller's transaction. False when there is none. */
+  async remove(environmentId: number, id: Id): Promise<boolean> {
+    // The endpoint before its secrets, as in a change: two calls at the same time must not wait for each other.
+    const isRemoved = await this.store.remove(environmentId, id);
+    await this.secrets.release(environmentId, id);
+    return isRemoved;
+  }
+
+  /** What drafts become, in their order. */
+  routesOf(place: Pick<EndpointEntity, 'environmentId' | 'id'>, drafts: readonly RouteDraft[]): RouteEntity[] {
+    return drafts.map(({ id, destinationId, filter }, position) => ({
+      environmentId: place.environmentId, endpointId: place.id, id: id ?? this.ids.next(), destinationId, filter, position,
+    }));
+  }
+
+  private async opened(row: EndpointEntity | null): Promise<StoredEndpoint | null> {
+    if (row === null) return null;
+    const { name, preset, verification, verificationConfig, responseRules, responseProxy, transform } = row;
+    const response = this.vault.openResponse(row);
+    return {
+      row,
+      settings: { name, preset, verification, verificationConfig, responseRules, responseProxy, transform, response },
+      routes: await this.store.routes(row.environmentId, [row.id]),
+    };
+  }
+
+  private async makeRoom(environmentId: number): Promise<void> {
+    await this.store.lock(environmentId);
+    if ((await this.store.count(environmentId)) < ENDPOINTS_MAX) return;
+    throw conflict(`An environment has at most ${ENDPOINTS_MAX} endpoints. Delete one first.`, { limit: ENDPOINTS_MAX });
+  }
+
+  /** It says nothing of whose endpoint that is. */
+  private taken(path: string): Error {
+    const message = 'The URL is owned by another live endpoint. Choose another one, or delete that endpoint first.';
+    return conflict(message, { url: this.domains.urlOf(path) });
+  }
+}

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database.js';
+import { invalid } from '#kernel/errors.js';
+import { Ids } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { EndpointRecords } from './endpoint-records.js';
+import { changed, DEFAULT_SETTINGS, type SettingsChanges } from './endpoint-settings.js';
+import type { RoutedEndpoint } from './endpoints.service.js';
+import { IngestDomains } from './ingest-domains.js';
+import { OutsideChecks } from './outside-checks.js';
+import { type GivenAddress, resolveAddress } from './receive-url.js';
+import { type AskedRoutes, draftRoutes } from './route-drafts.js';
+
+/** An endpoint that a caller asks for. */
+export interface NewEndpoint {
+  address: GivenAddress;
+  /** `pdom_…`; null for the default. */
+  domainId: string | null;
+  settings: SettingsChanges;
+  routes: AskedRoutes;
+}
+
+/** Registers endpoints. */
+@Injectable()
+export class EndpointRegistration {
+  constructor(
+    private readonly records: EndpointRecords,
+    private readonly domains: IngestDomains,
+    private readonly checks: OutsideChecks,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Throws 422 with every fault, and 409 when another endpoint lives at the URL; nothing is stored then. */
+  async create(tenant: Tenant, asked: NewEndpoint): Promise<RoutedEndpoint> {
+    const { environmentId } = tenant;
+    const resolved = resolveAddress(asked.address, await this.domains.addressBase(tenant));
+    const address = 'faults' in resolved ? { path: '', name: '', faults: resolved.faults } : { ...resolved, faults: [] };
+    const { settings, faults: settingsFaults } = changed({ ...DEFAULT_SETTINGS, name: address.name }, asked.settings);
+    const { drafts, faults: routeFaults } = draftRoutes([], asked.routes);
+    const faults = [...address.faults, ...this.domains.faults(asked.domainId), ...settingsFaults, ...routeFaults];
+    if (faults.length > 0) throw invalid(faults);
+    await this.checks.pass(environmentId, { settings: asked.settings, drafts });
+    const place = { environmentId, id: this.ids.next() };
+    const routes = this.records.routesOf(place, drafts ?? []);
+    const draft = { settings, path: address.path, status: 'active' as const, routes };
+    return { row: await this.database.transaction(() => this.records.create(place, draft)), routes };
+  }
+}

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database.js';
+import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { type Id, Ids, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { RouteEntity } from './endpoints.entities.js';
+import { EndpointsStore } from './endpoints.store.js';
+import { OutsideChecks } from './outside-checks.js';
+import { type AskedRoute, draftRoute, repeatedDestination, type RouteDraft } from './route-drafts.js';
+
+/** What a caller changes of one route: what is left out stays, and a filter of null lets everything through. */
+export interface RouteChanges {
+  destination?: string;
+  filter?: Record<string, unknown> | null;
+}
+
+const ROUTES_MAX = 100;
+
+/** The routes of an endpoint, one by one. They belong to it: each change is a new version of the endpoint. */
+@Injectable()
+export class EndpointRoutes {
+  constructor(
+    private readonly store: EndpointsStore,
+    private readonly checks: OutsideChecks,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  /** In the order in which they are tried. Throws 404 for an endpoint that there is none of. */
+  async list(tenant: Tenant, endpointId: Id): Promise<RouteEntity[]> {
+    const { environmentId } = tenant;
+    if ((await this.store.find(environmentId, endpointId)) === null) throw notFound('endpoint');
+    return this.store.routes(environmentId, [endpointId]);
+  }
+
+  /** Behind all others. Throws 404, 422, and 409 when there are too many. */
+  async add(tenant: Tenant, endpointId: Id, asked: Pick<AskedRoute, 'destination' | 'filter'>): Promise<RouteEntity> {
+    await this.list(tenant, endpointId);
+    const { destinationId, filter } = await this.checked(tenant, asked);
+    const added = { environmentId: tenant.environmentId, id: this.ids.next(), endpointId, destinationId, filter, position: ROUTES_MAX };
+    await this.write(tenant, endpointId, (routes) => {
+      if (routes.length >= ROUTES_MAX) throw conflict(`An endpoint has at most ${ROUTES_MAX} routes. Delete one first.`, { limit: ROUTES_MAX });
+      return [...routes, added];
+    });
+    return added;
+  }
+
+  /** Throws 404 and 422. */
+  async change(tenant: Tenant, endpointId: Id, routeId: Id, { destination, filter }: RouteChanges): Promise<RouteEntity> {
+    const before = routeIn(await this.list(tenant, endpointId), routeId);
+    const asked = { destination: destination ?? showId('dst', before.destinationId), filter: filter ?? null };
+    const draft = await this.checked(tenant, asked);
+    const changed = (route: RouteEntity): RouteEntity => ({
+      ...route,
+      ...(destination !== undefined && { destinationId: draft.destinationId }),
+      ...(filter !== undefined && { filter: draft.filter }),
+    });
+    const routes = await this.write(tenant, endpointId, (all) => all.map((route) => (route === routeIn(all, routeId) ? changed(route) : route)));
+    return routeIn(routes, routeId);
+  }
+
+  /** Throws 404, also the second time. */
+  async remove(tenant: Tenant, endpointId: Id, routeId: Id): Promise<void> {
+    await this.write(tenant, endpointId, (routes) => {
+      const removed = routeIn(routes, routeId);
+      return routes.filter((route) => route !== removed);
+    });
+  }
+
+  private async checked(tenant: Tenant, asked: Pick<AskedRoute, 'destination' | 'filter'>): Promise<RouteDraft> {
+    const { draft, faults } = draftRoute([], { ...asked, id: null }, '');
+    if (draft === null) throw invalid(faults);
+    await this.checks.pass(tenant.environmentId, { drafts: [draft] });
+    return draft;
+  }
+
+  /** Under the lock of the endpoint's row. Throws 404, and 422 when two routes have one destination then. */
+  private write(tenant: Tenant, endpointId: Id, change: (routes: RouteEntity[]) => RouteEntity[]): Promise<RouteEntity[]> {
+    const { environmentId } = tenant;
+    return this.database.transaction(async () => {
+      const endpoint = await this.store.findForUpdate(environmentId, endpointId);
+      if (endpoint === null) throw notFound('endpoint');
+      const before = await this.store.routes(environmentId, [endpointId]);
+      const after = change(before).map((route, position) => ({ ...route, position }));
+      if (new Set(after.map(({ destinationId }) => destinationId)).size < after.length) throw invalid([repeatedDestination('destination')]);
+      if (isDeepStrictEqual(before, after)) return after;
+      await this.store.replaceRoutes(environmentId, endpointId, after);
+      await this.store.update(endpoint, { version: endpoint.version + 1 });
+      return after;
+    });
+  }
+}
+
+function routeIn(routes: readonly RouteEntity[], id: Id): RouteEntity {
+  const route = routes.find((each) => each.id === id);
+  if (route === undefined) throw notFound('route');
+  return route;
+}

@@ -1,0 +1,146 @@
+import { PRESETS } from '#engine/inbound/presets.js';
+import { changed, DEFAULT_SETTINGS, proxyInForce, type Settings, type SettingsChanges, transformInForce } from './endpoint-settings.js';
+
+const NEW: Settings = { ...DEFAULT_SETTINGS, name: 'stripe' };
+const RULES = { rules: [{ when: { type: 'method', op: 'eq', value: 'GET' }, respond: { status: 204 } }] };
+const FULL: Settings = {
+  name: 'Payments',
+  preset: 'stripe',
+  verification: 'hmac-sha256',
+  verificationConfig: { header: 'x-a' },
+  responseRules: RULES,
+  responseProxy: { target: 'managed', code: 'export default () => ({})' },
+  transform: { engine: 'url', url: 'https://example.com/t', failMode: 'open' },
+  response: { type: 'ebay-challenge', verificationToken: 'token', endpointUrl: 'https://example.com/e' },
+};
+
+const pathsOf = (changes: SettingsChanges, before = NEW): string[] => changed(before, changes).faults.map(({ path }) => path);
+
+describe('changed', () => {
+  it('keeps what is left out', () => {
+    expect(changed(FULL, {})).toEqual({ settings: FULL, faults: [] });
+  });
+
+  it.each<[SettingsChanges]>([
+    [{ name: 'Other' }],
+    [{ preset: 'github' }],
+    [{ verificationConfig: { prefix: 'v0=' } }],
+    [{ responseRules: { default: { status: 202 } } }],
+    [{ responseProxy: { target: 'url', url: 'https://example.com/p' } }],
+    [{ transform: { engine: 'managed', code: 'export default (e) => e' } }],
+    [{ response: { type: 'static', status: 202 } }],
+  ])('takes %j, and nothing else', (changes) => {
+    expect(changed(FULL, changes)).toEqual({ settings: { ...FULL, ...changes }, faults: [] });
+  });
+
+  it('clears what is null', () => {
+    const nulls = { preset: null, verification: null, verificationConfig: null, responseRules: null, responseProxy: null, transform: null, response: null };
+
+    expect(changed(FULL, nulls)).toEqual({ settings: { ...DEFAULT_SETTINGS, name: 'Payments' }, faults: [] });
+    expect(changed(NEW, nulls)).toEqual({ settings: NEW, faults: [] });
+  });
+
+  it('keeps URLs in the form in which they are called', () => {
+    const { settings } = changed(NEW, {
+      responseProxy: { target: 'url', url: 'HTTPS://Example.com:443/a/../b' }, transform: { engine: 'url', url: 'no url' },
+    });
+
+    expect([settings.responseProxy?.url, settings.transform?.url]).toEqual(['https://example.com/b', 'no url']);
+  });
+});
+
+describe('verification', () => {
+  const after = (before: Partial<Settings>, changes: SettingsChanges): string => changed({ ...NEW, ...before }, changes).settings.verification;
+
+  it.each<[Partial<Settings>, SettingsChanges, string]>([
+    [{}, {}, 'none'],
+    [{}, { preset: 'stripe' }, 'preset'],
+    [{}, { preset: 'stripe', verification: null }, 'preset'],
+    [{}, { preset: 'stripe', verification: 'stripe' }, 'preset'],
+    [{}, { preset: 'stripe', verification: 'preset' }, 'preset'],
+    [{}, { preset: 'stripe', verification: 'none' }, 'none'],
+    [{}, { preset: 'stripe', verification: 'hmac-sha1' }, 'hmac-sha1'],
+    [{}, { verification: 'hmac-sha512' }, 'hmac-sha512'],
+    [{ preset: 'stripe', verification: 'preset' }, {}, 'preset'],
+    [{ preset: 'stripe', verification: 'preset' }, { preset: 'github' }, 'preset'],
+    [{ preset: 'stripe', verification: 'preset' }, { preset: null }, 'none'],
+    [{ preset: 'stripe', verification: 'preset' }, { verification: 'none' }, 'none'],
+    [{ preset: 'stripe', verification: 'none' }, { preset: 'github' }, 'none'],
+    [{ preset: 'stripe', verification: 'none' }, { verification: null }, 'preset'],
+    [{ preset: 'stripe', verification: 'hmac-sha256' }, { preset: null }, 'hmac-sha256'],
+    [{ verification: 'hmac-sha256' }, { preset: 'stripe' }, 'hmac-sha256'],
+    [{ verification: 'hmac-sha256' }, { verification: null }, 'none'],
+  ])('of %j with %j is %s', (before, changes, expected) => {
+    expect(after(before, changes)).toBe(expected);
+    expect(pathsOf(changes, { ...NEW, ...before })).toEqual([]);
+  });
+
+  it.each(['preset', 'stripe', 'github', 'hmac-md5', 'HMAC-SHA256', '', '__proto__'])('%j alone is refused', (verification) => {
+    expect(pathsOf({ verification })).toEqual(['verification']);
+    expect(pathsOf({ verification: 'github', preset: 'stripe' })).toEqual(['verification']);
+  });
+
+  it.each(['nobody', '', 'Stripe', '__proto__', 'constructor'])('the preset %j is refused', (preset) => {
+    expect(pathsOf({ preset })).toEqual(['preset']);
+  });
+
+  it('takes every preset there is, under its own name too', () => {
+    for (const preset of PRESETS.keys()) expect(pathsOf({ preset, verification: preset })).toEqual([]);
+  });
+
+  it('has settings for the HMACs only, and loses them with them', () => {
+    expect(pathsOf({ verificationConfig: { header: 'x-a' } })).toEqual(['verificationConfig']);
+    expect(pathsOf({ verificationConfig: {}, preset: 'stripe' })).toEqual(['verificationConfig']);
+    expect(pathsOf({ verificationConfig: { header: 'x a', colour: 'red' }, verification: 'hmac-sha1' }))
+      .toEqual(['verificationConfig.header', 'verificationConfig.colour']);
+    expect(changed(FULL, { verification: 'hmac-sha1' }).settings.verificationConfig).toEqual({ header: 'x-a' });
+    expect(changed(FULL, { verification: 'preset' }).settings.verificationConfig).toBeNull();
+  });
+});
+
+describe('response', () => {
+  const before: Settings = { ...NEW, response: { type: 'zoom-challenge', secret: 'kept', status: 202 } };
+  const after = (response: Settings['response']): Settings['response'] => changed(before, { response }).settings.response;
+
+  it('of the same type keeps the secrets that it leaves out, and nothing else', () => {
+    expect(after({ type: 'zoom-challenge' })).toEqual({ type: 'zoom-challenge', secret: 'kept' });
+    expect(after({ type: 'zoom-challenge', secret: 'new' })).toEqual({ type: 'zoom-challenge', secret: 'new' });
+    expect(after({ type: 'x-crc' })).toEqual({ type: 'x-crc' });
+    expect(after({ type: 'static', body: 'ok' })).toEqual({ type: 'static', body: 'ok' });
+  });
+
+  it('needs the secrets of its type only where none is kept', () => {
+    expect(pathsOf({ response: { type: 'meta-challenge' } })).toEqual(['response.verifyToken']);
+    expect(pathsOf({ response: { type: 'meta-challenge' } }, { ...NEW, response: { type: 'meta-challenge', verifyToken: 'kept' } })).toEqual([]);
+    expect(pathsOf({ response: { type: 'static', status: 204, body: 'a', headers: { connection: 'close' } } }))
+      .toEqual(['response.headers.connection', 'response.body']);
+  });
+
+  it('is not judged again by a change of something else', () => {
+    expect(pathsOf({ name: 'b' }, { ...NEW, response: { type: 'meta-challenge' } })).toEqual([]);
+  });
+});
+
+describe('rules, proxies and transforms', () => {
+  it.each<[SettingsChanges, string]>([
+    [{ responseRules: { rules: [{ when: { type: 'methud', op: 'eq' }, respond: {} }] } }, 'responseRules.rules.0.when.type'],
+    [{ responseRules: { rules: [{ when: { all: [] }, respond: {} }] } }, 'responseRules.rules.0.when.all'],
+    [{ responseRules: { default: { status: 100 } } }, 'responseRules.default.status'],
+    [{ responseRules: { fallback: {} } }, 'responseRules.fallback'],
+    [{ responseProxy: { target: 'managed' } }, 'responseProxy.code'],
+    [{ responseProxy: { target: 'url' } }, 'responseProxy.url'],
+    [{ responseProxy: { target: 'url', url: 'https://example.com/', code: '' } }, 'responseProxy.code'],
+    [{ transform: { engine: 'managed' } }, 'transform.code'],
+    [{ transform: { engine: 'url' } }, 'transform.url'],
+    [{ transform: { engine: 'managed', code: '', url: '' } }, 'transform.url'],
+  ])('%j is refused at %s', (changes, path) => {
+    expect(pathsOf(changes)).toEqual([path]);
+  });
+
+  it('say what holds for what they leave out', () => {
+    expect(proxyInForce({ target: 'managed', code: 'c' })).toEqual({ target: 'managed', code: 'c', timeoutMs: 250, onUnavailable: 'fallback' });
+    expect(proxyInForce({ target: 'url', timeoutMs: 50, onUnavailable: 'error' })).toEqual({ target: 'url', timeoutMs: 50, onUnavailable: 'error' });
+    expect(transformInForce({ engine: 'url', url: 'u' })).toEqual({ engine: 'url', url: 'u', timeoutMs: 3000, failMode: 'closed' });
+    expect(transformInForce({ engine: 'managed', failMode: 'open' })).toEqual({ engine: 'managed', timeoutMs: 250, failMode: 'open' });
+  });
+});

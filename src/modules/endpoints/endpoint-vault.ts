@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { ResponseSettings } from '#engine/inbound/response.js';
+import { sealedIn, Vault } from '#kernel/vault.js';
+import type { EndpointEntity } from './endpoints.entities.js';
+
+/** A provider's secret; `untilMs` is when it stops verifying, null for the one in force. */
+export interface ProviderSecret {
+  secret: string;
+  untilMs: number | null;
+}
+
+type Place = Pick<EndpointEntity, 'environmentId' | 'id'>;
+
+/** The sealed columns of endpoints: bound to their row, opened here only. */
+@Injectable()
+export class EndpointVault {
+  constructor(private readonly vault: Vault) {}
+
+  sealSecrets(place: Place, secrets: readonly ProviderSecret[]): Buffer | null {
+    return secrets.length === 0 ? null : this.vault.seal(JSON.stringify(secrets), sealed(place, 'secrets'));
+  }
+
+  openSecrets(row: Place & Pick<EndpointEntity, 'secrets'>): ProviderSecret[] {
+    if (row.secrets === null) return [];
+    return JSON.parse(this.vault.open(row.secrets, sealed(row, 'secrets')).toString()) as ProviderSecret[];
+  }
+
+  sealResponse(place: Place, settings: ResponseSettings | null): Buffer | null {
+    return settings && this.vault.seal(JSON.stringify(settings), sealed(place, 'response'));
+  }
+
+  openResponse(row: Place & Pick<EndpointEntity, 'response'>): ResponseSettings | null {
+    if (row.response === null) return null;
+    return JSON.parse(this.vault.open(row.response, sealed(row, 'response')).toString()) as ResponseSettings;
+  }
+}
+
+function sealed({ environmentId, id }: Place, column: string): string {
+  return sealedIn({ table: 'endpoints', environmentId, id, column });
+}

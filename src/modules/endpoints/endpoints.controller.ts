@@ -1,0 +1,91 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { EndpointChanges } from './endpoint-changes.js';
+import { EndpointRegistration } from './endpoint-registration.js';
+import { EndpointSecrets } from './endpoint-secrets.js';
+import {
+  endpointChanges, EndpointChangesBody, EndpointDetail, endpointId, EndpointListQuery, EndpointPage, EndpointSecretBody, newEndpoint,
+  NewEndpointBody, presentEndpoint, presentPage,
+} from './endpoints.dto.js';
+import { EndpointsService } from './endpoints.service.js';
+
+const ID = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const GRACE_SECONDS_DEFAULT = 86_400;
+
+/** URLs that providers send to. */
+@Section('Endpoints', 'URLs that providers send webhooks to: how they are verified, answered, transformed, and where they go.')
+@Controller('v1/endpoints')
+export class EndpointsController {
+  constructor(
+    private readonly endpoints: EndpointsService,
+    private readonly registration: EndpointRegistration,
+    private readonly changes: EndpointChanges,
+    private readonly secrets: EndpointSecrets,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({ summary: 'List endpoints', description: 'Newest first, without rules and code.' })
+  @ApiOkResponse({ type: EndpointPage, description: 'One page of endpoints.' })
+  async listEndpoints(@CurrentTenant() tenant: Tenant, @Query() query: EndpointListQuery): Promise<EndpointPage> {
+    return presentPage(await this.endpoints.list(tenant, query));
+  }
+
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Create an endpoint',
+    description: 'It receives at once. Its URL is its identity: 409 when another endpoint of this installation lives there.',
+  })
+  @ApiCreatedResponse({ type: EndpointDetail, description: 'The endpoint.' })
+  async createEndpoint(@CurrentTenant() tenant: Tenant, @Body() body: NewEndpointBody): Promise<EndpointDetail> {
+    return presentEndpoint(this.endpoints.view(await this.registration.create(tenant, newEndpoint(body))));
+  }
+
+  @Get(':id')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get an endpoint', description: 'Its secrets are never shown.' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: EndpointDetail, description: 'The endpoint.' })
+  async getEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EndpointDetail> {
+    return presentEndpoint(await this.endpoints.find(tenant, endpointId(id)));
+  }
+
+  @Patch(':id')
+  @Scope('write')
+  @ApiOperation({
+    summary: 'Change an endpoint',
+    description: 'What is left out stays, null clears. A `url` moves it: 409 when another endpoint of this installation lives there.',
+  })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: EndpointDetail, description: 'The endpoint with the changes.' })
+  async updateEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: EndpointChangesBody): Promise<EndpointDetail> {
+    return presentEndpoint(this.endpoints.view(await this.changes.update(tenant, endpointId(id), endpointChanges(body))));
+  }
+
+  @Delete(':id')
+  @Scope('write')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete an endpoint', description: 'Its URL is free at once; its events stay until their retention ends.' })
+  @ApiParam(ID)
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  async deleteEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
+    await this.changes.remove(tenant, endpointId(id));
+  }
+
+  @Put(':id/secret')
+  @Scope('write')
+  @HttpCode(204)
+  @ApiOperation({ summary: "Set the provider's secret", description: 'Secrets before it go on verifying until the grace ends; at most five are kept.' })
+  @ApiParam(ID)
+  @ApiNoContentResponse({ description: 'Stored; it is never returned.' })
+  async setEndpointSecret(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: EndpointSecretBody): Promise<void> {
+    const graceMs = (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000;
+    await this.secrets.put(tenant, endpointId(id), body.secret, graceMs);
+  }
+}

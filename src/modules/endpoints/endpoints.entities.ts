@@ -1,0 +1,106 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import type { Id } from '#kernel/ids.js';
+
+/** Where a synchronous answer is asked for, as the caller gave it. */
+export interface ResponseProxySettings {
+  target: 'managed' | 'url';
+  code?: string;
+  url?: string;
+  timeoutMs?: number;
+  onUnavailable?: 'fallback' | 'error';
+}
+
+/** What a body goes through before it is routed, as the caller gave it. */
+export interface TransformSettings {
+  engine: 'managed' | 'url';
+  code?: string;
+  url?: string;
+  failMode?: 'open' | 'closed';
+  timeoutMs?: number;
+}
+
+/** An inbound endpoint. Its URL is its identity: the path on the platform's host, or on one of its organization's domains. */
+@Entity('endpoints')
+@Check('endpoints_status_check', `status in ('active', 'paused', 'disabled')`)
+export class EndpointEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'endpoints_pkey' })
+  @ForeignKey('environments', { name: 'endpoints_environment_id_fkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'endpoints_pkey' })
+  id: Id;
+
+  @Column('text')
+  name: string;
+
+  /** The custom domain; null on the platform's host. */
+  @Column('uuid', { name: 'domain_id', nullable: true })
+  domainId: Id | null;
+
+  /** Without a leading slash. On the platform's host it begins with the organization's slug. */
+  @Column('text')
+  path: string;
+
+  @Column('text', { nullable: true })
+  preset: string | null;
+
+  /** `preset`, `none`, `hmac-sha256`, `hmac-sha1` or `hmac-sha512`. */
+  @Column('text')
+  verification: string;
+
+  @Column('jsonb', { name: 'verification_config', nullable: true })
+  verificationConfig: Record<string, unknown> | null;
+
+  /** Sealed JSON: a list of `{secret, untilMs}`, the newest first; `untilMs` is null for the one in force. */
+  @Column('bytea', { nullable: true })
+  secrets: Buffer | null;
+
+  @Column('jsonb', { name: 'response_rules', nullable: true })
+  responseRules: Record<string, unknown> | null;
+
+  @Column('jsonb', { name: 'response_proxy', nullable: true })
+  responseProxy: ResponseProxySettings | null;
+
+  @Column('jsonb', { nullable: true })
+  transform: TransformSettings | null;
+
+  /** Sealed JSON of the settings of `response`, some of which are secret. */
+  @Column('bytea', { nullable: true })
+  response: Buffer | null;
+
+  @Column('text')
+  status: 'active' | 'paused' | 'disabled';
+
+  @Column('int')
+  version: number;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'updated_at' })
+  updatedAt: Date;
+}
+
+/** Where an endpoint's events go, and which of them. */
+@Entity('routes')
+export class RouteEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'routes_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'routes_pkey' })
+  id: Id;
+
+  @Column('uuid', { name: 'endpoint_id' })
+  endpointId: Id;
+
+  @Column('uuid', { name: 'destination_id' })
+  destinationId: Id;
+
+  /** A condition in the grammar of filters; null lets everything through. */
+  @Column('jsonb', { nullable: true })
+  filter: Record<string, unknown> | null;
+
+  /** Routes are tried in this order. */
+  @Column('int')
+  position: number;
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { ResponseSettings } from '#engine/inbound/response.js';
+import { presetOf } from '#engine/inbound/presets.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { badRequest, notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { EndpointVault } from './endpoint-vault.js';
+import type { EndpointEntity, RouteEntity } from './endpoints.entities.js';
+import { EndpointsStore, type ListedEndpoint } from './endpoints.store.js';
+import { type IngestDomain, IngestDomains } from './ingest-domains.js';
+
+/** What a caller filters the list by. */
+export interface EndpointQuery {
+  status?: EndpointEntity['status'];
+  preset?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+/** An endpoint with its routes, as it is stored. */
+export interface RoutedEndpoint {
+  row: EndpointEntity;
+  routes: readonly RouteEntity[];
+}
+
+/** Where an endpoint lives, and where its events go. */
+export interface EndpointSurroundings {
+  routes: readonly RouteEntity[];
+  url: string;
+  domain: IngestDomain;
+}
+
+/** An endpoint in a list. */
+export interface EndpointListing extends EndpointSurroundings {
+  row: ListedEndpoint;
+}
+
+/** An endpoint with everything that is to be known of it. */
+export interface EndpointView extends EndpointSurroundings {
+  row: EndpointEntity;
+  /** With its secrets: they are for no answer. */
+  response: ResponseSettings | null;
+}
+
+/** One page. */
+export interface EndpointListings {
+  listings: EndpointListing[];
+  nextCursor: string | null;
+}
+
+const LIMIT_DEFAULT = 50;
+
+/** Reads endpoints: newest first, bound to the caller's environment. */
+@Injectable()
+export class EndpointsService {
+  constructor(
+    private readonly store: EndpointsStore,
+    private readonly vault: EndpointVault,
+    private readonly domains: IngestDomains,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async list(tenant: Tenant, query: EndpointQuery): Promise<EndpointListings> {
+    if (query.preset !== undefined && presetOf(query.preset) === null) throw badRequest(`preset: "${query.preset}" is not known.`);
+    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const list: CursorQuery = { list: 'endpoints', filters };
+    const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1);
+    const page = rows.slice(0, limit);
+    const routes = await this.store.routes(tenant.environmentId, page.map(({ id }) => id));
+    const last = page.at(-1);
+    return {
+      listings: page.map((row) => ({ row, ...this.surroundings(row, routes.filter(({ endpointId }) => endpointId === row.id)) })),
+      nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
+    };
+  }
+
+  /** Throws 404. */
+  async find(tenant: Tenant, id: Id): Promise<EndpointView> {
+    const row = await this.store.find(tenant.environmentId, id);
+    if (row === null) throw notFound('endpoint');
+    return this.view({ row, routes: await this.store.routes(tenant.environmentId, [id]) });
+  }
+
+  /** What is stored, with what follows from it. */
+  view({ row, routes }: RoutedEndpoint): EndpointView {
+    return { row, response: this.vault.openResponse(row), ...this.surroundings(row, routes) };
+  }
+
+  private surroundings({ path }: ListedEndpoint, routes: readonly RouteEntity[]): EndpointSurroundings {
+    return { routes, url: this.domains.urlOf(path), domain: this.domains.platform() };
+  }
+}

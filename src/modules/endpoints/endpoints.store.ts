@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { type FindOptionsSelect, type FindOptionsWhere, In, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { Clock } from '#kernel/clock.js';
+import { Database, sqlState, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
+
+/** Which endpoints a list shows. */
+export interface EndpointFilter {
+  status?: EndpointEntity['status'];
+  preset?: string;
+  beforeId?: Id;
+}
+
+/** What a list shows of an endpoint: without code and rules, which may be long. */
+export type ListedEndpoint = Pick<EndpointEntity, keyof typeof LISTED>;
+
+/** What a change may touch. */
+export type EndpointColumns = Partial<Omit<EndpointEntity, 'environmentId' | 'id' | 'createdAt' | 'updatedAt'>>;
+
+const LISTED = {
+  environmentId: true, id: true, name: true, path: true, preset: true, verification: true, secrets: true, status: true, version: true,
+  createdAt: true, updatedAt: true,
+} as const satisfies FindOptionsSelect<EndpointEntity>;
+const UNIQUE_VIOLATION = '23505';
+
+const LOCK: Statement = {
+  name: 'endpoints.lock',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn endpoints'), $1::int)`,
+};
+
+const COUNT: Statement = {
+  name: 'endpoints.count',
+  // Index endpoints_pkey.
+  text: 'select count(*)::int as count from endpoints where environment_id = $1::int',
+};
+
+const REMOVE: Statement = {
+  name: 'endpoints.remove',
+  // Indexes endpoints_pkey and, for the cascade, routes_endpoint_id_idx.
+  text: 'delete from endpoints where environment_id = $1::int and id = $2::uuid returning id',
+};
+
+const REMOVE_ROUTES: Statement = {
+  name: 'endpoints.remove_routes',
+  // Index routes_endpoint_id_idx.
+  text: 'delete from routes where environment_id = $1::int and endpoint_id = $2::uuid',
+};
+
+/** Endpoints and their routes. Every change is announced in its own transaction: no node goes on with what it remembers. */
+@Injectable()
+export class EndpointsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Until the transaction ends, nobody else adds an endpoint to the environment. */
+  async lock(environmentId: number): Promise<void> {
+    await this.database.query(LOCK, [environmentId]);
+  }
+
+  async count(environmentId: number): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId]);
+    return row?.count ?? 0;
+  }
+
+  /** Index endpoints_pkey. */
+  find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
+    return this.endpoints().findOneBy({ environmentId, id });
+  }
+
+  /** The same, and nobody else changes it or its routes until the transaction ends. */
+  findForUpdate(environmentId: number, id: Id): Promise<EndpointEntity | null> {
+    return this.endpoints().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Newest first. Index endpoints_pkey, backwards; filters are applied on the way. */
+  page(environmentId: number, { beforeId, status, preset }: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
+    const where: FindOptionsWhere<EndpointEntity> = { environmentId };
+    if (beforeId !== undefined) where.id = LessThan(beforeId);
+    if (status !== undefined) where.status = status;
+    if (preset !== undefined) where.preset = preset;
+    return this.endpoints().find({ select: LISTED, where, order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  /** The routes of these endpoints, each endpoint's in their order. Index routes_endpoint_id_idx. */
+  async routes(environmentId: number, endpointIds: readonly Id[]): Promise<RouteEntity[]> {
+    const where = { environmentId, endpointId: In(endpointIds) };
+    const rows = await this.routeRows().find({ where, order: { endpointId: 'ASC', position: 'ASC' } });
+    // Plain objects, so that they are equal to what a change makes of them when that is the same.
+    return rows.map((row) => ({ ...row }));
+  }
+
+  /** False when another endpoint lives at its path (endpoints_path_idx): the transaction is lost then. */
+  insert(row: EndpointEntity): Promise<boolean> {
+    return this.written(row.environmentId, row.id, () => this.endpoints().insert(row as QueryDeepPartialEntity<EndpointEntity>));
+  }
+
+  /** The row after the changes; null when another endpoint lives at its new path: the transaction is lost then. */
+  async update(row: EndpointEntity, changes: EndpointColumns): Promise<EndpointEntity | null> {
+    const { environmentId, id } = row;
+    const columns = { ...changes, updatedAt: this.clock.now() };
+    const write = (): Promise<unknown> =>
+      this.endpoints().update({ environmentId, id }, columns as QueryDeepPartialEntity<EndpointEntity>);
+    return (await this.written(environmentId, id, write)) ? { ...row, ...columns } : null;
+  }
+
+  /** Puts these in the place of an endpoint's routes, in the caller's transaction. Whoever changes routes changes the version. */
+  async replaceRoutes(environmentId: number, endpointId: Id, rows: readonly RouteEntity[]): Promise<void> {
+    await this.database.query(REMOVE_ROUTES, [environmentId, endpointId]);
+    if (rows.length > 0) await this.routeRows().insert(rows as QueryDeepPartialEntity<RouteEntity>[]);
+  }
+
+  /** With its routes. False when there is none. */
+  remove(environmentId: number, id: Id): Promise<boolean> {
+    return this.database.transaction(async () => {
+      const removed = await this.database.query(REMOVE, [environmentId, id]);
+      if (removed.length === 0) return false;
+      await this.announce(environmentId, id);
+      return true;
+    });
+  }
+
+  private written(environmentId: number, id: Id, write: () => Promise<unknown>): Promise<boolean> {
+    return this.database.transaction(async () => {
+      try {
+        await write();
+      } catch (error) {
+        if (sqlState(error) === UNIQUE_VIOLATION) return false;
+        throw error;
+      }
+      await this.announce(environmentId, id);
+      return true;
+    });
+  }
+
+  private announce(environmentId: number, id: Id): Promise<void> {
+    return this.notifications.announce('endpoint', `${environmentId}:${id}`);
+  }
+
+  private endpoints(): Repository<EndpointEntity> {
+    return this.database.manager().getRepository(EndpointEntity);
+  }
+
+  private routeRows(): Repository<RouteEntity> {
+    return this.database.manager().getRepository(RouteEntity);
+  }
+}

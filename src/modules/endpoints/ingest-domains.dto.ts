@@ -1,0 +1,44 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { showId } from '#kernel/ids.js';
+import type { IngestDomain, ListedIngestDomain } from './ingest-domains.js';
+
+/** An ingest domain. */
+export class IngestDomainItem {
+  /** The domain's id. */
+  @ApiProperty({ example: 'pdom_00000000000000000000000001' })
+  id: string;
+
+  /** Its host, with the port where it is not the scheme's own. */
+  @ApiProperty({ example: 'hooks.example.com' })
+  host: string;
+
+  /** `platform` is this installation's own host. */
+  @ApiProperty({ enum: ['platform'], example: 'platform' })
+  kind: 'platform';
+}
+
+/** An ingest domain in the list. */
+export class IngestDomainDetail extends IngestDomainItem {
+  /** Whether endpoints live on it that name no other. */
+  @ApiProperty({ example: true })
+  default: boolean;
+
+  /** What URLs of endpoints on it begin with; a slug behind it makes one. */
+  @ApiProperty({ example: 'https://hooks.example.com/in/acme/' })
+  prefix: string;
+}
+
+/** Every ingest domain of the organization. */
+export class IngestDomainList {
+  /** The ingest domains. */
+  @ApiProperty({ type: [IngestDomainDetail] })
+  data: IngestDomainDetail[];
+}
+
+export function presentDomain({ id, host, kind }: IngestDomain): IngestDomainItem {
+  return { id: showId('pdom', id), host, kind };
+}
+
+export function presentDomains(domains: readonly ListedIngestDomain[]): IngestDomainList {
+  return { data: domains.map((domain) => ({ ...presentDomain(domain), default: domain.isDefault, prefix: domain.prefix })) };
+}

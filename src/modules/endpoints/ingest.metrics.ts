@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Metrics } from '#kernel/metrics.js';
+import { Sandbox } from '#sandbox/sandbox.js';
+import type { Passed } from './pipeline.js';
+
+/** Counts what providers send, and watches the sandbox. */
+@Injectable()
+export class IngestMetrics {
+  private readonly requests: Counter<'outcome'>;
+
+  constructor(metrics: Metrics, sandbox: Sandbox) {
+    this.requests = metrics.counter(
+      'ingest_requests_total',
+      'Requests of providers: accepted, refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept).',
+      ['outcome'],
+    );
+    metrics.gauge('sandbox_calls', 'Calls of customers\' code by state.', ['state'], (gauge) => {
+      const { running, queued } = sandbox.figures();
+      gauge.set({ state: 'running' }, running);
+      gauge.set({ state: 'queued' }, queued);
+    });
+  }
+
+  received({ eventId, answer }: Passed): void {
+    const accepted = eventId === null ? 'handshake' : 'accepted';
+    this.requests.inc({ outcome: typeof answer === 'string' ? answer : accepted });
+  }
+}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
+
+/** Which endpoint lives at a path, and in which environment. */
+export interface Address {
+  environmentId: number;
+  id: Id;
+  path: string;
+}
+
+/** The longest of the given paths that an endpoint lives at: endpoints_path_idx. */
+const AT: Statement = {
+  name: 'endpoints_at',
+  text: `
+    select environment_id as "environmentId", id, path from endpoints
+    where domain_id is null and path = any ($1::text[]) order by length(path) desc limit 1`,
+};
+
+/** endpoints_path_idx. */
+const OWN: Statement = {
+  name: 'endpoints_own_at',
+  text: 'select id from endpoints where domain_id is null and path = $2 and environment_id = $1',
+};
+
+/** endpoints_pkey. */
+const SET_FIRST_SECRETS: Statement = {
+  name: 'endpoints_set_first_secrets',
+  text: `
+    update endpoints set secrets = $3, version = version + 1, updated_at = now()
+    where environment_id = $1 and id = $2 and secrets is null returning id`,
+};
+
+/** What receiving reads of endpoints, and the little that it writes. */
+@Injectable()
+export class LiveEndpointsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+  ) {}
+
+  async at(paths: readonly string[]): Promise<Address | null> {
+    const [row] = await this.database.read<Address>(AT, [paths]);
+    return row ?? null;
+  }
+
+  async ownAt(environmentId: number, path: string): Promise<Id | null> {
+    const [row] = await this.database.read<{ id: Id }>(OWN, [environmentId, path]);
+    return row?.id ?? null;
+  }
+
+  /** Index endpoints_pkey. */
+  find(environmentId: number, id: Id): Promise<EndpointEntity | null> {
+    return this.database.manager().getRepository(EndpointEntity).findOneBy({ environmentId, id });
+  }
+
+  /** Inside the caller's transaction; false when the endpoint has secrets, or is gone. */
+  async setFirstSecrets(environmentId: number, id: Id, secrets: Buffer): Promise<boolean> {
+    const set = await this.database.query(SET_FIRST_SECRETS, [environmentId, id, secrets]);
+    if (set.length > 0) await this.notifications.announce('endpoint', `${environmentId}:${id}`);
+    return set.length > 0;
+  }
+
+  /** In the order in which they are tried: routes_endpoint_id_idx. */
+  routes(environmentId: number, endpointId: Id): Promise<RouteEntity[]> {
+    return this.database.manager().getRepository(RouteEntity).find({ where: { environmentId, endpointId }, order: { position: 'ASC', id: 'ASC' } });
+  }
+}

@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { Targets } from '#modules/destinations/contract.js';
+import { EgressGate } from '#egress/gate.js';
+import { Config } from '#kernel/config.js';
+import { type Fault, invalid } from '#kernel/errors.js';
+import { Sandbox } from '#sandbox/sandbox.js';
+import type { SettingsChanges } from './endpoint-settings.js';
+import { isReceiveUrl } from './receive-url.js';
+import { noDestination, type RouteDraft } from './route-drafts.js';
+
+/** What else than the request itself has a say in. */
+export interface OutsideParts {
+  settings?: SettingsChanges;
+  drafts: readonly RouteDraft[] | null;
+}
+
+/** Checks what an endpoint's settings alone can't tell: whether code compiles, URLs may be called and destinations exist. */
+@Injectable()
+export class OutsideChecks {
+  constructor(
+    private readonly sandbox: Sandbox,
+    private readonly gate: EgressGate,
+    private readonly targets: Targets,
+    private readonly config: Config,
+  ) {}
+
+  /** Throws 422 with every fault. For parts without other faults, and outside of transactions: code may take seconds to judge. */
+  async pass(environmentId: number, { settings: { responseProxy, transform } = {}, drafts }: OutsideParts): Promise<void> {
+    const faults = await Promise.all([
+      this.hostFaults(environmentId, responseProxy ?? {}, 'responseProxy'),
+      this.hostFaults(environmentId, transform ?? {}, 'transform'),
+      ...(drafts ?? []).map((draft) => this.destinationFaults(environmentId, draft)),
+    ]);
+    if (faults.flat().length > 0) throw invalid(faults.flat());
+  }
+
+  private async destinationFaults(environmentId: number, { destinationId, at }: RouteDraft): Promise<Fault[]> {
+    const target = await this.targets.ofDestination(environmentId, destinationId);
+    return target === null ? [noDestination(at)] : [];
+  }
+
+  private async hostFaults(environmentId: number, { code, url }: { code?: string; url?: string }, at: string): Promise<Fault[]> {
+    const codeFault = code === undefined ? null : await this.sandbox.check(code, String(environmentId));
+    const urlFault = url === undefined ? null : this.urlFault(url);
+    return [
+      ...(codeFault === null ? [] : [{ path: `${at}.code`, message: codeFault }]),
+      ...(urlFault === null ? [] : [{ path: `${at}.url`, message: urlFault }]),
+    ];
+  }
+
+  private urlFault(url: string): string | null {
+    const verdict = this.gate.check(url);
+    if (!verdict.ok) return verdict.reason;
+    return isReceiveUrl(verdict.url, this.config.baseUrl) ? 'is where this service receives: it would ask itself without an end' : null;
+  }
+}

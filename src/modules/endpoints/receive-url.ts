@@ -1,0 +1,115 @@
+import type { Fault } from '#kernel/errors.js';
+import { INGEST_PREFIX } from './ingest-prefix.js';
+
+/** What a caller says of where an endpoint lives: what is left out says nothing, what is given must agree. */
+export interface GivenAddress {
+  /** `https://hooks.example.com/in/acme/stripe`; `/in` and the organization's slug may be left out. */
+  url?: string | null;
+  /** `stripe`: the one segment behind the organization's slug. */
+  slug?: string | null;
+  /** `acme/stripe`, or `stripe`. */
+  path?: string | null;
+}
+
+/** What an address is relative to. */
+export interface AddressBase {
+  /** BASE_URL, without a trailing slash; it may have a path. */
+  baseUrl: string;
+  organizationSlug: string;
+  /** Where the endpoint lives now. The organization's slug may have changed since: this path stays what it is. */
+  currentPath?: string;
+}
+
+/** Where an endpoint lives on the platform's host: `acme/stripe`. The name is what it is called unless somebody says otherwise. */
+export interface Address {
+  path: string;
+  name: string;
+}
+
+const SEGMENTS_MAX = 8;
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const SEGMENT = /^[A-Za-z0-9._~-]{1,64}$/;
+/** Not the URL class alone: it resolves dots, drops line breaks and encodes, so that what is wrong can't be seen any more. */
+const URL_PARTS = /^(?<scheme>https?):\/\/(?<host>[^/?#@\\\s]+)(?<path>\/.*)?$/is;
+
+/** Resolves what is given to one path, or says everything that is wrong with it. */
+export function resolveAddress(given: GivenAddress, base: AddressBase): Address | { faults: Fault[] } {
+  const readings = (['url', 'slug', 'path'] as const).flatMap((field) => {
+    const text = given[field] ?? null;
+    return text === null ? [] : [{ field, reading: READERS[field](text, base) }];
+  });
+  if (readings.length === 0) return { faults: [{ path: 'url', message: 'is required, or slug or path instead of it' }] };
+  const faults = readings.flatMap(({ field, reading }) => (typeof reading === 'string' ? [{ path: field, message: reading }] : []));
+  if (faults.length > 0) return { faults };
+  const paths = readings.map(({ field, reading }) => ({ field, path: (reading as string[]).join('/') }));
+  const path = paths[0]?.path ?? '';
+  const others = paths.filter((other) => other.path !== path);
+  if (others.length > 0) return { faults: others.map((other) => disagreement(other.field, other.path, path)) };
+  return { path, name: nameOf(path) };
+}
+
+/** Where requests to a path go. */
+export function receiveUrl(baseUrl: string, path: string): string {
+  return `${baseUrl}${INGEST_PREFIX}${path}`;
+}
+
+/** The host of BASE_URL as it stands in URLs: in lower case, with a port that is not the scheme's own. */
+export function ingestHost(baseUrl: string): string {
+  return new URL(baseUrl).host;
+}
+
+/** Whether something is received at a URL: what asks it for an answer would ask itself. */
+export function isReceiveUrl(url: URL, baseUrl: string): boolean {
+  return url.host === ingestHost(baseUrl) && url.pathname.startsWith(basePath(baseUrl) + INGEST_PREFIX);
+}
+
+/** The segments of the whole path, the organization's slug first; or what is wrong. */
+type Reading = string[] | string;
+
+const READERS: Readonly<Record<keyof GivenAddress, (text: string, base: AddressBase) => Reading>> = {
+  url: readUrl,
+  slug: (text, { organizationSlug }) => SLUG.test(text)
+    ? [organizationSlug, text]
+    : 'must be 1 to 64 lower-case letters, digits, - and _, and begin with a letter or a digit',
+  path: (text, base) => readSegments(text, base),
+};
+
+function readUrl(text: string, base: AddressBase): Reading {
+  const { scheme = '', host = '', path = '' } = URL_PARTS.exec(text)?.groups ?? {};
+  const origin = `${scheme}://${host}`;
+  if (host === '' || !URL.canParse(origin)) return 'must be an absolute http or https URL without user name and password';
+  const expected = ingestHost(base.baseUrl);
+  if (new URL(origin).host !== expected) return `must be on ${expected}, where this service receives`;
+  if (/[?#]/.test(path)) return 'must have no query and no fragment';
+  const prefix = basePath(base.baseUrl);
+  const rest = path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
+  const isPrefixed = `${rest}/`.startsWith(INGEST_PREFIX);
+  const relative = isPrefixed ? rest.slice(INGEST_PREFIX.length - 1) : rest;
+  return relative === '' || relative === '/' ? [base.organizationSlug] : readSegments(relative, base);
+}
+
+/** One slash at either end says nothing. */
+function readSegments(text: string, { organizationSlug, currentPath }: AddressBase): Reading {
+  if (/[?#]/.test(text)) return 'must have no query and no fragment';
+  if (text.includes('%')) return 'must have no percent-encoding: letters, digits, ., _, ~ and - need none';
+  const given = text.replace(/^\//, '').replace(/\/$/, '').split('/');
+  if (given.includes('')) return 'must have no empty segment (//)';
+  if (given.includes('.') || given.includes('..')) return 'must have no segment . or ..';
+  if (!given.every((segment) => SEGMENT.test(segment))) return 'must consist of segments of 1 to 64 letters, digits, ., _, ~ and -';
+  const isWhole = given[0] === organizationSlug || given.join('/') === currentPath;
+  const segments = isWhole ? given : [organizationSlug, ...given];
+  return segments.length > SEGMENTS_MAX ? `must have at most ${SEGMENTS_MAX} segments, the organization's slug included` : segments;
+}
+
+function nameOf(path: string): string {
+  const slash = path.indexOf('/');
+  return slash === -1 ? path : path.slice(slash + 1);
+}
+
+function disagreement(field: string, path: string, first: string): Fault {
+  return { path: field, message: `leads to ${path}, and what is given beside it to ${first}: give one of url, slug and path` };
+}
+
+function basePath(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '');
+}

@@ -1,0 +1,96 @@
+import { compileFilter } from '#engine/conditions/condition.js';
+import type { Fault } from '#kernel/errors.js';
+import { type Id, parseId } from '#kernel/ids.js';
+import type { RouteEntity } from './endpoints.entities.js';
+
+/** A route as a caller asks for it. */
+export interface AskedRoute {
+  /** `rte_…` of a route to keep; null for a new one. */
+  id: string | null;
+  /** `dst_…`. */
+  destination: string;
+  filter: Record<string, unknown> | null;
+}
+
+/** All routes that an endpoint is to have. `destinations` is the short form: it keeps the routes of those that stay. */
+export interface AskedRoutes {
+  destinations?: readonly string[];
+  routes?: readonly AskedRoute[];
+}
+
+/** A route that an endpoint is to have, with the place in the request where its destination stands. */
+export interface RouteDraft {
+  id: Id | null;
+  destinationId: Id;
+  filter: Record<string, unknown> | null;
+  at: string;
+}
+
+/** What an endpoint's routes become, or every reason why they can't; the drafts are null when nothing was asked for. */
+export interface DraftedRoutes {
+  drafts: RouteDraft[] | null;
+  faults: Fault[];
+}
+
+type Before = readonly Pick<RouteEntity, 'id' | 'destinationId' | 'filter'>[];
+
+/** What is asked for, beside what is there. Whether the destinations exist is not asked here. */
+export function draftRoutes(before: Before, { destinations, routes }: AskedRoutes): DraftedRoutes {
+  if (routes !== undefined) {
+    const drafted = routes.map((route, index) => draftRoute(before, route, `routes.${index}.`));
+    const drafts = drafted.flatMap(({ draft }) => draft ?? []);
+    const faults = [...drafted.flatMap((each) => each.faults), ...repetitions(drafts, routes), ...disagreement(destinations, routes)];
+    return { drafts, faults };
+  }
+  if (destinations === undefined) return { drafts: null, faults: [] };
+  const drafted = destinations.map((destination, index) => {
+    const at = `destinations.${index}`;
+    const destinationId = parseId('dst', destination);
+    if (destinationId === null) return { draft: null, faults: [noDestination(at)] };
+    const known = before.find((route) => route.destinationId === destinationId);
+    return { draft: { id: known?.id ?? null, destinationId, filter: known?.filter ?? null, at }, faults: [] };
+  });
+  const drafts = drafted.flatMap(({ draft }) => draft ?? []);
+  return { drafts, faults: [...drafted.flatMap(({ faults }) => faults), ...repetitions(drafts, [])] };
+}
+
+/** One route; `at` is what stands before the names of its fields in the request, dot included. */
+export function draftRoute(before: Before, { id, destination, filter }: AskedRoute, at: string): { draft: RouteDraft | null; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const routeId = id === null ? null : parseId('rte', id);
+  if (id !== null && !before.some((route) => route.id === routeId)) {
+    faults.push({ path: `${at}id`, message: 'is no route of this endpoint: leave it out for a new one' });
+  }
+  const destinationId = parseId('dst', destination);
+  if (destinationId === null) faults.push(noDestination(`${at}destination`));
+  const compiled = filter && compileFilter(filter, `${at}filter`);
+  if (compiled && 'faults' in compiled) faults.push(...compiled.faults);
+  if (destinationId === null || faults.length > 0) return { draft: null, faults };
+  return { draft: { id: routeId, destinationId, filter, at: `${at}destination` }, faults };
+}
+
+/** That a destination is none. */
+export function noDestination(path: string): Fault {
+  return { path, message: 'There is no such destination.' };
+}
+
+/** That a destination has a route already. */
+export function repeatedDestination(path: string): Fault {
+  return { path, message: 'The same destination occurs twice.' };
+}
+
+function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[]): Fault[] {
+  const twice = drafts.filter(({ destinationId }, index) => drafts.findIndex((other) => other.destinationId === destinationId) < index);
+  const sameIds = routes.flatMap(({ id }, index) => (id !== null && routes.findIndex((other) => other.id === id) < index ? [index] : []));
+  return [
+    ...twice.map(({ at }) => repeatedDestination(at)),
+    ...sameIds.map((index) => ({ path: `routes.${index}.id`, message: 'The same route occurs twice.' })),
+  ];
+}
+
+/** Both may be given, as in what a GET answered, when they say the same. */
+function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
+  const named = new Set(routes.map(({ destination }) => destination));
+  const agree = destinations === undefined || (destinations.length === routes.length && destinations.every((destination) => named.has(destination)));
+  return agree ? [] : [{ path: 'destinations', message: 'names other destinations than routes: give one of them' }];
+}

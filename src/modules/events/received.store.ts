@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './contract.js';
+import { STATUS } from './events.store.js';
+
+const RANGE = `e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4 and ($5::text is null or ${STATUS} = $5)`;
+const COLUMNS = 'e.id, e.expires_on::text as "expiresOn", e.disposition';
+
+/** events_target_id_idx, backwards. */
+const PAGE: Statement = {
+  name: 'received_page',
+  text: `select ${COLUMNS} from events e where ${RANGE} order by e.id desc limit $6`,
+};
+
+/** The same, with requests_pkey for each row of the page. */
+const PAGE_WITH_REQUESTS: Statement = {
+  name: 'received_page_with_requests',
+  text: `
+    select p.*, r.method, r.url, r.path, r.query, r.headers, r.ip, r.verification
+    from (
+      select ${COLUMNS}, e.environment_id, e.expires_on, coalesce(e.body, convert_to(e.payload, 'UTF8')) as body
+      from events e where ${RANGE} order by e.id desc limit $6
+    ) p join requests r on r.environment_id = p.environment_id and r.id = p.id and r.expires_on = p.expires_on
+    order by p.id desc`,
+};
+
+/** events_target_id_idx; the limit bounds what a large range costs. */
+const COUNT: Statement = {
+  name: 'received_count',
+  text: `
+    select count(*)::int as scanned, count(*) filter (where disposition in ('quarantined', 'parked'))::int as excluded
+    from (select e.disposition from events e where ${RANGE} limit $6) counted`,
+};
+
+/** due_deliveries_pkey: nothing but what is open stands there. */
+const WAITING: Statement = {
+  name: 'received_waiting',
+  text: `
+    select count(*)::int as count from (
+      select 1 from due_deliveries
+      where environment_id = $1 and event_id >= $2 and event_id <= $3 and replayed and claimed_by is null and not parked limit $4
+    ) waiting`,
+};
+
+type PageRow = Omit<ReceivedRow, 'request'> & NonNullable<ReceivedRow['request']>;
+
+/** Reads received events, inside the caller's transaction where it has one. */
+@Injectable()
+export class ReceivedStore extends ReceivedEvents {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override async page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]> {
+    const values = [...valuesOf(range), limit];
+    if (!hasRequests) return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
+    const rows = await this.database.read<PageRow>(PAGE_WITH_REQUESTS, values);
+    return rows.map(({ id, expiresOn, disposition, method, url, path, query, headers, ip, verification, body }) => ({
+      id, expiresOn, disposition, request: { method, url, path, query, headers, ip, verification, body },
+    }));
+  }
+
+  override async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
+    const [row] = await this.database.read<{ scanned: number; excluded: number }>(COUNT, [...valuesOf(range), max]);
+    return row ?? { scanned: 0, excluded: 0 };
+  }
+
+  override async waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number> {
+    const [row] = await this.database.read<{ count: number }>(WAITING, [environmentId, fromId, toId, max]);
+    return row?.count ?? 0;
+  }
+}
+
+function valuesOf({ environmentId, endpointId, beforeId, fromId, status }: ReceivedRange): unknown[] {
+  return [environmentId, endpointId, beforeId, fromId, status];
+}

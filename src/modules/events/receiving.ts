@@ -1,0 +1,115 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { isStorageAway, sqlState } from '#kernel/database.js';
+import { unavailable } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Admission, Arrival, ClaimedDelivery, DeliveryKey, Handover, Lane, ReceivedEvent } from './contract.js';
+import { GroupCommit } from './group-commit.js';
+import { LedgerContext } from './ledger-context.js';
+import { ReceiveStore, type Received } from './receive.store.js';
+
+const BACKLOG_MAX = 10_000;
+const GROUP_ITEMS_MAX = 256;
+const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+/** As for sends: under load one commit of what would be several. */
+const GAP_MS = 4;
+
+/** The group commit of what endpoints receive: like that of sends, but an event has any number of deliveries. */
+@Injectable()
+export class Receiving {
+  private readonly logger = new Logger(Receiving.name);
+  private readonly group: GroupCommit<ReceivedEvent, void>;
+  private lane: Lane | null = null;
+  private handover: Handover | null = null;
+
+  constructor(
+    private readonly store: ReceiveStore,
+    private readonly context: LedgerContext,
+  ) {
+    this.group = new GroupCommit<ReceivedEvent, void>({
+      write: (events) => this.write(events),
+      itemsMax: GROUP_ITEMS_MAX,
+      weigh: (event) => event.payloadBytes + event.request.sizeBytes,
+      weightMax: GROUP_BYTES_MAX,
+      lingerMs: 0,
+      gapMs: GAP_MS,
+    });
+  }
+
+  /** Resolves once the event is committed. Throws 503 when storage is away or does not keep up. */
+  receive(event: ReceivedEvent): Promise<void> {
+    if (this.group.backlog >= BACKLOG_MAX) throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
+    return this.group.add(event);
+  }
+
+  attachLane(lane: Lane): void {
+    this.lane = lane;
+  }
+
+  attachHandover(handover: Handover): void {
+    this.handover = handover;
+  }
+
+  drained(): Promise<void> {
+    return this.group.drained();
+  }
+
+  private async write(events: ReceivedEvent[], partitionsMade = false): Promise<(void | Error)[]> {
+    const claimant = this.lane?.claimant() ?? null;
+    const group = events.map((event) => ({ event, admissions: event.deliveries.map((arrival) => this.admission(arrival, claimant)) }));
+    try {
+      await this.store.insert(group, claimant);
+    } catch (error) {
+      this.lane?.giveBack(group.flatMap(({ event, admissions }) => event.deliveries.filter((_, i) => admissions[i] === 'run')));
+      if (isStorageAway(error)) {
+        this.logger.warn(`Receiving failed: ${(error as Error).message}`);
+        throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
+      }
+      return this.split(events, error, partitionsMade);
+    }
+    this.context.metrics.acceptedGroup(group.length);
+    this.handOn(group, claimant);
+    return events.map(() => undefined);
+  }
+
+  /** One event that PostgreSQL refuses must not fail those that travelled with it. */
+  private async split(events: ReceivedEvent[], error: unknown, partitionsMade: boolean): Promise<(void | Error)[]> {
+    if (events.length === 1) {
+      // It expires beyond the last partition: retention was raised since they were made.
+      if (sqlState(error) !== '23514' || partitionsMade) throw error;
+      await this.context.ensurePartitions();
+      return this.write(events, true);
+    }
+    const results: (void | Error)[] = [];
+    for (const event of events) results.push(await this.write([event]).then(([first]) => first, (failure: Error) => failure));
+    return results;
+  }
+
+  private admission(arrival: Arrival, claimant: Id | null): Received['admissions'][number] {
+    if (arrival.pulled) return 'pull';
+    return claimant && this.lane ? this.lane.admit(arrival) : ('leave' satisfies Admission);
+  }
+
+  private handOn(group: readonly Received[], claimant: Id | null): void {
+    const run: ClaimedDelivery[] = [];
+    const left: DeliveryKey[] = [];
+    for (const { event, admissions } of group) {
+      for (const [ordinal, arrival] of event.deliveries.entries()) {
+        const admission = admissions[ordinal];
+        if (admission === 'run') run.push(claimedAtBirth(event, arrival, ordinal, claimant as Id));
+        else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal });
+      }
+    }
+    this.lane?.take(run);
+    if (left.length === 0) return;
+    if (this.lane) this.lane.left();
+    else this.handover?.announce(left);
+  }
+}
+
+function claimedAtBirth(event: ReceivedEvent, { targetId }: Arrival, ordinal: number, claimedBy: Id): ClaimedDelivery {
+  const { environmentId, id: eventId, eventType, headers, traceparent, payload } = event;
+  return {
+    environmentId, eventId, ordinal, claimedBy, direction: 'inbound', targetId, url: null, eventType, headers, traceparent, payload,
+    attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null, replayed: false,
+  };
+}

@@ -1,0 +1,63 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { Loop, type Rest } from '#kernel/loop.js';
+import { Metrics } from '#kernel/metrics.js';
+import { RollupsStore } from './rollups.store.js';
+import { KEPT_MS, WINDOWS } from './windows.js';
+
+/** One statement's worth: long enough to merge what belongs together, short enough to let others at the same rollups. */
+const PARTS_MAX = 2_000;
+const REST_MS = 1_000;
+const IDLE_REST_MS = 2_000;
+const SWEEP_EVERY_MS = 3_600_000;
+const SWEEP_MAX = 5_000;
+
+/** The job behind the metrics: folds parts into rollups, and deletes rollups that are past their time. */
+@Injectable()
+export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+  private readonly folded: Counter;
+  private nextSweepAtMs = 0;
+
+  constructor(
+    private readonly store: RollupsStore,
+    private readonly clock: Clock,
+    private readonly config: Config,
+    metrics: Metrics,
+  ) {
+    this.loop = new Loop('Rollups', () => this.turn(), () => clock.nowMs());
+    this.folded = metrics.counter('rollup_parts_folded_total', 'Parts of metrics that this process folded into rollups.');
+    metrics.gauge('rollup_oldest_part_age_seconds', 'How long the oldest part of metrics waits to be folded.', [], async (gauge) => {
+      gauge.set(await store.oldestPartAgeSeconds());
+    });
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async turn(): Promise<Rest> {
+    const parts = await this.store.fold(PARTS_MAX);
+    this.folded.inc(parts);
+    if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
+    if (parts === PARTS_MAX) return { restMs: 0 };
+    return { restMs: parts > 0 ? REST_MS : IDLE_REST_MS };
+  }
+
+  /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */
+  private async sweep(): Promise<void> {
+    const nowMs = this.clock.nowMs();
+    let isDone = true;
+    for (const window of WINDOWS) {
+      const deleted = await this.store.deleteBefore(window, nowMs - KEPT_MS[window], SWEEP_MAX);
+      isDone &&= deleted < SWEEP_MAX;
+    }
+    if (isDone) this.nextSweepAtMs = nowMs + SWEEP_EVERY_MS;
+  }
+}

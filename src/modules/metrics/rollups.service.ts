@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Targets } from '#modules/destinations/contract.js';
+import { Endpoints } from '#modules/endpoints/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { notFound } from '#kernel/errors.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { RollupsStore, type Rollup } from './rollups.store.js';
+import { startsOf, type Range, type Window } from './windows.js';
+
+const NOTHING: Omit<Rollup, 'startMs'> = { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0, histogram: [] };
+
+/** Reads rollups as the job left them: nothing is folded or counted on a request. */
+@Injectable()
+export class RollupsService {
+  constructor(
+    private readonly store: RollupsStore,
+    private readonly endpoints: Endpoints,
+    private readonly targets: Targets,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Every window of the range, oldest first, those in which nothing happened included. Throws 404, and 400 for the range. */
+  async list(tenant: Tenant, key: string, window: Window, range: Range): Promise<Rollup[]> {
+    const starts = startsOf(window, range, this.clock.nowMs());
+    const keyId = await this.owned(tenant, key);
+    const [firstMs, lastMs] = [starts[0], starts.at(-1)];
+    if (firstMs === undefined || lastMs === undefined) return [];
+    const rollups = await this.store.find(tenant, keyId, window, { firstMs, lastMs });
+    const byStart = new Map(rollups.map((rollup) => [rollup.startMs, rollup]));
+    return starts.map((startMs) => byStart.get(startMs) ?? { startMs, ...NOTHING });
+  }
+
+  /** The id of an endpoint or destination of this environment. Throws 404 for anything else. */
+  private async owned({ environmentId }: Tenant, key: string): Promise<Id> {
+    const endpointId = parseId('ep', key);
+    if (endpointId !== null && (await this.endpoints.find(environmentId, endpointId)) !== null) return endpointId;
+    const destinationId = parseId('dst', key);
+    if (destinationId !== null && (await this.targets.ofDestination(environmentId, destinationId)) !== null) return destinationId;
+    throw notFound('endpoint or destination');
+  }
+}

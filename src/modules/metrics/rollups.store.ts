@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import { BUCKET_FLOORS_MS, type Histogram } from '#engine/histogram.js';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { intArray } from '#kernel/pg-array.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { Window } from './windows.js';
+
+/** What happened to one endpoint or destination in one window. */
+export interface Rollup {
+  /** Milliseconds since the epoch. */
+  startMs: number;
+  received: number;
+  delivered: number;
+  failed: number;
+  retried: number;
+  dlq: number;
+  attempts: number;
+  /** Of the attempts' durations. */
+  histogram: Histogram;
+}
+
+const SUMS = 'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
+const WINDOW = 'environment_id, key_id, resolution, start';
+
+/** In a histogram counts stand at their bucket's number from 1; `gap` buckets without any are before this one. */
+const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
+
+/**
+ * Takes the oldest parts (rollup_parts_pkey), past what others are folding, out and into the rollups (rollups_pkey). One
+ * statement, and so one commit: a part is in here or there, whatever is killed. Rollups are written in the order of
+ * their key, so that folders which meet at the same ones wait for each other instead of deadlocking.
+ */
+const FOLD: Statement = {
+  name: 'rollups_fold',
+  text: `
+    with parts as (
+      delete from rollup_parts
+      where id = any (array(select id from rollup_parts order by id limit $1 for update skip locked)) returning *
+    ), samples as (
+      select environment_id, key_id, minute, received, delivered, failed, retried, dlq, null::int as bucket, 0 as n from parts
+      union all
+      select environment_id, key_id, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1 from parts, unnest(latencies_ms) ms
+    ), minutes as (
+      select environment_id, key_id, minute, bucket, ${SUMS} from samples group by environment_id, key_id, minute, bucket
+    ), windows as (
+      select environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') as start, bucket, ${SUMS}, ${GAP} as gap
+      from minutes cross join (values ('1m', 'minute'), ('1h', 'hour'), ('1d', 'day')) r(resolution, unit)
+      group by ${WINDOW}, bucket
+    ), folded as (
+      insert into rollups as r (${WINDOW}, received, delivered, failed, retried, dlq, attempts, histogram)
+      select ${WINDOW}, sum(received), sum(delivered), sum(failed), sum(retried), sum(dlq), sum(n),
+             ('{' || coalesce(string_agg(repeat('0,', gap) || n, ',' order by bucket) filter (where bucket is not null), '') || '}')::int[]
+      from windows group by ${WINDOW} order by ${WINDOW}
+      on conflict (${WINDOW}) do update set
+        received = r.received + excluded.received, delivered = r.delivered + excluded.delivered, failed = r.failed + excluded.failed,
+        retried = r.retried + excluded.retried, dlq = r.dlq + excluded.dlq, attempts = r.attempts + excluded.attempts,
+        histogram = array(
+          select least(coalesce(old, 0)::bigint + coalesce(new, 0), 2147483647)::int
+          from unnest(r.histogram, excluded.histogram) with ordinality as h(old, new, bucket) order by bucket)
+    )
+    select count(*)::int as parts from parts`,
+};
+
+/** Oldest first by rollups_start_idx, past what is being folded into: deleting waits for nobody. */
+const DELETE_BEFORE: Statement = {
+  name: 'rollups_delete_before',
+  text: `
+    with gone as (
+      delete from rollups where ctid = any (array(
+        select ctid from rollups where resolution = $1 and start < to_timestamp($2::float8 / 1000)
+        order by start limit $3 for update skip locked
+      )) returning 1
+    )
+    select count(*)::int as rollups from gone`,
+};
+
+/** By rollups_pkey. */
+const FIND: Statement = {
+  name: 'rollups_find',
+  text: `
+    select extract(epoch from start)::float8 * 1000 as "startMs", received::float8, delivered::float8, failed::float8,
+           retried::float8, dlq::float8, attempts::float8, histogram
+    from rollups
+    where environment_id = $1 and key_id = $2 and resolution = $3
+      and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
+};
+
+/** The head of rollup_parts_pkey. */
+const OLDEST_PART: Statement = {
+  name: 'rollups_oldest_part',
+  text: `
+    select coalesce((
+      select extract(epoch from clock_timestamp() - added_at) from rollup_parts order by id limit 1
+    ), 0)::float8 as age_seconds`,
+};
+
+/** Statements over rollups, and the parts that they are made of. */
+@Injectable()
+export class RollupsStore {
+  private readonly floors = intArray(BUCKET_FLOORS_MS);
+
+  constructor(private readonly database: Database) {}
+
+  /** Folds up to `limit` parts; returns how many. On an ordinary connection: no accept waits for it. */
+  async fold(limit: number): Promise<number> {
+    const [row] = await this.database.query<{ parts: number }>(FOLD, [limit, this.floors]);
+    return row?.parts ?? 0;
+  }
+
+  /** Deletes up to `limit` rollups of windows that began before a time; returns how many. */
+  async deleteBefore(window: Window, timeMs: number, limit: number): Promise<number> {
+    const [row] = await this.database.query<{ rollups: number }>(DELETE_BEFORE, [window, timeMs, limit]);
+    return row?.rollups ?? 0;
+  }
+
+  /** Those of the windows from `firstMs` to `lastMs`, both included, in which anything happened; in any order. */
+  find(tenant: Tenant, keyId: Id, window: Window, { firstMs, lastMs }: { firstMs: number; lastMs: number }): Promise<Rollup[]> {
+    return this.database.read(FIND, [tenant.environmentId, keyId, window, firstMs, lastMs]);
+  }
+
+  /** How long the oldest part waits to be folded; 0 when there is none. */
+  async oldestPartAgeSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ age_seconds: number }>(OLDEST_PART);
+    return row?.age_seconds ?? 0;
+  }
+}

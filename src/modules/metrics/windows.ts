@@ -1,0 +1,49 @@
+import { badRequest } from '#kernel/errors.js';
+
+/** The lengths of a window, shortest first. Windows begin at full minutes, hours and days of UTC. */
+export const WINDOWS = ['1m', '1h', '1d'] as const;
+export type Window = (typeof WINDOWS)[number];
+
+const DAY_MS = 86_400_000;
+const LENGTHS_MS: Readonly<Record<Window, number>> = { '1m': 60_000, '1h': 3_600_000, '1d': DAY_MS };
+const SHOWN_BY_DEFAULT: Readonly<Record<Window, number>> = { '1m': 60, '1h': 48, '1d': 30 };
+const SHOWN_MAX = 1_440;
+
+/** How long windows are kept, counted from their start. */
+export const KEPT_MS: Readonly<Record<Window, number>> = { '1m': 7 * DAY_MS, '1h': 90 * DAY_MS, '1d': 400 * DAY_MS };
+
+/** A range of time, in milliseconds since the epoch. */
+export interface Range {
+  /** The window that holds it is the first. Left out: as many windows before `untilMs` as are shown by default. */
+  sinceMs?: number;
+  /** The last window begins before it. Left out: now, the running window included. */
+  untilMs?: number;
+}
+
+/**
+ * The starts of the windows in a range, oldest first: of all that have begun and are still kept, since of others nothing
+ * is known, which is not the same as nothing having happened. Throws 400 for a range that is empty, or too long.
+ */
+export function startsOf(window: Window, { sinceMs, untilMs }: Range, nowMs: number): number[] {
+  const lengthMs = LENGTHS_MS[window];
+  const endMs = untilMs ?? nowMs + 1;
+  if (sinceMs !== undefined && sinceMs >= endMs) throw badRequest('since must be before until, which is now when it is left out.');
+  const lastMs = floored(endMs - 1, lengthMs);
+  const firstMs = sinceMs === undefined ? lastMs - (SHOWN_BY_DEFAULT[window] - 1) * lengthMs : floored(sinceMs, lengthMs);
+  const count = (lastMs - firstMs) / lengthMs + 1;
+  if (count > SHOWN_MAX) {
+    throw badRequest(`The range has ${count} windows of ${window}; at most ${SHOWN_MAX} are shown. Ask for less, or for longer windows.`);
+  }
+  const starts = Array.from({ length: count }, (_, i) => firstMs + i * lengthMs);
+  return starts.filter((startMs) => startMs >= nowMs - KEPT_MS[window] && startMs <= nowMs);
+}
+
+/** Milliseconds of an RFC 3339 time; undefined stays so. Throws 400. */
+export function timeMs(parameter: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(ms)) throw badRequest(`${parameter} must be an RFC 3339 time such as 2026-11-21T09:30:00.000Z.`);
+  return ms;
+}
+
+const floored = (timeMs: number, lengthMs: number): number => Math.floor(timeMs / lengthMs) * lengthMs;

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { Targets } from '#modules/destinations/contract.js';
+import { Endpoints } from '#modules/endpoints/contract.js';
+import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { conflict, notFound } from '#kernel/errors.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+
+/** What a consumer reads: everything of a pull destination, or of it what one endpoint received. */
+export interface Feed {
+  environmentId: number;
+  /** The destination or the endpoint that the caller named: each has its own committed position. */
+  keyId: Id;
+  targetId: Id;
+  /** Only what this endpoint received; null for all. */
+  endpointId: Id | null;
+}
+
+/** Finds the feed that an id in the path stands for, and speaks its cursors. */
+@Injectable()
+export class Feeds {
+  constructor(
+    private readonly targets: Targets,
+    private readonly endpoints: Endpoints,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** Throws 404 for what is neither, and 409 for what cannot be pulled from. */
+  async find({ environmentId }: Tenant, text: string): Promise<Feed> {
+    const destinationId = parseId('dst', text);
+    if (destinationId !== null) return this.ofDestination(environmentId, destinationId);
+    const endpointId = parseId('ep', text);
+    if (endpointId !== null) return this.ofEndpoint(environmentId, endpointId);
+    throw notFound('endpoint or destination');
+  }
+
+  /** A cursor of this feed alone. */
+  cursorAt(tenant: Tenant, feed: Feed, position: string): string {
+    return this.cursors.issue(tenant, cursorQuery(feed), position);
+  }
+
+  /** Throws 400 for a cursor that is malformed, altered, expired or of another feed. */
+  positionOf(tenant: Tenant, feed: Feed, cursor: string): string {
+    return this.cursors.read(tenant, cursorQuery(feed), cursor);
+  }
+
+  private async ofDestination(environmentId: number, id: Id): Promise<Feed> {
+    const isPulled = await this.isPulled(environmentId, id);
+    if (isPulled === null) throw notFound('destination');
+    if (!isPulled) throw conflict('The destination is not of type pull: its events are sent to it.');
+    return { environmentId, keyId: id, targetId: id, endpointId: null };
+  }
+
+  private async ofEndpoint(environmentId: number, id: Id): Promise<Feed> {
+    const endpoint = await this.endpoints.find(environmentId, id);
+    if (!endpoint) throw notFound('endpoint');
+    const pulled: Id[] = [];
+    for (const destinationId of new Set(endpoint.routes.map((route) => route.destinationId))) {
+      if (await this.isPulled(environmentId, destinationId)) pulled.push(destinationId);
+    }
+    const [targetId, ...others] = pulled;
+    if (targetId === undefined) throw conflict('The endpoint has no route to a destination of type pull. Add one first.');
+    if (others.length > 0) throw conflict('The endpoint has routes to several destinations of type pull. Name one of them by its dst_ id.');
+    return { environmentId, keyId: id, targetId, endpointId: id };
+  }
+
+  /** Null when there is no such destination. A disabled one can be emptied. */
+  private async isPulled(environmentId: number, id: Id): Promise<boolean | null> {
+    const target = await this.targets.ofDestination(environmentId, id);
+    return target && this.targets.adapter(target.type).pulled;
+  }
+}
+
+/** The target too: an endpoint's cursor means nothing at another destination that it is routed to later. */
+function cursorQuery({ keyId, targetId }: Feed): CursorQuery {
+  return { list: 'pull', filters: { keyId, targetId } };
+}

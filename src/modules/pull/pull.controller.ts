@@ -1,0 +1,58 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Section } from '#http/openapi-sections.js';
+import { showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ClientGone } from './client-gone.js';
+import { AckBody, Acknowledged, presentBatch, PullPage, PullQuery } from './pull.dto.js';
+import { PullService } from './pull.service.js';
+
+const NAMED = {
+  name: 'endpoint',
+  description: 'The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received.',
+  example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+};
+const NOT_PULLED = {
+  description: 'The destination is not of type pull, or the endpoint has none or several of that type.',
+  schema: { $ref: '#/components/schemas/Error' },
+};
+
+/** Batches for consumers that no delivery can reach. A consumer moves only its own position, so a key of scope read will do. */
+@Section('Pull', 'Batches for consumers behind a firewall: they come and fetch.')
+@Controller('v1/pull')
+export class PullController {
+  constructor(private readonly pulls: PullService) {}
+
+  @Get(':endpoint')
+  @Scope('read')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({
+    summary: 'Pull a batch',
+    description:
+      'In the order of acceptance, at least once. Without a cursor it starts at the committed position; a `cursor` commits ' +
+      'what came before it and goes on behind it.',
+  })
+  @ApiParam(NAMED)
+  @ApiOkResponse({ type: PullPage, description: 'One batch of events; empty when there is nothing.' })
+  @ApiConflictResponse(NOT_PULLED)
+  async pullEvents(
+    @CurrentTenant() tenant: Tenant,
+    @Param('endpoint') endpoint: string,
+    @Query() query: PullQuery,
+    @ClientGone() gone: AbortSignal,
+  ): Promise<string> {
+    return presentBatch(await this.pulls.read(tenant, endpoint, query, gone));
+  }
+
+  @Post(':endpoint/ack')
+  @HttpCode(200)
+  @Scope('read')
+  @ApiOperation({ summary: 'Acknowledge a batch', description: 'Commits everything before the cursor without reading on. Never moves back.' })
+  @ApiParam(NAMED)
+  @ApiOkResponse({ type: Acknowledged, description: 'Committed.' })
+  @ApiConflictResponse(NOT_PULLED)
+  async acknowledgeEvents(@CurrentTenant() tenant: Tenant, @Param('endpoint') endpoint: string, @Body() body: AckBody): Promise<Acknowledged> {
+    return { committed_through: showId('evt', await this.pulls.acknowledge(tenant, endpoint, body.cursor)) };
+  }
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { DestinationsModule } from '../destinations/destinations.module.js';
+import { EndpointsModule } from '../endpoints/endpoints.module.js';
+import { Feeds } from './feeds.js';
+import { PullController } from './pull.controller.js';
+import { PullService } from './pull.service.js';
+import { PullStore } from './pull.store.js';
+import { Waiters } from './waiters.js';
+
+/** Pull: consumers that fetch what they are sent. */
+@Module({
+  imports: [DestinationsModule, EndpointsModule],
+  controllers: [PullController],
+  providers: [Feeds, PullService, PullStore, Waiters],
+})
+export class PullModule {}

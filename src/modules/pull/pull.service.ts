@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter } from 'prom-client';
+import { Clock } from '#kernel/clock.js';
+import { badRequest } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import { Metrics } from '#kernel/metrics.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Feeds, type Feed } from './feeds.js';
+import { eventAt, ORIGIN, PullStore, type ItemRow, type Look, type Position } from './pull.store.js';
+import { Waiters } from './waiters.js';
+
+/** How a consumer reads on. */
+export interface ReadOn {
+  /** The `next_cursor` of an earlier page: what came before it is committed. */
+  cursor?: string;
+  limit?: number;
+  /** Seconds. */
+  wait?: number;
+}
+
+/** A batch, in the order of acceptance. */
+export interface Batch {
+  items: ItemRow[];
+  /** Null only while nothing was ever there. */
+  nextCursor: string | null;
+  consumedAtMs: number;
+}
+
+const LIMIT_DEFAULT = 50;
+/** Looks of one request for an endpoint's first item among those of others; the next request goes on from there. */
+const LOOKS_MAX = 20;
+
+/** At least once, in order: a batch comes again until a consumer passes it by its cursor. */
+@Injectable()
+export class PullService {
+  private readonly itemsRead: Counter;
+
+  constructor(
+    private readonly feeds: Feeds,
+    private readonly store: PullStore,
+    private readonly waiters: Waiters,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.itemsRead = metrics.counter('pull_items_read_total', 'Items that consumers read, those read again included.');
+  }
+
+  /** Commits up to the cursor, and reads what is behind it or, without one, behind the committed position. */
+  async read(tenant: Tenant, feedId: string, { cursor, limit = LIMIT_DEFAULT, wait = 0 }: ReadOn, gone: AbortSignal): Promise<Batch> {
+    const untilMs = this.clock.nowMs() + wait * 1_000;
+    const feed = await this.feeds.find(tenant, feedId);
+    const start = cursor === undefined ? await this.store.committed(feed) : await this.pass(tenant, feed, cursor);
+    let found = await this.seek(feed, start, limit);
+    while (found.items.length === 0 && found.isEnd && (await this.waiters.wait(feed, found.through, untilMs - this.clock.nowMs(), gone))) {
+      found = await this.seek(feed, found.through, limit);
+    }
+    const { items, through } = found;
+    // Nothing of this feed was passed: whoever comes without a cursor need not look there again.
+    if (items.length === 0 && through !== start) await this.store.commit(feed, through);
+    this.itemsRead.inc(items.length);
+    const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, through);
+    return { items, nextCursor, consumedAtMs: this.clock.nowMs() };
+  }
+
+  /** Commits up to the cursor; returns the last event that is committed now, which may be a later one. */
+  async acknowledge(tenant: Tenant, feedId: string, cursor: string): Promise<Id> {
+    const feed = await this.feeds.find(tenant, feedId);
+    const position = this.feeds.positionOf(tenant, feed, cursor);
+    return eventAt(await this.commit(feed, position));
+  }
+
+  /** Returns the cursor's own position, behind which it goes on, whatever others have committed. */
+  private async pass(tenant: Tenant, feed: Feed, cursor: string): Promise<Position> {
+    const position = this.feeds.positionOf(tenant, feed, cursor);
+    await this.commit(feed, position);
+    return position;
+  }
+
+  private async commit(feed: Feed, position: Position): Promise<Position> {
+    const through = await this.store.commit(feed, position);
+    if (through === null) throw badRequest('The cursor is ahead of what is stored, which was restored to an earlier time. Start again without it.');
+    return through;
+  }
+
+  private async seek(feed: Feed, from: Position, limit: number): Promise<Look> {
+    let look = await this.store.look(feed, from, limit);
+    for (let looks = 1; looks < LOOKS_MAX && look.items.length === 0 && !look.isEnd; looks += 1) {
+      look = await this.store.look(feed, look.through, limit);
+    }
+    return look;
+  }
+}

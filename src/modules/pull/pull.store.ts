@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
+import type { Feed } from './feeds.js';
+
+/** A place in a feed, `epoch.xid.event.ordinal`: right behind that item. Only PostgreSQL compares them. */
+export type Position = string;
+
+/** Before the first item. */
+export const ORIGIN: Position = '0.0.00000000-0000-0000-0000-000000000000.0';
+
+/** The event that a position is right behind. */
+export const eventAt = (position: Position): Id => position.split('.')[2] as Id;
+
+/** An item as it is stored, with its event. */
+export interface ItemRow {
+  position: Position;
+  eventId: Id;
+  replayed: boolean;
+  direction: 'outbound' | 'inbound';
+  /** The path of the endpoint that received it. */
+  url: string | null;
+  eventType: string;
+  headers: Record<string, string> | null;
+  payload: string | null;
+  /** In place of a payload that is no text. */
+  body: Buffer | null;
+  /** When it was put here. */
+  settledAt: Date | null;
+}
+
+/** What one look into a feed found. */
+export interface Look {
+  items: ItemRow[];
+  /** How far it went: nothing of this feed lies between its start and here but the items. */
+  through: Position;
+  /** True when there is nothing behind `through`. */
+  isEnd: boolean;
+}
+
+/** Rows that one look passes: an endpoint that shares a busy destination may own few of them. */
+const ROWS_MAX = 5_000;
+/** Payloads of one page, unless the first is larger by itself. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Transactions below this one have ended, whatever came of them. */
+const XMIN = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
+const EPOCH = '(select c.epoch from cluster_epochs c, pg_control_system() s where c.system_identifier = s.system_identifier)';
+
+/**
+ * Nothing at or above the oldest running transaction is shown, since that one may still commit something that belongs
+ * in front of it: this is what makes a position mean that everything before it was seen.
+ */
+const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${XMIN})`;
+
+const KEY = 'epoch, xid, event_id, ordinal';
+
+/**
+ * Each partition in the order of pull_items_pkey, merged: the key of the partitions is not asked for, since a replayed
+ * item stands where its event does. The events by events_pkey, when they were offered by deliveries_pkey, of this page
+ * only. The payloads are not touched until the page is cut.
+ */
+const LOOK: Statement = {
+  name: 'pull_look',
+  text: `
+    with passed as materialized (
+      select *, row_number() over (order by ${KEY})::int as n from (
+        select p.epoch, p.xid, p.event_id, p.ordinal, p.expires_on, p.endpoint_id, p.replayed from pull_items p
+        where p.environment_id = $1 and p.target_id = $2 and (p.epoch, p.xid, p.event_id, p.ordinal) > ($3, $4, $5, $6) and ${IS_SETTLED}
+        order by p.epoch, p.xid, p.event_id, p.ordinal limit $7
+      ) ahead
+    ), own as (
+      select * from passed where $8::uuid is null or endpoint_id = $8 order by n limit $9
+    ), page as (
+      select o.n, concat_ws('.', o.epoch, o.xid, o.event_id, o.ordinal) as position, o.event_id as "eventId", o.replayed, e.direction, e.url,
+             e.event_type as "eventType", e.headers, e.payload, e.body, d.settled_at as "settledAt",
+             row_number() over (order by o.n) as rank, sum(coalesce(e.payload_bytes, 0)) over (order by o.n) as bytes
+      from own o
+      left join events e on e.environment_id = $1 and e.id = o.event_id and e.expires_on = o.expires_on
+      left join deliveries d on d.environment_id = $1 and d.event_id = o.event_id and d.ordinal = o.ordinal and d.expires_on = o.expires_on
+    )
+    select l.n as passed, l.last, page.* from (select n, concat_ws('.', ${KEY}) as last from passed order by n desc limit 1) l
+    left join page on page.bytes <= ${PAGE_BYTES_MAX} or page.rank = 1
+    order by page.n`,
+};
+
+/** The same for many places at once, and only whether there is anything. */
+const PEEK: Statement = {
+  name: 'pull_peek',
+  text: `
+    select (k.n - 1)::int as index
+    from unnest($1::int[], $2::uuid[], $3::int[], $4::bigint[], $5::uuid[], $6::smallint[]) with ordinality
+      as k(environment_id, target_id, epoch, xid, event_id, ordinal, n)
+    cross join lateral (
+      select from pull_items p
+      where p.environment_id = k.environment_id and p.target_id = k.target_id
+        and (p.epoch, p.xid, p.event_id, p.ordinal) > (k.epoch, k.xid, k.event_id, k.ordinal) and ${IS_SETTLED}
+      limit 1
+    ) found`,
+};
+
+/** By the key. */
+const COMMITTED: Statement = {
+  name: 'pull_committed',
+  text: `
+    select concat_ws('.', ${KEY}) as position from pull_positions
+    where environment_id = $1 and key_id = $2 and target_id = $3`,
+};
+
+/**
+ * Moves a position forward, never back; what is there already writes nothing. A position that this database cannot have
+ * given out yet is one of before a restore to an earlier time: it would skip what is accepted from here to there.
+ */
+const COMMIT: Statement = {
+  name: 'pull_commit',
+  text: `
+    with given as (
+      select p.*, not ${IS_SETTLED} as "isAhead"
+      from (select $4::int as epoch, $5::bigint as xid, $6::uuid as event_id, $7::smallint as ordinal) p
+    ), before as (
+      select ${KEY} from pull_positions where environment_id = $1 and key_id = $2 and target_id = $3
+    ), moved as (
+      insert into pull_positions as known (environment_id, key_id, target_id, ${KEY}, committed_at)
+      select $1::int, $2::uuid, $3::uuid, ${KEY}, now() from given
+      where not "isAhead" and not exists (select from before where (${KEY}) >= ($4, $5, $6, $7))
+      on conflict (environment_id, key_id, target_id) do update
+        set epoch = excluded.epoch, xid = excluded.xid, event_id = excluded.event_id, ordinal = excluded.ordinal, committed_at = now()
+        where (known.epoch, known.xid, known.event_id, known.ordinal) < (excluded.epoch, excluded.xid, excluded.event_id, excluded.ordinal)
+    )
+    select (select "isAhead" from given) as "isAhead", concat_ws('.', ${KEY}) as through
+    from (select ${KEY} from given union all select ${KEY} from before) known
+    order by epoch desc, xid desc, event_id desc, ordinal desc limit 1`,
+};
+
+/** Statements over what waits to be pulled. */
+@Injectable()
+export class PullStore {
+  constructor(private readonly database: Database) {}
+
+  /** Items behind `from`, at most `limit` and about 4 MB of payload, but one if there is one. */
+  async look(feed: Feed, from: Position, limit: number): Promise<Look> {
+    const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
+    const { environmentId, targetId, endpointId } = feed;
+    type Row = Omit<ItemRow, 'position'> & { passed: number; last: Position; position: Position | null };
+    const rows = await this.database.read<Row>(LOOK, [environmentId, targetId, ...from.split('.'), rowsMax, endpointId, limit]);
+    const [first] = rows;
+    if (!first) return { items: [], through: from, isEnd: true };
+    // An item whose event has just passed its retention is gone, and passed.
+    const items = rows.filter((row): row is Row & ItemRow => row.position !== null && row.direction !== null);
+    return { items, through: rows.at(-1)?.position ?? first.last, isEnd: first.position === null && first.passed < rowsMax };
+  }
+
+  /** Of those who stand somewhere, by their indexes: behind whom there is something. */
+  async peek(spots: readonly { feed: Feed; position: Position }[]): Promise<number[]> {
+    const keys = spots.map(({ position }) => position.split('.'));
+    const column = (n: number): string[] => keys.map((key) => key[n] as string);
+    const rows = await this.database.read<{ index: number }>(PEEK, [
+      intArray(spots.map(({ feed }) => feed.environmentId)),
+      uuidArray(spots.map(({ feed }) => feed.targetId)),
+      intArray(column(0).map(Number)),
+      `{${column(1).join(',')}}`,
+      uuidArray(column(2)),
+      smallintArray(column(3).map(Number)),
+    ]);
+    return rows.map(({ index }) => index);
+  }
+
+  /** Up to where a feed was committed; the origin before the first time. */
+  async committed({ environmentId, keyId, targetId }: Feed): Promise<Position> {
+    const [row] = await this.database.query<{ position: Position }>(COMMITTED, [environmentId, keyId, targetId]);
+    return row?.position ?? ORIGIN;
+  }
+
+  /** Commits everything up to `position`; returns up to where it is committed now, or null for a position ahead of this database. */
+  async commit({ environmentId, keyId, targetId }: Feed, position: Position): Promise<Position | null> {
+    type Row = { isAhead: boolean; through: Position };
+    const [row] = await this.database.query<Row>(COMMIT, [environmentId, keyId, targetId, ...position.split('.')]);
+    return !row || row.isAhead ? null : row.through;
+  }
+}

@@ -1,0 +1,89 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Loop, type Rest } from '#kernel/loop.js';
+import { Metrics } from '#kernel/metrics.js';
+import type { Feed } from './feeds.js';
+import { PullStore, type Position } from './pull.store.js';
+
+/** A consumer that waits at the end of its feed. */
+interface Waiter {
+  feed: Feed;
+  position: Position;
+  end(arrived: boolean): void;
+}
+
+const POLL_MS = 100;
+/** A poll rests at least twice as long as it took: waiting never takes more than a third of one connection. */
+const REST_FACTOR = 2;
+export const WAITERS_MAX = 1_000;
+/** One environment leaves room for the others. */
+export const WAITERS_PER_ENVIRONMENT_MAX = 250;
+
+/**
+ * Everyone in this process who waits for something to arrive. No waiter holds a connection: one statement asks for
+ * all of them, ten times a second, and nothing is asked while nobody waits.
+ */
+@Injectable()
+export class Waiters implements OnModuleDestroy {
+  private readonly waiting = new Set<Waiter>();
+  private readonly loop: Loop;
+  private isClosed = false;
+
+  constructor(
+    private readonly store: PullStore,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.loop = new Loop('PullWaiters', () => this.turn(), () => clock.nowMs());
+    metrics.gauge('pull_waiters', 'Pull requests that wait for something to arrive.', [], (gauge) => gauge.set(this.waiting.size));
+  }
+
+  /**
+   * Resolves to true once something lies behind the position, to false after `waitMs`, when the client is gone, when this
+   * process drains, and at once when too many wait already. While storage is away it just waits.
+   */
+  wait(feed: Feed, position: Position, waitMs: number, gone: AbortSignal): Promise<boolean> {
+    if (waitMs <= 0 || this.isClosed || gone.aborted || this.isFull(feed)) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const leave = (): void => waiter.end(false);
+      const timer = setTimeout(leave, waitMs);
+      gone.addEventListener('abort', leave);
+      const waiter: Waiter = {
+        feed,
+        position,
+        end: (arrived) => {
+          clearTimeout(timer);
+          gone.removeEventListener('abort', leave);
+          this.waiting.delete(waiter);
+          resolve(arrived);
+        },
+      };
+      this.waiting.add(waiter);
+      this.loop.start();
+    });
+  }
+
+  /** The drain waits for open requests, so this comes before it: everyone who waits is answered now. */
+  async onModuleDestroy(): Promise<void> {
+    this.isClosed = true;
+    for (const waiter of this.waiting) waiter.end(false);
+    await this.loop.stop();
+  }
+
+  private isFull({ environmentId }: Feed): boolean {
+    if (this.waiting.size >= WAITERS_MAX) return true;
+    const own = [...this.waiting].filter(({ feed }) => feed.environmentId === environmentId);
+    return own.length >= WAITERS_PER_ENVIRONMENT_MAX;
+  }
+
+  private async turn(): Promise<Rest> {
+    const asked = [...this.waiting];
+    if (asked.length === 0) {
+      void this.loop.stop();
+      return { restMs: 0 };
+    }
+    const startedMs = this.clock.nowMs();
+    for (const index of await this.store.peek(asked)) asked[index]?.end(true);
+    return { restMs: Math.max(POLL_MS, REST_FACTOR * (this.clock.nowMs() - startedMs)) };
+  }
+}

@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import { Endpoints, type EndpointSummary } from '#modules/endpoints/contract.js';
+import { ReceivedEvents, type ReceivedRange } from '#modules/events/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
+import { Ids, lowestIdAt, parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { ReplayJob } from './replay-job.js';
+import { ReplayJobsStore } from './replay-jobs.store.js';
+import { ReplayPages, routesTo } from './replay-pages.js';
+
+/** What a caller asks for. */
+export interface RangeQuery {
+  since?: string;
+  until?: string;
+  status?: string;
+  destinations?: string[];
+  cursor?: string;
+}
+
+/** What a dry run found. */
+export interface DryRun {
+  replayId: Id;
+  scanned: number;
+  replayed: number;
+  enqueued: number;
+  skipped: number;
+  excluded: number;
+  destinations: Id[];
+  nextCursor: string | null;
+}
+
+/** A range that was checked. */
+interface Range {
+  endpoint: EndpointSummary;
+  since: Date | null;
+  until: Date | null;
+  destinations: Id[] | null;
+  range: ReceivedRange;
+}
+
+/** A count on a request goes no further; the job knows the rest when it is done. */
+const ESTIMATE_MAX = 100_000;
+/** Of the specification: so many events are examined by one call of a dry run with route filters. */
+const DRY_RUN_MAX = 5_000;
+const COUNT_MAX = 2_000_000_000;
+
+/** Where a job's work is announced. */
+export abstract class ReplayAnnouncer {
+  abstract announce(job: Pick<ReplayJob, 'environmentId' | 'id'>): void;
+}
+
+/** What a replay needs besides the events. */
+@Injectable()
+export class ReplayBasics {
+  constructor(
+    readonly ids: Ids,
+    readonly clock: Clock,
+    readonly cursors: Cursors,
+    readonly announcer: ReplayAnnouncer,
+  ) {}
+}
+
+/** Replays of everything that an endpoint received in a time. */
+@Injectable()
+export class RangeReplay {
+  constructor(
+    private readonly endpoints: Endpoints,
+    private readonly pages: ReplayPages,
+    private readonly received: ReceivedEvents,
+    private readonly jobs: ReplayJobsStore,
+    private readonly basics: ReplayBasics,
+  ) {}
+
+  /** Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and 422. */
+  async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
+    if (query.cursor !== undefined) throw badRequest('A real replay takes no cursor: it is one job over the whole window.');
+    const { endpoint, since, until, destinations, range } = await this.checked(tenant, endpointId, query);
+    if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
+    const { ids, clock, announcer } = this.basics;
+    const { scanned } = await this.received.count(range, ESTIMATE_MAX);
+    const job = await this.jobs.insert({
+      environmentId: tenant.environmentId, id: ids.next(), replayId: ids.next(), endpointId, since, until, status: query.status ?? null,
+      destinations, destinationsUsed: routesTo(endpoint, destinations).map(({ destinationId }) => destinationId),
+      beforeId: range.beforeId, fromId: range.fromId, totalEstimate: scanned, scanned: 0, replayed: 0, enqueued: 0, skipped: 0,
+      excluded: 0, resumedFrom: null, error: null, runner: null, createdAt: clock.now(), startedAt: null, pageAt: null, finishedAt: null,
+    });
+    announcer.announce(job);
+    return job;
+  }
+
+  /** Counts what a replay would do, and enqueues nothing. Throws 404, 400 for a bad cursor, and 422. */
+  async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
+    const { cursor, ...filters } = query;
+    const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);
+    const { ids, cursors } = this.basics;
+    const routes = routesTo(endpoint, destinations);
+    const run = { replayId: ids.next(), destinations: routes.map(({ destinationId }) => destinationId) };
+    const list: CursorQuery = { list: `dry run ${endpointId}`, filters: { ...filters, destinations: filters.destinations?.join() } };
+    if (cursor !== undefined) range.beforeId = cursors.read(tenant, list, cursor);
+    if (routes.every(({ filter }) => filter === null)) return { ...run, ...(await this.countAll(range, routes.length)), nextCursor: null };
+    const page = await this.pages.read(range, routes, DRY_RUN_MAX);
+    const { scanned, replayed, skipped, excluded, isFull, lastId } = page;
+    const nextCursor = isFull && lastId ? cursors.issue(tenant, list, lastId) : null;
+    return { ...run, scanned, replayed, enqueued: page.deliveries.length, skipped, excluded, nextCursor };
+  }
+
+  /** Without filters every event goes to every route, so that counting is enough. */
+  private async countAll(range: ReceivedRange, routes: number): Promise<Pick<DryRun, 'scanned' | 'replayed' | 'enqueued' | 'skipped' | 'excluded'>> {
+    const { scanned, excluded } = await this.received.count(range, COUNT_MAX);
+    const routable = scanned - excluded;
+    return { scanned, excluded, replayed: routes > 0 ? routable : 0, enqueued: routable * routes, skipped: routes > 0 ? 0 : routable };
+  }
+
+  private async checked(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<Range> {
+    const endpoint = await this.endpoints.find(tenant.environmentId, endpointId);
+    if (endpoint === null) throw notFound('endpoint');
+    const since = query.since === undefined ? null : new Date(query.since);
+    const until = query.until === undefined ? null : new Date(query.until);
+    if (since && until && since > until) throw invalid([{ path: 'since', message: 'must not be after until' }]);
+    const nowMs = this.basics.clock.nowMs();
+    // The window is fixed now: what comes while it runs is delivered anyway.
+    const endMs = Math.min(until?.getTime() ?? nowMs, nowMs);
+    return {
+      endpoint,
+      since,
+      until,
+      destinations: destinationsOf(endpoint, query.destinations),
+      range: {
+        environmentId: tenant.environmentId, endpointId, status: query.status ?? null,
+        beforeId: lowestIdAt(endMs + 1), fromId: lowestIdAt(since?.getTime() ?? 0),
+      },
+    };
+  }
+}
+
+function destinationsOf(endpoint: EndpointSummary, named: string[] | undefined): Id[] | null {
+  if (named === undefined) return null;
+  const targets = new Set(endpoint.routes.map(({ destinationId }) => destinationId));
+  const ids = named.map((text) => parseId('dst', text));
+  const faults = ids.flatMap((id, i) =>
+    id !== null && targets.has(id) ? [] : [{ path: `destinations.${i}`, message: 'is no destination of a route of this endpoint' }],
+  );
+  if (faults.length > 0) throw invalid(faults);
+  return ids.filter((id): id is Id => id !== null);
+}

@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { conflict } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { ReplayJob } from './replay-job.js';
+
+const COLUMNS = `
+  environment_id as "environmentId", id, replay_id as "replayId", endpoint_id as "endpointId", state, since, until, status,
+  destinations, destinations_used as "destinationsUsed", stop_requested as "stopRequested", before_id as "beforeId",
+  from_id as "fromId", total_estimate as "totalEstimate", scanned, replayed, enqueued, skipped, excluded,
+  resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
+  page_at as "pageAt", finished_at as "finishedAt"`;
+
+const INSERT: Statement = {
+  name: 'replay_jobs_insert',
+  text: `
+    insert into replay_jobs (environment_id, id, replay_id, endpoint_id, state, since, until, status, destinations,
+      destinations_used, stop_requested, before_id, from_id, total_estimate, scanned, replayed, enqueued, skipped, excluded,
+      failures, created_at)
+    values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8::uuid[], $9::uuid[], false, $10, $11, $12, 0, 0, 0, 0, 0, 0, $13)
+    returning ${COLUMNS}`,
+};
+
+/** replay_jobs_pkey. */
+const FIND: Statement = { name: 'replay_jobs_find', text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2` };
+
+/** The same; waits for a page or a stop of the job that is under way: passing those by would leave a job that goes on to nobody. */
+const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
+
+/** Newest first: replay_jobs_pkey, backwards. */
+const PAGE: Statement = {
+  name: 'replay_jobs_page',
+  text: `
+    select ${COLUMNS} from replay_jobs
+    where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::uuid is null or endpoint_id = $3)
+      and ($4::text is null or state = $4)
+    order by id desc limit $5`,
+};
+
+/** What is over stays as it is. One that has not started stops at once. */
+const STOP: Statement = {
+  name: 'replay_jobs_stop',
+  text: `
+    update replay_jobs
+    set stop_requested = true,
+        state = case when state = 'pending' then 'stopped' else state end,
+        finished_at = case when state = 'pending' then $3 else finished_at end
+    where environment_id = $1 and id = $2 returning ${COLUMNS}`,
+};
+
+const UPDATE: Statement = {
+  name: 'replay_jobs_update',
+  text: `
+    update replay_jobs
+    set state = $3, before_id = $4, scanned = $5, replayed = $6, enqueued = $7, skipped = $8, excluded = $9,
+        resumed_from = $10, error = $11, failures = $12, runner = $13, started_at = $14, page_at = $15, finished_at = $16,
+        destinations_used = $17::uuid[]
+    where environment_id = $1 and id = $2`,
+};
+
+/** replay_jobs_open_idx. A job whose process is gone makes no pages any more. */
+const FORGOTTEN: Statement = {
+  name: 'replay_jobs_forgotten',
+  text: `
+    select environment_id as "environmentId", id from replay_jobs
+    where state in ('pending', 'running') and coalesce(page_at, started_at, created_at) < $1 order by created_at limit 100`,
+};
+
+/** Range replays. */
+@Injectable()
+export class ReplayJobsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Throws 409 while another replay of the endpoint is live (replay_jobs_live_idx). */
+  async insert(job: Omit<ReplayJob, 'state' | 'stopRequested' | 'failures'>): Promise<ReplayJob> {
+    const values = [
+      job.environmentId, job.id, job.replayId, job.endpointId, job.since, job.until, job.status, job.destinations,
+      job.destinationsUsed, job.beforeId, job.fromId, job.totalEstimate, job.createdAt,
+    ];
+    try {
+      const [row] = await this.database.query<ReplayJob>(INSERT, values);
+      return row as ReplayJob;
+    } catch (error) {
+      if (sqlState(error) !== '23505') throw error;
+      throw conflict('Another replay of this endpoint is live. Wait for it, or stop it.', { reason: 'replay_live' });
+    }
+  }
+
+  async find(environmentId: number, id: Id): Promise<ReplayJob | null> {
+    const [row] = await this.database.query<ReplayJob>(FIND, [environmentId, id]);
+    return row ?? null;
+  }
+
+  /** Inside the caller's transaction; null when it is gone. */
+  async lock(environmentId: number, id: Id): Promise<ReplayJob | null> {
+    const [row] = await this.database.query<ReplayJob>(LOCK, [environmentId, id]);
+    return row ?? null;
+  }
+
+  page(environmentId: number, filter: { beforeId?: Id; endpointId?: Id; state?: string }, limit: number): Promise<ReplayJob[]> {
+    return this.database.query(PAGE, [environmentId, filter.beforeId ?? null, filter.endpointId ?? null, filter.state ?? null, limit]);
+  }
+
+  async requestStop(environmentId: number, id: Id, at: Date): Promise<ReplayJob | null> {
+    const [row] = await this.database.query<ReplayJob>(STOP, [environmentId, id, at]);
+    return row ?? null;
+  }
+
+  /** Everything that a page changes. */
+  async update(job: ReplayJob): Promise<void> {
+    await this.database.query(UPDATE, [
+      job.environmentId, job.id, job.state, job.beforeId, job.scanned, job.replayed, job.enqueued, job.skipped, job.excluded,
+      job.resumedFrom, job.error, job.failures, job.runner, job.startedAt, job.pageAt, job.finishedAt, job.destinationsUsed,
+    ]);
+  }
+
+  forgotten(before: Date): Promise<{ environmentId: number; id: Id }[]> {
+    return this.database.query(FORGOTTEN, [before]);
+  }
+}

@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { notFound } from '#kernel/errors.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { ReplayJob } from './replay-job.js';
+import { ReplayJobsStore } from './replay-jobs.store.js';
+
+const LIMIT_DEFAULT = 50;
+
+/** Reads and stops replay jobs. */
+@Injectable()
+export class ReplayJobs {
+  constructor(
+    private readonly store: ReplayJobsStore,
+    private readonly cursors: Cursors,
+    private readonly clock: Clock,
+  ) {}
+
+  async list(
+    tenant: Tenant, query: { endpoint?: string; state?: string; cursor?: string; limit?: number },
+  ): Promise<{ rows: ReplayJob[]; nextCursor: string | null }> {
+    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const list: CursorQuery = { list: 'replays', filters };
+    const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
+    const endpointId = filters.endpoint === undefined ? undefined : parseId('ep', filters.endpoint);
+    if (endpointId === null) return { rows: [], nextCursor: null };
+    const rows = await this.store.page(tenant.environmentId, { beforeId, endpointId, state: filters.state }, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find(tenant: Tenant, id: Id): Promise<ReplayJob> {
+    const job = await this.store.find(tenant.environmentId, id);
+    if (job === null) throw notFound('replay job');
+    return job;
+  }
+
+  /** Throws 404. */
+  async stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
+    const job = await this.store.requestStop(tenant.environmentId, id, this.clock.now());
+    if (job === null) throw notFound('replay job');
+    return job;
+  }
+}

@@ -1,0 +1,45 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Loop } from '#kernel/loop.js';
+import { FORGOTTEN_MS } from './replay-job.js';
+import { ReplayJobsStore } from './replay-jobs.store.js';
+import { ReplayRunner } from './replay-runner.js';
+
+const EVERY_MS = 3_000;
+/** Beside those of the queue. A job may also be old because it stands in line there. */
+const RUNS_MAX = 2;
+
+/** Takes up jobs that nobody works on: their process died, or the queue lost them. */
+@Injectable()
+export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+  private readonly running = new Set<string>();
+
+  constructor(
+    private readonly jobs: ReplayJobsStore,
+    private readonly runner: ReplayRunner,
+    private readonly clock: Clock,
+  ) {
+    this.loop = new Loop('Replay reconciler', () => this.turn(), () => clock.nowMs());
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  /** Not through the queue, which may be what is broken. */
+  private async turn(): Promise<{ restMs: number }> {
+    const forgotten = await this.jobs.forgotten(new Date(this.clock.nowMs() - FORGOTTEN_MS));
+    for (const { environmentId, id } of forgotten) {
+      if (this.running.size >= RUNS_MAX) break;
+      if (this.running.has(id)) continue;
+      this.running.add(id);
+      void this.runner.run(environmentId, id).finally(() => this.running.delete(id));
+    }
+    return { restMs: EVERY_MS };
+  }
+}

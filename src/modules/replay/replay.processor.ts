@@ -1,0 +1,41 @@
+import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
+import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import type { Job } from 'bullmq';
+import { Clock } from '#kernel/clock.js';
+import { ReplayRunner } from './replay-runner.js';
+import { REPLAY_QUEUE, type ReplayWork } from './replay.queue.js';
+
+const COMPLAINT_EVERY_MS = 10_000;
+
+/** Works replay jobs off, two at a time in each process. */
+@Processor(REPLAY_QUEUE, { concurrency: 2 })
+export class ReplayProcessor extends WorkerHost implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(ReplayProcessor.name);
+  private complainedAtMs = 0;
+
+  constructor(
+    private readonly runner: ReplayRunner,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async process({ data }: Job<ReplayWork>): Promise<void> {
+    await this.runner.run(data.environmentId, data.id);
+  }
+
+  /** The page that is under way ends; the job goes on where it stood, in whatever process the reconciler finds. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.runner.stop();
+    await this.worker.close(true);
+  }
+
+  /** Without a listener an error of the queue would end the process. */
+  @OnWorkerEvent('error')
+  complain(error: Error): void {
+    const nowMs = this.clock.nowMs();
+    if (nowMs - this.complainedAtMs < COMPLAINT_EVERY_MS) return;
+    this.complainedAtMs = nowMs;
+    this.logger.warn(`The queue of replays is away, the reconciler works meanwhile: ${error.message}`);
+  }
+}

@@ -1,0 +1,226 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { showId } from '#kernel/ids.js';
+import type { DryRun } from './range-replay.js';
+import { JOB_STATES, type ReplayJob } from './replay-job.js';
+
+const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
+
+/** Which of an endpoint's events to send again. */
+export class RangeReplayBody {
+  /** Only events received at or after this time (RFC 3339); from the oldest that is kept when left out. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
+  since?: string;
+
+  /** Only events received at or before this time (RFC 3339); up to now when left out. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+
+  /** Only events in this state. */
+  @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
+  status?: (typeof STATUSES)[number];
+
+  /** Only to these destinations of the endpoint's routes; to all of them when left out. */
+  @ApiProperty({ required: false, type: [String], minItems: 1, maxItems: 100, example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  destinations?: string[];
+
+  /** True to count only: nothing is sent. */
+  @ApiProperty({ required: false, default: false, example: false })
+  dry_run?: boolean;
+
+  /** For a dry run with route filters: the `next_cursor` of the call before. */
+  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  cursor?: string;
+}
+
+/** What a replay would do. */
+export class DryRunResult {
+  /** Id of this call. */
+  @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  replay_id: string;
+
+  /** Always true here. */
+  @ApiProperty({ example: true })
+  dry_run: boolean;
+
+  /** Events that were looked at. */
+  @ApiProperty({ type: 'integer', example: 120 })
+  scanned: number;
+
+  /** Events that would be sent again. */
+  @ApiProperty({ type: 'integer', example: 115 })
+  replayed: number;
+
+  /** Deliveries that would be made. */
+  @ApiProperty({ type: 'integer', example: 230 })
+  enqueued: number;
+
+  /** Events that no route takes. */
+  @ApiProperty({ type: 'integer', example: 3 })
+  skipped: number;
+
+  /** Events that are quarantined or parked, and never replayed. */
+  @ApiProperty({ type: 'integer', example: 2 })
+  excluded: number;
+
+  /** Where they would go. */
+  @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  destinations: string[];
+
+  /** With route filters: pass it as `cursor` to look at older events; null when all were looked at. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  next_cursor: string | null;
+}
+
+/** A range replay and how far it has come. */
+export class ReplayJobItem {
+  /** The job's id. */
+  @ApiProperty({ example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  id: string;
+
+  /** The endpoint. */
+  @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  endpoint: string;
+
+  /** `pending` until a worker takes it, `running`, then `completed`, `stopped` or `failed`. */
+  @ApiProperty({ enum: JOB_STATES, example: 'running' })
+  state: string;
+
+  /** The start of the window as it was asked for. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-14T00:00:00.000Z' })
+  since: string | null;
+
+  /** The end of the window as it was asked for. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  until: string | null;
+
+  /** The state that events are filtered by. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  status: string | null;
+
+  /** The destinations that were named; empty for all of the routes. */
+  @ApiProperty({ type: [String], example: [] })
+  destinations: string[];
+
+  /** Id of the replay call. */
+  @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  replay_id: string;
+
+  /** True once it was asked to stop: it does so between two pages. */
+  @ApiProperty({ example: false })
+  stop_requested: boolean;
+
+  /** Events in the window when it was asked for, counted up to 100,000. */
+  @ApiProperty({ type: 'integer', example: 120 })
+  total_estimate: number;
+
+  /** Events that were looked at so far. */
+  @ApiProperty({ type: 'integer', example: 120 })
+  scanned: number;
+
+  /** Events that were sent again so far. */
+  @ApiProperty({ type: 'integer', example: 115 })
+  replayed: number;
+
+  /** Deliveries that were made so far. */
+  @ApiProperty({ type: 'integer', example: 230 })
+  enqueued: number;
+
+  /** Events that no route takes. */
+  @ApiProperty({ type: 'integer', example: 3 })
+  skipped: number;
+
+  /** Events that are quarantined or parked, and never replayed. */
+  @ApiProperty({ type: 'integer', example: 2 })
+  excluded: number;
+
+  /** What `scanned` was when the job went on after an interruption; null when there was none. */
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  resumed_from: number | null;
+
+  /** Where events were sent so far. */
+  @ApiProperty({ type: [String], example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  destinations_used: string[];
+
+  /** Why it failed. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  error: string | null;
+
+  /** When it was asked for. */
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  created_at: string;
+
+  /** When a worker took it. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.010Z' })
+  started_at: string | null;
+
+  /** When it was over. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  finished_at: string | null;
+}
+
+/** Filters of the list of replay jobs. */
+export class ReplayJobListQuery {
+  /** Only jobs of this endpoint. */
+  @ApiProperty({ required: false, maxLength: 64, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  endpoint?: string;
+
+  /** Only jobs in this state. */
+  @ApiProperty({ required: false, enum: JOB_STATES, example: 'running' })
+  state?: (typeof JOB_STATES)[number];
+
+  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
+  @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
+  cursor?: string;
+
+  /** How many to return. */
+  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
+  limit?: number;
+}
+
+/** One page of replay jobs, newest first. */
+export class ReplayJobPage {
+  /** The jobs of this page. */
+  @ApiProperty({ type: [ReplayJobItem] })
+  data: ReplayJobItem[];
+
+  /** Pass it as `cursor` for the next page; null on the last one. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  next_cursor: string | null;
+}
+
+const destination = (id: string): string => showId('dst', id);
+const time = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+export function presentJob(job: ReplayJob): ReplayJobItem {
+  return {
+    id: showId('rpj', job.id),
+    endpoint: showId('ep', job.endpointId),
+    state: job.state,
+    since: time(job.since),
+    until: time(job.until),
+    status: job.status,
+    destinations: (job.destinations ?? []).map(destination),
+    replay_id: showId('rpl', job.replayId),
+    stop_requested: job.stopRequested,
+    total_estimate: job.totalEstimate,
+    scanned: job.scanned,
+    replayed: job.replayed,
+    enqueued: job.enqueued,
+    skipped: job.skipped,
+    excluded: job.excluded,
+    resumed_from: job.resumedFrom,
+    destinations_used: job.destinationsUsed.map(destination),
+    error: job.error,
+    created_at: job.createdAt.toISOString(),
+    started_at: time(job.startedAt),
+    finished_at: time(job.finishedAt),
+  };
+}
+
+export function presentJobPage({ rows, nextCursor }: { rows: ReplayJob[]; nextCursor: string | null }): ReplayJobPage {
+  return { data: rows.map(presentJob), next_cursor: nextCursor };
+}
+
+export function presentDryRun({ replayId, destinations, nextCursor, ...counts }: DryRun): DryRunResult {
+  return { replay_id: showId('rpl', replayId), dry_run: true, ...counts, destinations: destinations.map(destination), next_cursor: nextCursor };
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Secrets } from '#modules/secrets/contract.js';
+import { Cache } from '#kernel/cache.js';
+import { Clock } from '#kernel/clock.js';
+import { Notifications } from '#kernel/notifications.js';
+import { sealedIn, Vault } from '#kernel/vault.js';
+import { type SealedSecret, SecretsStore } from './secrets.store.js';
+
+/** With values of at most 16 KB: 16 MB of memory. */
+const ENTRIES_MAX = 1_000;
+
+/** Values of secrets, opened here only, from a cache by environment and name that a change drops on every node. */
+@Injectable()
+export class SealedSecrets extends Secrets {
+  private readonly cache: Cache<string | null>;
+
+  constructor(
+    private readonly store: SecretsStore,
+    private readonly vault: Vault,
+    notifications: Notifications,
+    clock: Clock,
+  ) {
+    super();
+    this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
+    notifications.on('secret', (key) => (key === '*' ? this.cache.clear() : this.cache.drop(key)));
+  }
+
+  override async resolve(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const values = new Map<string, string>();
+    for (const name of new Set(names)) {
+      const value = await this.cache.get(`${environmentId}:${name}`);
+      if (value !== null) values.set(name, value);
+    }
+    return values;
+  }
+
+  override async current(environmentId: number, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = names.length > 0 ? await this.store.values(environmentId, names) : [];
+    return new Map(rows.map((row) => [row.name, this.open(row)]));
+  }
+
+  /** The value as it is stored. */
+  seal(place: Pick<SealedSecret, 'environmentId' | 'id'>, value: string): Buffer {
+    return this.vault.seal(value, contextOf(place));
+  }
+
+  private async load(key: string): Promise<string | null> {
+    const colon = key.indexOf(':');
+    const name = key.slice(colon + 1);
+    return (await this.current(Number(key.slice(0, colon)), [name])).get(name) ?? null;
+  }
+
+  private open(row: SealedSecret): string {
+    return this.vault.open(row.value, contextOf(row)).toString();
+  }
+}
+
+function contextOf({ environmentId, id }: Pick<SealedSecret, 'environmentId' | 'id'>): string {
+  return sealedIn({ table: 'secrets', environmentId, id, column: 'value' });
+}

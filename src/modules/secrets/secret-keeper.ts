@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { Database, sqlState } from '#kernel/database.js';
+import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { SealedSecrets } from './sealed-secrets.js';
+import { showUser } from './secret-users.js';
+import { SecretUsesStore } from './secret-uses.store.js';
+import { headerValueFaults, valueFaults } from './secret-values.js';
+import type { SecretEntity } from './secrets.entities.js';
+import { USERS_SHOWN_MAX, type SecretView } from './secrets.service.js';
+import { SecretsStore } from './secrets.store.js';
+
+/** A secret that a caller brings. */
+export interface NewSecret {
+  name: string;
+  value: string;
+  description: string | null;
+}
+
+/** What a caller changes: what is left out stays, and a description of null is taken away. */
+export interface SecretChanges {
+  value?: string;
+  description?: string | null;
+}
+
+const SECRETS_MAX = 1_000;
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Adds, changes and removes secrets. */
+@Injectable()
+export class SecretKeeper {
+  constructor(
+    private readonly store: SecretsStore,
+    private readonly uses: SecretUsesStore,
+    private readonly sealed: SealedSecrets,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Throws 422, and 409 for a name that is taken and when there are too many. */
+  async create(tenant: Tenant, { name, value, description }: NewSecret): Promise<SecretEntity> {
+    refuse(valueFaults(value));
+    return this.database.transaction(async () => {
+      await this.makeRoom(tenant.environmentId, name);
+      const place = { environmentId: tenant.environmentId, id: this.ids.next() };
+      const now = new Date(idTimeMs(place.id));
+      const row = { ...place, name, description, value: this.sealed.seal(place, value), version: 1, createdAt: now, updatedAt: now };
+      await this.store.insert(row);
+      return row;
+    });
+  }
+
+  /** Every value that is given is a new version, also the same one again. Throws 404 and 422. */
+  async change(tenant: Tenant, id: Id, { value, description }: SecretChanges): Promise<SecretView> {
+    if (value !== undefined) refuse(valueFaults(value));
+    return this.database.transaction(async () => {
+      const row = await this.store.findForUpdate(tenant.environmentId, id);
+      if (row === null) throw notFound('secret');
+      const users = await this.uses.users(tenant.environmentId, id, USERS_SHOWN_MAX);
+      if (value !== undefined && users.some(({ kind }) => kind === 'destination')) refuse(headerValueFaults(value));
+      const changes = {
+        ...(description !== undefined && { description }),
+        ...(value !== undefined && { value: this.sealed.seal(row, value), version: row.version + 1 }),
+      };
+      if (Object.keys(changes).length === 0) return { row, users };
+      return { row: await this.store.update(row, changes), users };
+    });
+  }
+
+  /** Throws 404, also the second time, and 409 while something uses it. */
+  async remove(tenant: Tenant, id: Id): Promise<void> {
+    const { environmentId } = tenant;
+    try {
+      if (!(await this.store.remove(environmentId, id))) throw notFound('secret');
+    } catch (error) {
+      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+      const users = await this.uses.users(environmentId, id, USERS_SHOWN_MAX);
+      throw conflict('Something uses this secret. Take it out of there first, see details.used_by.', { used_by: users.map(showUser) });
+    }
+  }
+
+  private async makeRoom(environmentId: number, name: string): Promise<void> {
+    await this.store.lock(environmentId);
+    const { count, isTaken } = await this.store.occupancy(environmentId, name);
+    if (isTaken) throw conflict(`There is a secret with the name ${name}. Change that one, or choose another name.`, { name });
+    if (count >= SECRETS_MAX) throw conflict(`An environment has at most ${SECRETS_MAX} secrets. Delete one first.`, { limit: SECRETS_MAX });
+  }
+}
+
+function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults);
+}

@@ -1,0 +1,9 @@
+import type { SecretUser } from '#modules/secrets/contract.js';
+import { type IdPrefix, showId } from '#kernel/ids.js';
+
+const PREFIX: Readonly<Record<SecretUser['kind'], IdPrefix>> = { destination: 'dst', endpoint: 'ep' };
+
+/** A user with its id as callers know it. */
+export function showUser({ kind, id }: SecretUser): SecretUser {
+  return { kind, id: showId(PREFIX[kind], id) };
+}

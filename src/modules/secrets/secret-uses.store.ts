@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { type SecretUser, SecretUses } from '#modules/secrets/contract.js';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+
+const LOCK_NAMED: Statement = {
+  name: 'secret_uses.lock_named',
+  // Index secrets_environment_id_name_key. In one order, so that two users of the same secrets don't wait for each other.
+  text: `
+    select id, name from secrets where environment_id = $1::int and name = any($2::text[])
+    order by id for key share`,
+};
+
+const RELEASE_OTHERS: Statement = {
+  name: 'secret_uses.release_others',
+  // Index secret_uses_user_idx.
+  text: `
+    delete from secret_uses
+    where environment_id = $1::int and user_kind = $2 and user_id = $3::uuid and not secret_id = any($4::uuid[])`,
+};
+
+const RECORD: Statement = {
+  name: 'secret_uses.record',
+  text: `
+    insert into secret_uses (environment_id, secret_id, user_kind, user_id)
+    select $1::int, secret_id, $2, $3::uuid from unnest($4::uuid[]) as u (secret_id)
+    on conflict do nothing`,
+};
+
+const USERS: Statement = {
+  name: 'secret_uses.users',
+  // Index secret_uses_pkey.
+  text: `
+    select user_kind as kind, user_id as id from secret_uses
+    where environment_id = $1::int and secret_id = $2::uuid
+    order by user_kind, user_id limit $3::int`,
+};
+
+/** Who uses which secret. The foreign key of the table is what makes a delete and a new use exclude each other. */
+@Injectable()
+export class SecretUsesStore extends SecretUses {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override async replace(environmentId: number, { kind, id }: SecretUser, names: readonly string[]): Promise<readonly string[]> {
+    const found = names.length > 0 ? await this.database.query<{ id: Id; name: string }>(LOCK_NAMED, [environmentId, names]) : [];
+    const known = new Set(found.map(({ name }) => name));
+    const unknown = [...new Set(names)].filter((name) => !known.has(name));
+    if (unknown.length > 0) return unknown;
+    const secretIds = found.map((secret) => secret.id);
+    await this.database.query(RELEASE_OTHERS, [environmentId, kind, id, secretIds]);
+    if (secretIds.length > 0) await this.database.query(RECORD, [environmentId, kind, id, secretIds]);
+    return [];
+  }
+
+  /** The first `usersMax` users of a secret, by kind and age. */
+  users(environmentId: number, secretId: Id, usersMax: number): Promise<SecretUser[]> {
+    return this.database.query<SecretUser>(USERS, [environmentId, secretId, usersMax]);
+  }
+}

@@ -1,0 +1,17 @@
+import { forwardedHeaderFaults } from '#engine/headers.js';
+import type { Fault } from '#kernel/errors.js';
+
+const VALUE_BYTES_MAX = 16 * 1024;
+
+/** What is wrong with a value; the value itself is in no fault. */
+export function valueFaults(value: string): Fault[] {
+  const isTooLong = Buffer.byteLength(value) > VALUE_BYTES_MAX;
+  return isTooLong ? [{ path: 'value', message: `must have at most ${VALUE_BYTES_MAX} bytes in UTF-8` }] : [];
+}
+
+/** The same for a secret that a destination's header uses: by itself it must be what a header may hold. */
+export function headerValueFaults(value: string): Fault[] {
+  return forwardedHeaderFaults({ 'x-secret': value }).map(({ message }) => ({
+    path: 'value', message: `a destination uses the secret in a header: ${message}`,
+  }));
+}

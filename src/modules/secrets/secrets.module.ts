@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { SecretUses, Secrets } from '#modules/secrets/contract.js';
+import { SealedSecrets } from './sealed-secrets.js';
+import { SecretKeeper } from './secret-keeper.js';
+import { SecretUsesStore } from './secret-uses.store.js';
+import { SecretsController } from './secrets.controller.js';
+import { SecretsService } from './secrets.service.js';
+import { SecretsStore } from './secrets.store.js';
+
+/** Named secrets: values go in, and come out only where they are used. */
+@Module({
+  controllers: [SecretsController],
+  providers: [
+    SealedSecrets,
+    SecretKeeper,
+    SecretUsesStore,
+    SecretsService,
+    SecretsStore,
+    { provide: SecretUses, useExisting: SecretUsesStore },
+    { provide: Secrets, useExisting: SealedSecrets },
+  ],
+  exports: [SecretUses, Secrets],
+})
+export class SecretsModule {}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { SecretUser } from '#modules/secrets/contract.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { SecretUsesStore } from './secret-uses.store.js';
+import type { SecretEntity } from './secrets.entities.js';
+import { SecretsStore } from './secrets.store.js';
+
+/** Where in the list. */
+export interface SecretQuery {
+  cursor?: string;
+  limit?: number;
+}
+
+/** One page. */
+export interface SecretRows {
+  rows: SecretEntity[];
+  nextCursor: string | null;
+}
+
+/** A secret with what uses it. */
+export interface SecretView {
+  row: SecretEntity;
+  users: SecretUser[];
+}
+
+const LIMIT_DEFAULT = 50;
+/** More users than this are not shown. */
+export const USERS_SHOWN_MAX = 100;
+
+/** Reads what there is to know of secrets, which is not their values: newest first, bound to the caller's environment. */
+@Injectable()
+export class SecretsService {
+  constructor(
+    private readonly store: SecretsStore,
+    private readonly uses: SecretUsesStore,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: SecretQuery): Promise<SecretRows> {
+    const list: CursorQuery = { list: 'secrets', filters: {} };
+    const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, beforeId, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find(tenant: Tenant, id: Id): Promise<SecretView> {
+    const row = await this.store.find(tenant.environmentId, id);
+    if (row === null) throw notFound('secret');
+    return { row, users: await this.uses.users(tenant.environmentId, id, USERS_SHOWN_MAX) };
+  }
+}

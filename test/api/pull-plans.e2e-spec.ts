@@ -1,0 +1,107 @@
+import type pg from 'pg';
+import { dataSource } from '../../src/data-source.js';
+import type { Config } from '../../src/kernel/config.js';
+import { Database } from '../../src/kernel/database.js';
+import type { Feed } from '../../src/modules/pull/feeds.js';
+import { ORIGIN, PullStore, type Position } from '../../src/modules/pull/pull.store.js';
+import { explain, recorder, type Plan } from '../architecture/plans.js';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+
+const DAY_MS = 86_400_000;
+const DAYS = 35;
+const ITEMS = 120_000;
+/** Every third item goes to this target, the others to 200 more. */
+const BUSY = '00000000-0000-0000-0000-000000000000';
+/** One of fifty items came in through it. */
+const ENDPOINT = '00000000-0000-0000-0000-00000000000e';
+/** Every transaction stored ten. */
+const XIDS = ITEMS / 10;
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** A month of items with their events and deliveries, a day of each in its partitions. */
+function fill(today: number): string[] {
+  const partitions = Array.from({ length: DAYS }, (_, i) => today + i).flatMap((day) =>
+    ['events', 'deliveries', 'pull_items'].map(
+      (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
+    ));
+  return [
+    ...partitions,
+    // Older than everything that runs here: this cluster has the epoch behind it.
+    'update cluster_epochs set epoch = 2',
+    `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
+     select 1, (lpad(to_hex(i), 12, '0') || substr(md5(i::text), 1, 20))::uuid, date '${iso(today)}' + i * ${DAYS - 5} / ${ITEMS},
+            lpad(to_hex(case when i % 3 = 0 then 0 else 1 + i % 200 end), 32, '0')::uuid, 'outbound', 'bulk', 2, '{}'
+     from generate_series(0, ${ITEMS} - 1) i`,
+    `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
+     select environment_id, id, 0, expires_on, target_id, 'delivered', 0, false, false, now() from events`,
+    `insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, endpoint_id, replayed)
+     select environment_id, target_id, 1, (row_number() over (order by id) - 1) / 10 + 1, id, 0, expires_on,
+            case when row_number() over (order by id) % 50 = 0 then '${ENDPOINT}'::uuid end, false from events`,
+    'analyze events, deliveries, pull_items',
+  ];
+}
+
+/** The comments of pull.store.ts: which index serves what, in bounded work wherever a consumer stands. */
+describe('pull, with 120,000 items in 35 partitions', () => {
+  let database: TestDatabase;
+  let kernel: Database;
+  let client: pg.PoolClient;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const source = await dataSource(database.url, 1).initialize();
+    for (const statement of fill(Math.floor(Date.now() / DAY_MS))) await source.query(statement);
+    kernel = new Database(source, { databaseUrl: database.url } as Config);
+    client = await (kernel as unknown as { readPool: pg.Pool }).readPool.connect();
+  }, 120_000);
+
+  afterAll(async () => {
+    client?.release();
+    await kernel?.close();
+    await database?.drop();
+  });
+
+  const feed = (endpointId: string | null = null, targetId = BUSY): Feed => ({ environmentId: 1, keyId: endpointId ?? targetId, targetId, endpointId });
+
+  async function planOf(ask: (store: PullStore) => Promise<unknown>): Promise<Plan> {
+    const { database: recording, recorded } = recorder();
+    await ask(new PullStore(recording));
+    const [statement] = recorded;
+    if (!statement) throw new Error('Nothing was asked.');
+    return explain(client, statement);
+  }
+
+  it.each<[string, Feed, Position, number]>([
+    ['from the start', feed(), ORIGIN, 3_000],
+    ['from the middle', feed(), `1.${XIDS / 2}.${NIL}.0`, 3_000],
+    ['of a quiet destination', feed(null, '00000000-0000-0000-0000-000000000007'), ORIGIN, 3_000],
+    ['of one endpoint, past thousands of others', feed(ENDPOINT), `1.${XIDS / 4}.${NIL}.0`, 15_000],
+  ])('a hundred items %s: by pull_items_pkey in its order, their events and deliveries by their keys', async (_where, of, from, pagesMax) => {
+    const plan = await planOf((store) => store.look(of, from, 100));
+
+    expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'deliveries_pkey', 'events_pkey', 'pull_items_pkey']);
+    expect(plan.scanned).toEqual([]);
+    expect(plan.pages).toBeLessThan(pagesMax);
+  });
+
+  it('nothing at the end: a few pages of each partition', async () => {
+    const plan = await planOf((store) => store.look(feed(), `1.${XIDS + 1}.${NIL}.0`, 100));
+
+    expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'pull_items_pkey']);
+    expect(plan.pages).toBeLessThan(DAYS * 6);
+  });
+
+  it('250 who wait at the end: a few pages of each partition for each of them', async () => {
+    const spots = Array.from({ length: 250 }, (_, i) => ({
+      feed: feed(null, i.toString(16).padStart(32, '0')), position: `1.${XIDS + 1}.${NIL}.0`,
+    }));
+
+    const plan = await planOf((store) => store.peek(spots));
+
+    expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'pull_items_pkey']);
+    expect(plan.scanned).toEqual([]);
+    expect(plan.pages).toBeLessThan(250 * DAYS * 6);
+  });
+});

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { startServer } from '../support/server.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { as, createKey, expectRefusal } from './answers.js';
+import { askReplay, backlog, inletTo, jobIn, jobOf, startReplay } from './replaying.js';
+import type { Inlet } from './replaying.js';
+import { expectStatus, openSql } from './scene.js';
+import type { Sql } from './scene.js';
+
+const NOBODY = 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
+
+/** Specification, "Replay jobs" and "Limits"; contract, section 8. No worker runs but where a test starts one: jobs stay pending. */
+describe('replay jobs', () => {
+  let server: PosthornServer;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    server = await startServer({ ROLE: 'api' });
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+  });
+
+  const inlet = (): Promise<Inlet> => inletTo(server, []);
+  const stop = (id: string, headers = {}): Promise<ApiAnswer> => server.api('POST', `/v1/replays/${id}/stop`, undefined, headers);
+  const list = async (query: string): Promise<ApiAnswer['json']> => expectStatus(await server.api('GET', `/v1/replays?${query}`), 200).json;
+  const idsOf = ({ data }: { data: { id: string }[] }): string[] => data.map(({ id }) => id);
+
+  /** A job that somebody stopped. */
+  const stopped = async (at: Inlet): Promise<string> => {
+    const { id } = await startReplay(server, at);
+    expectStatus(await stop(id), 200);
+    return id;
+  };
+
+  describe('GET /v1/replays/{id}', () => {
+    it('200: the job as its start answered', async () => {
+      const job = await startReplay(server, await inlet(), { since: '2026-01-01T00:00:00Z' });
+
+      expect(await jobOf(server, job.id)).toEqual(job);
+      expect(job).toMatchObject({ state: 'pending', since: '2026-01-01T00:00:00.000Z' });
+    });
+
+    it('404: an unknown one, and what is no id', async () => {
+      for (const id of [NOBODY, 'nothing', NOBODY.replace('rpj', 'rpl')]) expectRefusal(await server.api('GET', `/v1/replays/${id}`), 404);
+    });
+  });
+
+  describe('GET /v1/replays', () => {
+    it('200: newest first, of one endpoint, in one state, in pages', async () => {
+      const [mine, other] = [await inlet(), await inlet()];
+      const ids = [await stopped(mine), await stopped(mine), (await startReplay(server, mine)).id as string].reverse();
+      const theirs = await stopped(other);
+
+      expect(idsOf(await list(`endpoint=${mine.id}`))).toEqual(ids);
+      expect(idsOf(await list(`endpoint=${mine.id}&state=stopped`))).toEqual(ids.slice(1));
+      expect(idsOf(await list(`endpoint=${mine.id}&state=running`))).toEqual([]);
+      expect(idsOf(await list('limit=100'))).toEqual(expect.arrayContaining([...ids, theirs]));
+      expect(idsOf(await list('endpoint=nothing'))).toEqual([]);
+      const first = await list(`endpoint=${mine.id}&limit=2`);
+      const second = await list(`endpoint=${mine.id}&limit=2&cursor=${first.next_cursor}`);
+      expect([idsOf(first), idsOf(second), second.next_cursor]).toEqual([ids.slice(0, 2), ids.slice(2), null]);
+      expect(first.data[0]).toEqual(await jobOf(server, ids[0] as string));
+    });
+
+    it('400: a state that there is none of, a limit out of bounds, and the cursor of another list', async () => {
+      const at = await inlet();
+      await stopped(at);
+      await stopped(at);
+      const { next_cursor: cursor } = await list(`endpoint=${at.id}&limit=1`);
+
+      for (const query of ['state=done', 'limit=0', 'limit=101', 'cursor=nonsense', `cursor=${cursor}`, `endpoint=${at.id}&state=stopped&cursor=${cursor}`]) {
+        expectRefusal(await server.api('GET', `/v1/replays?${query}`), 400);
+      }
+    });
+  });
+
+  describe('one live replay of an endpoint', () => {
+    it('409: while another one is pending or running; once it is over the next one starts', async () => {
+      const at = await inlet();
+      const { id } = await startReplay(server, at);
+
+      const pending = await askReplay(server, at);
+      await sql.rows(`update replay_jobs set state = 'running', started_at = now(), page_at = now(), runner = gen_random_uuid() where state = 'pending'`);
+      const running = await askReplay(server, at);
+      await sql.rows(`update replay_jobs set state = 'completed' where state = 'running'`);
+      const next = await askReplay(server, at);
+
+      expectRefusal(pending, 409);
+      expect(pending.json.error.details).toEqual({ reason: 'replay_live' });
+      expectRefusal(running, 409);
+      expect(expectStatus(next, 202).json.id).not.toBe(id);
+    });
+
+    it('409: of twenty at once one is accepted, with and without idempotency keys', async () => {
+      const at = await inlet();
+
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => askReplay(server, at, {}, i % 2 === 0 ? { 'idempotency-key': randomUUID() } : {})),
+      );
+
+      expect(answers.map(({ status }) => status).sort()).toEqual([202, ...Array<number>(19).fill(409)]);
+      expect((await list(`endpoint=${at.id}`)).data).toHaveLength(1);
+    });
+
+    it('202: another endpoint is not held up', async () => {
+      await startReplay(server, await inlet());
+
+      expectStatus(await askReplay(server, await inlet()), 202);
+    });
+  });
+
+  describe('Idempotency-Key', () => {
+    it('202: the same key starts one replay and repeats the answer, the refusal too', async () => {
+      const at = await inlet();
+      const [first, second] = [{ 'idempotency-key': randomUUID() }, { 'idempotency-key': randomUUID() }];
+
+      const started = [await askReplay(server, at, {}, first), await askReplay(server, at, {}, first)];
+      const refused = [await askReplay(server, at, {}, second)];
+      expectStatus(await stop(started[0]?.json.id), 200);
+      refused.push(await askReplay(server, at, {}, second));
+
+      expect(started.map(({ status, text }) => [status, text])).toEqual(Array(2).fill([202, started[0]?.text]));
+      expect(refused.map(({ status, json }) => [status, json.error.details.reason])).toEqual(Array(2).fill([409, 'replay_live']));
+      expect((await list(`endpoint=${at.id}`)).data).toHaveLength(1);
+    });
+
+    it('200: a dry run repeats its counts', async () => {
+      const { inlet: at } = await backlog(server, sql, [], 3);
+      const key = { 'idempotency-key': randomUUID() };
+
+      const first = await askReplay(server, at, { dry_run: true }, key);
+      await sql.rows('delete from events where target_id = (select id from endpoints order by created_at desc limit 1)');
+      const again = await askReplay(server, at, { dry_run: true }, key);
+
+      expect([first.status, again.status, again.text]).toEqual([200, 200, first.text]);
+      expect(first.json).toMatchObject({ scanned: 3 });
+    });
+  });
+
+  describe('POST /v1/replays/{id}/stop', () => {
+    it('200: a pending one stops at once, and no worker takes it up', async () => {
+      const { inlet: at } = await backlog(server, sql, [], 3);
+      const job = await startReplay(server, at);
+
+      const answer = await stop(job.id);
+
+      expect(expectStatus(answer, 200).json).toEqual({ ...job, state: 'stopped', stop_requested: true, finished_at: expect.any(String) });
+      const behind = await startReplay(server, (await backlog(server, sql, [], 1)).inlet);
+      const worker = await startServer({ ...server.env, ROLE: 'worker' });
+      try {
+        await jobIn(server, behind.id, 'completed');
+      } finally {
+        await worker.stop();
+      }
+      expect(await jobOf(server, job.id)).toEqual(answer.json);
+    });
+
+    it.each(['completed', 'failed', 'stopped'])('200: one that is %s stays so', async (state) => {
+      const { id } = await startReplay(server, await inlet());
+      await sql.rows(`update replay_jobs set state = $1, finished_at = '2026-01-01' where state = 'pending' and created_at = (select max(created_at) from replay_jobs)`, [state]);
+
+      const answer = await stop(id);
+
+      expect(expectStatus(answer, 200).json).toMatchObject({ id, state, stop_requested: true, finished_at: '2026-01-01T00:00:00.000Z' });
+    });
+
+    it('200: twice is once', async () => {
+      const id = await stopped(await inlet());
+
+      const { finished_at: finishedAt } = await jobOf(server, id);
+
+      expect(expectStatus(await stop(id), 200).json).toMatchObject({ state: 'stopped', finished_at: finishedAt });
+    });
+
+    it('404: an unknown one, and what is no id', async () => {
+      for (const id of [NOBODY, 'nothing']) expectRefusal(await stop(id), 404);
+    });
+  });
+
+  it('404: the jobs and the endpoints of another environment', async () => {
+    const at = await inlet();
+    const { id } = await startReplay(server, at);
+    const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+
+    expectRefusal(await server.api('GET', `/v1/replays/${id}`, undefined, as(key)), 404);
+    expectRefusal(await stop(id, as(key)), 404);
+    expectRefusal(await askReplay(server, at, {}, as(key)), 404);
+    expectRefusal(await askReplay(server, at, { dry_run: true }, as(key)), 404);
+    expect((await server.api('GET', '/v1/replays', undefined, as(key))).json.data).toEqual([]);
+    expect((await server.api('GET', `/v1/replays?endpoint=${at.id}`, undefined, as(key))).json.data).toEqual([]);
+    expect(await jobOf(server, id)).toMatchObject({ state: 'pending', stop_requested: false });
+  });
+
+  it('403: a key that may only read neither starts nor stops, and reads', async () => {
+    const at = await inlet();
+    const { id } = await startReplay(server, at);
+    const { key } = await createKey(server, { scope: 'read' });
+
+    expectRefusal(await askReplay(server, at, {}, as(key)), 403);
+    expectRefusal(await askReplay(server, at, { dry_run: true }, as(key)), 403);
+    expectRefusal(await stop(id, as(key)), 403);
+    expectStatus(await server.api('GET', `/v1/replays/${id}`, undefined, as(key)), 200);
+    expectStatus(await server.api('GET', '/v1/replays', undefined, as(key)), 200);
+  });
+});
