@@ -4,8 +4,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * What waits to be pulled, in the order of acceptance, and how far each consumer has come.
  *
  * The order is that of transaction ids: whoever reads only rows of transactions below every one that is still running
- * skips nothing that commits later. Transaction ids belong to one PostgreSQL cluster, so the rows also carry an epoch
- * that rises when the database is restored into another one.
+ * skips nothing that commits later. Transaction ids belong to one timeline of one PostgreSQL cluster, so the rows also
+ * carry an epoch that rises when the database is found on another one: restored, moved, or back again.
  */
 export class Pull1732300200000 implements MigrationInterface {
   name = 'Pull1732300200000';
@@ -13,8 +13,9 @@ export class Pull1732300200000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table cluster_epochs (
-        system_identifier bigint primary key,
-        epoch int not null unique
+        epoch int primary key,
+        system_identifier bigint not null,
+        timeline_id int not null
       )`);
     await runner.query(`
       create table pull_items (

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { dataSource } from './data-source.js';
 
 const ATTEMPTS = 30;
@@ -18,14 +18,29 @@ export async function connect(source: DataSource, onWait: () => void = () => und
   }
 }
 
-/**
- * Transaction ids are those of one PostgreSQL cluster. A database that was restored into another one begins a new epoch,
- * so that the order of what is pulled goes on rising.
- */
+/** Whether the newest epoch is that of the cluster and the timeline that the database is on now. */
+const IS_EPOCH_CURRENT = `
+  select 1 from cluster_epochs c, pg_control_system() s, pg_control_checkpoint() k
+  where c.epoch = (select max(epoch) from cluster_epochs) and c.system_identifier = s.system_identifier and c.timeline_id = k.timeline_id`;
+
 const BEGIN_EPOCH = `
-  insert into cluster_epochs (system_identifier, epoch)
-  select system_identifier, coalesce((select max(epoch) from cluster_epochs), 0) + 1 from pg_control_system()
-  on conflict (system_identifier) do nothing`;
+  insert into cluster_epochs (epoch, system_identifier, timeline_id)
+  select coalesce((select max(epoch) from cluster_epochs), 0) + 1, s.system_identifier, k.timeline_id
+  from pg_control_system() s, pg_control_checkpoint() k`;
+
+/**
+ * Transaction ids are those of one PostgreSQL cluster and timeline. A database that is found on another one begins a
+ * new epoch, so that the order of what is pulled goes on rising. The lock waits for whoever is still writing items of the
+ * old one: a reader takes every old item for committed.
+ */
+async function beginEpoch(runner: QueryRunner): Promise<void> {
+  const current = (await runner.query(IS_EPOCH_CURRENT)) as unknown as unknown[];
+  if (current.length > 0) return;
+  await runner.startTransaction();
+  await runner.query('lock table pull_items in share row exclusive mode');
+  await runner.query(BEGIN_EPOCH);
+  await runner.commitTransaction();
+}
 
 /** Brings a connected database up to date. Several processes may start at once: an advisory lock puts them in line. */
 export async function runMigrations(source: DataSource): Promise<void> {
@@ -33,7 +48,7 @@ export async function runMigrations(source: DataSource): Promise<void> {
   try {
     await runner.query(`select pg_advisory_lock(hashtext('posthorn migrations'))`);
     await source.runMigrations();
-    await runner.query(BEGIN_EPOCH);
+    await beginEpoch(runner);
   } finally {
     await runner.query(`select pg_advisory_unlock(hashtext('posthorn migrations'))`).catch(() => undefined);
     await runner.release();

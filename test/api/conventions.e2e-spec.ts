@@ -90,9 +90,6 @@ describe('conventions', () => {
   });
 
   it.each([
-    ['GET', '/v1/endpoints'], ['POST', '/v1/endpoints'], ['GET', `/v1/endpoints/ep_${UNKNOWN_ID}`],
-    ['POST', `/v1/endpoints/ep_${UNKNOWN_ID}/replay`], ['GET', '/v1/ingest-domains'], ['POST', `/v1/replays/rpj_${UNKNOWN_ID}/stop`],
-    ['GET', '/v1/metrics?key=x'], ['GET', `/v1/pull/ep_${UNKNOWN_ID}`],
     ['GET', '/v1/domains'], ['POST', '/v1/domains'], ['GET', '/v1/emails'], ['POST', '/v1/emails/batch'], ['GET', '/v1/aliases'],
     ['GET', '/v1/aliases/al_1/messages'], ['POST', `/v1/app/app_${UNKNOWN_ID}/event`],
     ['GET', '/v1/members'], ['GET', '/v1/audit'], ['GET', '/v1/billing'], ['POST', '/v1/billing/checkout'], ['POST', '/mcp'],

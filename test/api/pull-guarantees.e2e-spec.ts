@@ -234,8 +234,7 @@ describe('pull, its guarantees', () => {
     // As if all of it had come from a cluster that had counted further.
     await sql.rows('update pull_items set xid = xid + 1000000000000');
     await sql.rows('update pull_positions set xid = xid + 1000000000000');
-    await sql.rows('update cluster_epochs set system_identifier = 1');
-    await sql.rows('insert into cluster_epochs (system_identifier, epoch) select system_identifier, 2 from pg_control_system()');
+    await sql.rows('insert into cluster_epochs (epoch, system_identifier, timeline_id) values (2, 1, 1)');
 
     const after = await send(server, feed);
 

@@ -26,6 +26,28 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/secrets/{id}': 'read',
   'PUT /v1/secrets/{id}': 'write',
   'DELETE /v1/secrets/{id}': 'write',
+  'GET /v1/endpoints': 'read',
+  'POST /v1/endpoints': 'write',
+  'GET /v1/endpoints/{id}': 'read',
+  'PATCH /v1/endpoints/{id}': 'write',
+  'DELETE /v1/endpoints/{id}': 'write',
+  'PUT /v1/endpoints/{id}/secret': 'write',
+  'GET /v1/endpoints/{id}/routes': 'read',
+  'POST /v1/endpoints/{id}/routes': 'write',
+  'PATCH /v1/endpoints/{id}/routes/{routeId}': 'write',
+  'DELETE /v1/endpoints/{id}/routes/{routeId}': 'write',
+  'GET /v1/endpoints/{id}/requests': 'read',
+  'GET /v1/endpoints/{id}/requests/{requestId}': 'read',
+  'POST /v1/endpoints/{id}/requests/{requestId}/replay': 'write',
+  'POST /v1/endpoints/{id}/test': 'write',
+  'POST /v1/endpoints/{id}/replay': 'write',
+  'GET /v1/ingest-domains': 'read',
+  'GET /v1/replays': 'read',
+  'GET /v1/replays/{id}': 'read',
+  'POST /v1/replays/{id}/stop': 'write',
+  'GET /v1/pull/{endpoint}': 'read',
+  'POST /v1/pull/{endpoint}/ack': 'read',
+  'GET /v1/metrics': 'read',
   'GET /v1/org': 'read',
   'PATCH /v1/org': 'admin',
   'GET /v1/signing-secret': 'write',
@@ -37,6 +59,8 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/keys/{id}/rotate': 'admin',
 };
 
+const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
+const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', replays: 'rpj' };
 const PUBLIC = ['GET /health/live', 'GET /health/ready'];
 const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [route, scope]);
@@ -56,8 +80,10 @@ describe('scopes', () => {
   /** A call that gets past the door if it may, and does nothing behind it. */
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
     const [method = '', template = ''] = route.split(' ');
-    const prefix = template.startsWith('/v1/keys') ? 'ek' : template.startsWith('/v1/events') ? 'evt' : template.startsWith('/v1/secrets') ? 'sec' : 'dst';
-    const path = template.replace('{id}', `${prefix}_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`);
+    const prefix = PREFIXES[template.split('/')[2] ?? ''] ?? 'dst';
+    const path = template
+      .replace('{routeId}', `rte_${UNKNOWN}`).replace('{requestId}', `req_${UNKNOWN}`).replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
+      .replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
     return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }
 

@@ -8,8 +8,16 @@ import type { TargetPath, Targets } from './scene.js';
 interface Environment {
   mode: 'live' | 'test';
   key: string;
-  ids: { destinations: string; keys: string; events: string; secrets: string; message: string };
+  ids: {
+    destinations: string; keys: string; events: string; secrets: string; endpoints: string; pull: string; replays: string; message: string;
+    routeId: string; requestId: string;
+  };
   target: TargetPath;
+}
+
+/** A route's path with the ids of one environment. */
+function filled(path: string, id: string, { routeId, requestId }: Environment['ids']): string {
+  return path.replace(/\{(id|endpoint)\}/, id).replace('{routeId}', routeId).replace('{requestId}', requestId);
 }
 
 /** Bodies that would do something if the id were found. */
@@ -18,6 +26,10 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/destinations/{id}/secret/rotate': { grace_seconds: 0 },
   'POST /v1/keys/{id}/rotate': { grace_seconds: 0 },
   'PUT /v1/secrets/{id}': { value: 'taken over' },
+  'PUT /v1/endpoints/{id}/secret': { secret: 'taken over' },
+  'PATCH /v1/endpoints/{id}': { status: 'paused' },
+  'POST /v1/endpoints/{id}/routes': { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+  'POST /v1/pull/{endpoint}/ack': { cursor: 'x.y' },
 };
 
 describe('tenancy', () => {
@@ -44,7 +56,15 @@ describe('tenancy', () => {
     const message = await send(owner, destination, { event_type: `only.in.${mode}` });
     const secret = await owner.api('POST', '/v1/secrets', { name: 'TOKEN', value: mode });
     const [own, event] = [await owner.api('GET', '/v1/keys?limit=100'), await eventIn(owner, message, 'delivered')];
-    return { mode, key, target, ids: { destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, message } };
+    const pull = await owner.api('POST', '/v1/destinations', { name: `Pulled in ${mode}`, type: 'pull' });
+    const endpoint = (await owner.api('POST', '/v1/endpoints', { slug: `only-in-${mode}`, destinations: [pull.json.id] })).json;
+    const received = await (await fetch(endpoint.url, { method: 'POST', body: mode })).json() as { id: string };
+    const replay = await owner.api('POST', `/v1/endpoints/${endpoint.id}/replay`, {});
+    const ids = {
+      destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, endpoints: endpoint.id, pull: pull.json.id,
+      replays: replay.json.id, message, routeId: endpoint.routes[0].id, requestId: `req_${received.id.slice(4)}`,
+    };
+    return { mode, key, target, ids };
   }
 
   /** The server as the owner of a key sees it. */
@@ -62,13 +82,13 @@ describe('tenancy', () => {
 
     for (const [stranger, owner] of pairs()) {
       for (const [method, path] of withId) {
-        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets';
+        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays';
         const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
-        answers.push([`${method} ${path}`, await server.api(method, path.replace('{id}', owner.ids[kind]), body, as(stranger.key))]);
+        answers.push([`${method} ${path}`, await server.api(method, filled(path, owner.ids[kind], owner.ids), body, as(stranger.key))]);
       }
     }
 
-    expect(withId.length).toBeGreaterThanOrEqual(10);
+    expect(withId.length).toBeGreaterThanOrEqual(30);
     expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(answers.map(([route]) => `${route} 404`));
     for (const [, answer] of answers) expectRefusal(answer, 404);
     expect(await snapshot()).toEqual(before);
@@ -79,7 +99,7 @@ describe('tenancy', () => {
     const seen: unknown[] = [];
     for (const { key, ids, target } of [live, test]) {
       const destination = `/v1/destinations/${ids.destinations}`;
-      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, '/v1/signing-secret']) {
+      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, '/v1/signing-secret']) {
         seen.push((await server.api('GET', path, undefined, as(key))).json);
       }
       const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;
@@ -121,7 +141,7 @@ describe('tenancy', () => {
 
   it('lists show one environment, whatever they are filtered by', async () => {
     for (const [stranger, owner] of pairs()) {
-      for (const path of ['/v1/destinations', '/v1/keys', '/v1/events', '/v1/destinations?type=https']) {
+      for (const path of ['/v1/destinations', '/v1/keys', '/v1/events', '/v1/destinations?type=https', '/v1/endpoints', '/v1/secrets', '/v1/replays']) {
         const own = await listed(owner, path);
         const seen = await listed(stranger, path);
         expect(own).not.toHaveLength(0);

@@ -78,6 +78,8 @@ describe('tables', () => {
       select c.relname as name from pg_class c
       join pg_attribute a on a.attrelid = c.oid and a.attname = 'environment_id'
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+        -- A queue that is folded in the order of its ids, whosever they are.
+        and c.relname <> 'rollup_parts'
         and not exists (select from pg_index i where i.indrelid = c.oid and i.indkey[0] = a.attnum)`);
     const tenant: { count: string }[] = await source.query(
       `select count(*) from information_schema.columns where table_schema = 'public' and column_name = 'environment_id'`,

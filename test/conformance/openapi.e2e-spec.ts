@@ -236,6 +236,53 @@ describe('what the service answers', () => {
     await call(202, 'POST', '/v1/dlq/redrive', { endpoint: dead, since: '2026-01-01T00:00:00Z' });
   });
 
+it('conforms: endpoints', async () => {
+    const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Pull', type: 'pull' })).json.id;
+    const other = (await call(201, 'POST', '/v1/destinations', { name: 'Pull too', type: 'pull' })).json.id;
+    const { id, routes } = (await call(201, 'POST', '/v1/endpoints', {
+      slug: 'everything', preset: 'stripe', verification: 'hmac-sha256', verificationConfig: { header: 'x-acme-signature', timestampHeader: 'x-at' },
+      routes: [{ destination: pull, filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } }],
+      responseRules: { rules: [{ when: { not: { type: 'method', op: 'eq', value: 'POST' } }, respond: { status: 405 } }], default: { body: 'ok' } },
+      responseProxy: { target: 'managed', code: 'export default () => ({ status: 200 })' },
+      transform: { engine: 'url', url: `${receiver.url}/transform`, failMode: 'open' },
+      response: { type: 'meta-challenge', verifyToken: 'hidden', headers: { 'x-a': 'b' } },
+    })).json;
+    await call(201, 'POST', '/v1/endpoints', { path: 'plain' });
+    const page = (await call(200, 'GET', '/v1/endpoints?limit=1')).json;
+    await call(200, 'GET', `/v1/endpoints?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'GET', `/v1/endpoints/${id}`);
+    await call(204, 'PUT', `/v1/endpoints/${id}/secret`, { secret: 'hidden', grace_seconds: 60 });
+    await call(200, 'GET', `/v1/endpoints/${id}/routes`);
+    const added = (await call(201, 'POST', `/v1/endpoints/${id}/routes`, { destination: other })).json;
+    await call(200, 'PATCH', `/v1/endpoints/${id}/routes/${routes[0].id}`, { filter: null });
+    await call(204, 'DELETE', `/v1/endpoints/${id}/routes/${added.id}`);
+    await call(200, 'PATCH', `/v1/endpoints/${id}`, { preset: null, response: null, verificationConfig: null, status: 'paused', destinations: [pull] });
+    await call(200, 'GET', '/v1/ingest-domains');
+    await call(204, 'DELETE', `/v1/endpoints/${id}`);
+  });
+
+  it('conforms: receiving, raw requests, range replay, pull and metrics', async () => {
+    const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Pulled', type: 'pull' })).json.id;
+    const { id, url } = (await call(201, 'POST', '/v1/endpoints', { slug: 'received', preset: 'github', destinations: [pull] })).json;
+    await call(204, 'PUT', `/v1/endpoints/${id}/secret`, { secret: 'hidden' });
+    await call(200, 'POST', `/v1/endpoints/${id}/test`);
+    await fetch(url, { method: 'PUT', body: Buffer.from([0, 255]) });
+    const requests = (await call(200, 'GET', `/v1/endpoints/${id}/requests?limit=1`)).json;
+    await call(200, 'GET', `/v1/endpoints/${id}/requests?limit=1&cursor=${requests.next_cursor}`);
+    await call(200, 'GET', `/v1/endpoints/${id}/requests/${requests.data[0].id}`);
+    await call(202, 'POST', `/v1/endpoints/${id}/requests/${requests.data[0].id}/replay`);
+    await call(200, 'GET', `/v1/events/${requests.data[0].event_id}`);
+    await call(200, 'GET', `/v1/events?endpoint=${id}&status=quarantined`);
+    await call(200, 'POST', `/v1/endpoints/${id}/replay`, { dry_run: true });
+    const job = (await call(202, 'POST', `/v1/endpoints/${id}/replay`, { since: '2026-01-01T00:00:00Z', destinations: [pull] })).json.id;
+    await call(200, 'POST', `/v1/replays/${job}/stop`);
+    await call(200, 'GET', `/v1/replays/${job}`);
+    await call(200, 'GET', '/v1/replays?limit=1');
+    const { next_cursor: cursor } = (await call(200, 'GET', `/v1/pull/${pull}?limit=1`)).json;
+    await call(200, 'POST', `/v1/pull/${pull}/ack`, { cursor });
+    await call(200, 'GET', `/v1/metrics?key=${id}`);
+  });
+
   it('conforms: every error in its envelope', async () => {
     const { key: reader } = (await call(201, 'POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json;
     const ok = { destination: `${receiver.url}/ok`, event_type: 'a', payload: {} };

@@ -24,7 +24,7 @@ export class Certificates {
   async get(url: string): Promise<string | undefined> {
     const known = this.kept.get(url);
     if (known && known.untilMs > this.clock.nowMs()) return known.pem;
-    const entry = { pem: this.fetch(url), untilMs: this.clock.nowMs() + KEPT_MS };
+    const entry = { pem: this.download(url), untilMs: this.clock.nowMs() + KEPT_MS };
     this.kept.delete(url);
     this.kept.set(url, entry);
     const oldest = this.kept.keys().next();
@@ -34,7 +34,7 @@ export class Certificates {
     return pem;
   }
 
-  private async fetch(url: string): Promise<string | undefined> {
+  private async download(url: string): Promise<string | undefined> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return undefined;
     const headers = { 'user-agent': 'Posthorn/0.1' };

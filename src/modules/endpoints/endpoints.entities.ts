@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
 /** Where a synchronous answer is asked for, as the caller gave it. */
@@ -22,6 +22,7 @@ export interface TransformSettings {
 /** An inbound endpoint. Its URL is its identity: the path on the platform's host, or on one of its organization's domains. */
 @Entity('endpoints')
 @Check('endpoints_status_check', `status in ('active', 'paused', 'disabled')`)
+@Index('endpoints_path_idx', ['path', 'domainId'], { unique: true })
 export class EndpointEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'endpoints_pkey' })
   @ForeignKey('environments', { name: 'endpoints_environment_id_fkey' })
@@ -83,6 +84,8 @@ export class EndpointEntity {
 
 /** Where an endpoint's events go, and which of them. */
 @Entity('routes')
+@Index('routes_endpoint_id_idx', ['environmentId', 'endpointId', 'position'])
+@ForeignKey(() => EndpointEntity, ['environmentId', 'endpointId'], ['environmentId', 'id'], { name: 'routes_endpoint_fkey', onDelete: 'CASCADE' })
 export class RouteEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'routes_pkey' })
   environmentId: number;

@@ -108,6 +108,8 @@ export class Ingest implements OnModuleInit {
       await reply.send(JSON.stringify({ error: { type: 'internal', message, request_id: request.id, details: {} } }));
       return;
     }
-    await reply.code(answer.status).headers(answer.headers).send(answer.body);
+    // With a text Node would write the headers in UTF-8, and Fastify its own charset; what was set goes out as it is.
+    const body = answer.body === '' ? undefined : Buffer.from(answer.body);
+    await reply.code(answer.status).headers(answer.headers).send(body);
   }
 }

@@ -11,6 +11,8 @@ import type { EndpointEntity, ResponseProxySettings, RouteEntity, TransformSetti
 
 /** An endpoint as requests go through it: its configuration compiled once. */
 export interface LiveEndpoint extends EndpointSummary {
+  /** Rises with every change: what has failed until then is tried again. */
+  version: number;
   preset: Preset | null;
   scheme: Scheme;
   secrets: readonly ProviderSecret[];
@@ -30,6 +32,7 @@ export function liveEndpoint(
     id: row.id,
     path: row.path,
     status: row.status,
+    version: row.version,
     preset,
     scheme: schemeOf(row, preset),
     secrets: opened.secrets,

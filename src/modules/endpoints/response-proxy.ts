@@ -37,7 +37,7 @@ export class ResponseProxy {
   async ask(endpoint: LiveEndpoint, eventId: string, request: ReceivedRequest, verification: Verification): Promise<Proxied> {
     const { responseProxy: settings } = endpoint;
     if (settings === null) return { kind: 'fallback' };
-    const key = `${endpoint.environmentId}:${endpoint.id}`;
+    const key = `${endpoint.environmentId}:${endpoint.id}:${endpoint.version}`;
     if (this.breaker.isOpen(key)) return missing(endpoint);
     const answer = await (settings.target === 'url' ? this.call(endpoint, eventId, request) : this.evaluate(endpoint, request, verification)).catch(() => null);
     this.breaker.count(key, answer !== null);

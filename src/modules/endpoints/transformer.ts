@@ -28,7 +28,7 @@ export class Transformer {
   async run(endpoint: LiveEndpoint, event: Untransformed): Promise<Transformed> {
     const { transform } = endpoint;
     if (transform === null) return { kind: 'unchanged' };
-    const key = `${endpoint.environmentId}:${endpoint.id}`;
+    const key = `${endpoint.environmentId}:${endpoint.id}:${endpoint.version}`;
     if (this.breaker.isOpen(key)) return { kind: 'failed', why: 'it failed three times in a row and is left out for half a minute' };
     const transformed = await this.attempt(endpoint, event).catch((error: unknown): Transformed => ({ kind: 'failed', why: (error as Error).message }));
     this.breaker.count(key, transformed.kind !== 'failed');

@@ -29,7 +29,7 @@ const OFFERED = pullItems(`(
 
 /** Ad-hoc URLs have no metrics: nobody could ask for them. */
 const COUNTED = receivedParts(`
-  select environment_id, target_id as key_id, admission = 'pull' as pulled from i where url is null`);
+  select environment_id, target_id as key_id, 1 as received, (admission = 'pull')::int as delivered from i where url is null`);
 
 const DUE = `
   insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,

@@ -42,8 +42,9 @@ const RECEIVE: Statement = {
       from d where admission = 'pull'
     ), o as (${pullItems(`(select *, false as replayed from d where admission = 'pull') offered`)}
     ), m as (${receivedParts(`
-      select environment_id, endpoint_id as key_id, false as pulled from i
-      union all select environment_id, target_id, admission = 'pull' from d`)}
+      select environment_id, endpoint_id as key_id, 1 as received, 0 as delivered from i
+      union all select environment_id, endpoint_id, 0, 1 from d where admission = 'pull'
+      union all select environment_id, target_id, 1, (admission = 'pull')::int from d`)}
     )
     insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
                                 attempts, attempts_used, first_attempt_at, replayed, superseded)

@@ -46,7 +46,7 @@ const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Transactions below this one have ended, whatever came of them. */
 const XMIN = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
-const EPOCH = '(select c.epoch from cluster_epochs c, pg_control_system() s where c.system_identifier = s.system_identifier)';
+const EPOCH = '(select max(epoch) from cluster_epochs)';
 
 /**
  * Nothing at or above the oldest running transaction is shown, since that one may still commit something that belongs
