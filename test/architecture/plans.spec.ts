@@ -6,9 +6,10 @@ import { Database } from '../../src/kernel/database.js';
 import { lowestIdAt } from '../../src/kernel/ids.js';
 import type { Tenant } from '../../src/kernel/tenant.js';
 import { AcceptStore } from '../../src/modules/events/accept.store.js';
-import type { ClaimedDelivery, DeliveryResult, NewEvent } from '../../src/modules/events/contract.js';
+import type { ClaimedDelivery, DeliveryResult, NewEvent, Redelivered } from '../../src/modules/events/contract.js';
 import { DueStore } from '../../src/modules/events/due.store.js';
 import { EventsStore, type DeliveryStatus, type EventFilter, type EventRow } from '../../src/modules/events/events.store.js';
+import { ReceiveStore, type Received } from '../../src/modules/events/receive.store.js';
 import { RecordStore } from '../../src/modules/events/record.store.js';
 import { RedeliverStore } from '../../src/modules/events/redeliver.store.js';
 import { ENVIRONMENT, fillLedger, type FilledLedger } from './ledger-of-a-million.js';
@@ -58,7 +59,7 @@ async function asked(ask: (recording: Database) => Promise<unknown>): Promise<Re
   await ask(recording);
   const last = recorded.at(-1);
   if (!last) throw new Error('Nothing was asked.');
-  return last;
+  return { ...last, before: recorded.slice(0, -1).filter(({ pool }) => pool === 'ordinary') };
 }
 
 /** The plan in the way in which the service runs the statement: on a connection of the pool that it takes. */
@@ -110,6 +111,24 @@ const admitted = (n: number, how: NewEvent['once'] = null) => {
   const one = event(n, how);
   return { event: one, admission: one.pulled ? ('pull' as const) : ('run' as const) };
 };
+/** A request for two destinations, one of which is pulled. */
+function received(n: number): Received {
+  const { environmentId, id, expiresOnDay, payload, payloadBytes, eventType } = event(n);
+  const arrival = { environmentId, targetId: TARGET, payload, pulled: false, ratePerSecond: null };
+  return {
+    admissions: ['run', 'pull'],
+    event: {
+      environmentId, id, expiresOnDay, eventType, payload, payloadBytes, endpointId: TARGET, endpointPath: 'a/b', headers: {}, traceparent: null,
+      disposition: null, deliveries: [arrival, { ...arrival, pulled: true }],
+      request: {
+        method: 'POST', url: 'http://a/in/a/b', path: '', query: '', headers: [['a', 'b']], body: null, sizeBytes: 7, ip: '127.0.0.1',
+        verification: 'none', dedupeId: null, note: null, replayOf: null,
+      },
+    },
+  };
+}
+
+const toTarget = ({ id, expiresOn }: EventRow): Redelivered => ({ eventId: id, expiresOn, targetId: TARGET, endpointId: null });
 const hundred = Array.from({ length: 100 }, (_, n) => n);
 
 /** Statement, what it works on, the indexes that its comment promises, and the pages that it may touch at most. */
@@ -123,8 +142,9 @@ const HOT: [string, (recording: Database) => Promise<unknown>, string[], number]
   ['backlog', (db) => new DueStore(db).backlog(), ['due_deliveries_due_at_idx'], 200],
   ['record, 256', (db) => new RecordStore(db).write(open.map(result)), ['due_deliveries_pkey'], 256 * 60],
   ['record, 1', (db) => new RecordStore(db).write(open.slice(0, 1).map(result)), ['due_deliveries_pkey'], 200],
-  ['accept, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n)), WORKER, 1), [], 100 * 60],
-  ['accept with keys, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n, once(n))), WORKER, 86_400_000), ['idempotency_keys_pkey'], 100 * 80],
+  ['accept, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n)), WORKER, 1), ['cluster_epochs_pkey'], 100 * 60],
+  ['accept with keys, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n, once(n))), WORKER, 86_400_000), ['cluster_epochs_pkey', 'idempotency_keys_pkey'], 100 * 80],
+  ['receive, 100', (db) => new ReceiveStore(db).insert(hundred.map(received), WORKER), ['cluster_epochs_pkey'], 100 * 80],
   ['the answer of a key', (db) => new AcceptStore(db).answerOf(event(1, once(1))), ['idempotency_keys_pkey'], 20],
 ];
 
@@ -186,6 +206,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
       ['the first attempt', (db) => new RedeliverStore(db).firstAttempt(TENANT, settled.id), ['attempts_pkey']],
       ['redeliver one event', (db) => new RedeliverStore(db).one(TENANT, settled.id), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
+      ['redeliver an event to a target', (db) => new RedeliverStore(db).to(ENVIRONMENT, [toTarget(settled)]), ['deliveries_pkey', 'due_deliveries_pkey']],
     ])('%s: by its key', async (_what, ask, indexes) => {
       const made = await plan(await asked(ask), mode);
 

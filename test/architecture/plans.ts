@@ -6,6 +6,8 @@ export interface Recorded {
   pool: 'hot' | 'reads' | 'ordinary';
   statement: Statement;
   values: readonly unknown[];
+  /** What the store asks first in the same transaction. */
+  before?: readonly Recorded[];
 }
 
 /** What PostgreSQL did with a statement. */
@@ -49,12 +51,13 @@ interface Node {
  * Runs a statement and takes it back, with a plan as the connection's settings want it, or for the `mode` given: the
  * one that a prepared statement may end up with, or one that is made for these values.
  */
-export async function explain(client: pg.PoolClient, { statement, values }: Recorded, mode?: 'generic' | 'custom'): Promise<Plan> {
+export async function explain(client: pg.PoolClient, { statement, values, before }: Recorded, mode?: 'generic' | 'custom'): Promise<Plan> {
   const literals: string[] = [];
   for (const value of values) literals.push(await literalOf(client, value));
   await client.query('begin');
   try {
     if (mode) await client.query(`set local plan_cache_mode = force_${mode}_plan`);
+    for (const each of before ?? []) await client.query(each.statement.text, [...each.values]);
     await client.query(`prepare explained as ${statement.text}`);
     const call = literals.length > 0 ? `explained(${literals.join(', ')})` : 'explained';
     const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Node }[] }>(`explain (analyze, buffers, format json) execute ${call}`);

@@ -22,14 +22,17 @@ export const HOPS_MAX = 8;
 export function forwardedFrom(headers: readonly (readonly [string, string])[]): Record<string, string> {
   const forwarded = new Map<string, string>([['content-type', 'application/octet-stream']]);
   let length = 0;
+  let isFull = false;
   for (const [name, value] of headers) {
     if (name === 'content-type' || name === 'content-encoding') {
       forwarded.set(name, value.slice(0, VALUE_LENGTH_MAX));
       continue;
     }
-    if (value.length > VALUE_LENGTH_MAX || !isForwardable(name) || isOfConnection(name)) continue;
+    if (isFull || value.length > VALUE_LENGTH_MAX || !isForwardable(name) || isOfConnection(name)) continue;
     length += name.length + value.length;
-    if (length > TOTAL_LENGTH_MAX || forwarded.size >= HEADERS_MAX) break;
+    // What describes the body may still come.
+    isFull = length > TOTAL_LENGTH_MAX || forwarded.size >= HEADERS_MAX;
+    if (isFull) continue;
     const known = forwarded.get(name);
     forwarded.set(name, known === undefined ? value : `${known}, ${value}`);
   }

@@ -49,10 +49,12 @@ export class RawRequests {
    */
   async replay(tenant: Tenant, endpointId: Id, id: Id): Promise<Id> {
     const endpoint = await this.endpoint(tenant, endpointId);
-    const { method, path, query, headers, body, url, ip, verification } = await this.find(tenant, endpointId, id);
+    const { method, path, query, headers, body, url, ip, verification, replayOf } = await this.find(tenant, endpointId, id);
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`);
-    const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(id) };
-    const { eventId } = await this.pipeline.pass(endpoint, request, { replayOf: { id, verification }, traceparent: undefined });
+    // A repetition repeats what came first: its signature is as old as that.
+    const first = replayOf ?? id;
+    const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(first) };
+    const { eventId } = await this.pipeline.pass(endpoint, request, { replayOf: { id: first, verification }, traceparent: undefined });
     if (eventId === null) throw new Error('A repeated request is always an event.');
     return eventId;
   }

@@ -58,7 +58,7 @@ export class RequestItem {
   @ApiProperty({ type: String, nullable: true, example: null })
   note: string | null;
 
-  /** The request that this one repeats. */
+  /** The request that this one repeats: the one that the provider sent, also when a repetition was repeated. */
   @ApiProperty({ type: String, nullable: true, example: null })
   replay_of: string | null;
 }

@@ -74,8 +74,17 @@ const TO: Statement = {
     from unnest($2::uuid[], $3::date[], $4::uuid[], $5::uuid[]) with ordinality as p(event_id, expires_on, target_id, endpoint_id, position)`),
 };
 
-/** Two replays of one event at the same moment would take the same number: they stand in line. */
-const LOCK: Statement = { name: 'redeliver_lock', text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))' };
+/**
+ * Two replays of one event at the same moment would take the same number: they stand in line. What follows is a few keys
+ * in tables of any size, and the connection is an ordinary one: until its end the transaction is planned for that.
+ */
+const LOCK: Statement = {
+  name: 'redeliver_lock',
+  text: `
+    select pg_advisory_xact_lock(hashtextextended($1, 0)), set_config('enable_seqscan', 'off', true),
+           set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+           set_config('enable_bitmapscan', 'off', true)`,
+};
 
 /** By deliveries_status_idx, oldest first, a step at a time. */
 const DEAD_LETTERS: Statement = {
