@@ -1,0 +1,202 @@
+import { Webhook } from 'standardwebhooks';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { accepted, change, inbound, json, provide, requestOf, requestsOf } from './receiving.js';
+import type { Inbound, Sent } from './receiving.js';
+import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
+import type { TargetPath, Targets } from './scene.js';
+
+/** What code may do to the machine, and what its call ends with. */
+const BOMBS: [string, string, string][] = [
+  ['a loop without an end', 'export default () => { for (;;); }', 'timeout'],
+  ['a loop of promises', 'export default async () => { for (;;) await null; }', 'timeout'],
+  ['a memory bomb', `export default () => { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)); }`, 'memory|threw|timeout'],
+  ['a string that doubles', `export default () => { let s = 'x'; for (;;) s += s; }`, 'memory|threw|timeout'],
+  ['recursion without an end', 'const f = (n) => f(n + 1) + 1;\nexport default () => f(0)', 'threw|memory|crashed'],
+  ['a pattern that backtracks', `export default () => /^(a+)+$/.test('a'.repeat(40) + 'b')`, 'timeout|threw'],
+  ['a result that is too large', `export default () => ({ body: 'a'.repeat(300000) })`, 'result_too_large'],
+  ['a result without an end', 'export default () => { const body = {}; body.body = body; return { body }; }', 'invalid_result|threw'],
+  ['a promise that nothing settles', 'export default () => new Promise(() => {})', 'invalid_result|timeout'],
+  ['an exception', `export default () => { throw new Error('no'); }`, 'threw'],
+  ['what is no event', 'export default () => 42', 'what it returned has no body'],
+  ['an event without a body', 'export default () => ({})', 'what it returned has no body'],
+  ['an event type that is none', `export default (event) => ({ ...event, event_type: 'a b' })`, 'the event_type it returned is none'],
+  ['a body with U+0000', `export default () => ({ body: 'a\\u0000b' })`, 'the body it returned contains U\\+0000'],
+];
+
+describe('transforms', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+
+  beforeAll(async () => {
+    [server, targets] = await Promise.all([startServer(), startTargets()]);
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await targets.close();
+  });
+
+  /** An endpoint with the transform, and where its events go. */
+  async function transforming(transform: object, settings: object = {}): Promise<{ endpoint: Inbound; target: TargetPath }> {
+    const target = targets.open();
+    const endpoint = await inbound(server, { transform, destinations: [await destinationAt(server, target.url)], ...settings });
+    return { endpoint, target };
+  }
+
+  const managed = (code: string, more: object = {}): object => ({ engine: 'managed', code, timeoutMs: 2000, ...more });
+
+  const deliveredBy = async (target: TargetPath, id: string): Promise<ReturnType<TargetPath['posts']>[number]> => {
+    await eventIn(server, id, 'delivered');
+    return target.posts().find(({ headers }) => headers['webhook-id'] === id) as ReturnType<TargetPath['posts']>[number];
+  };
+
+  it('managed: the returned body is delivered, signed and shown; the request keeps what came; event_type changes', async () => {
+    const code = `export default (event) => ({ ...event, event_type: 'order.' + event.body.kind, body: { was: event.event_type, n: event.body.n + 1, id: event.id } })`;
+    const { endpoint, target } = await transforming(managed(code));
+    const secret = (await server.api('GET', `/v1/destinations/${(await server.api('GET', `/v1/endpoints/${endpoint.id}`)).json.destinations[0]}/secret`)).json.secret;
+
+    const id = await accepted(server, endpoint, json({ type: 'raw', kind: 'paid', n: 1 }, { 'x-own': '1' }));
+
+    const post = await deliveredBy(target, id);
+    const expected = { was: 'raw', n: 2, id };
+    expect(new Webhook(secret).verify(post.rawBody, post.headers as Record<string, string>)).toEqual(expected);
+    expect(post.headers).toMatchObject({ 'content-type': 'application/json', 'x-own': '1' });
+    expect(await eventOf(server, id)).toMatchObject({ event_type: 'order.paid', payload: expected, payload_encoding: 'json' });
+    expect(await requestOf(server, endpoint, id)).toMatchObject({ body: '{"type":"raw","kind":"paid","n":1}', note: 'transformed', status: 'routed' });
+  });
+
+  it('managed: a text is delivered as it is, with the type that came; a list and null inside are JSON', async () => {
+    const { endpoint, target } = await transforming(managed('export default (event) => ({ body: event.body.give })'));
+
+    const text = await accepted(server, endpoint, json({ give: 'a=1&b=é' }, { 'content-type': 'application/json' }));
+    const list = await accepted(server, endpoint, json({ give: [1, null] }));
+    const nothing = await accepted(server, endpoint, json({ give: null }));
+
+    expect(String((await deliveredBy(target, text)).rawBody)).toBe('a=1&b=é');
+    expect(String((await deliveredBy(target, list)).rawBody)).toBe('[1,null]');
+    expect(String((await deliveredBy(target, nothing)).rawBody)).toBe('null');
+  });
+
+  it('managed: null drops the event, which is ignored; the answer is 200 all the same', async () => {
+    const { endpoint, target } = await transforming(managed('export default (event) => (event.body.test ? null : event)'));
+
+    const dropped = await accepted(server, endpoint, json({ test: true }));
+    const kept = await accepted(server, endpoint, json({ test: false }));
+
+    await deliveredBy(target, kept);
+    expect(await eventOf(server, dropped)).toMatchObject({ status: 'ignored', deliveries: [] });
+    expect(await requestOf(server, endpoint, dropped)).toMatchObject({ status: 'ignored', note: 'The transform dropped it.' });
+    expect(target.posts()).toHaveLength(1);
+  });
+
+  it('managed: named secrets that the code names are given, a new value at once', async () => {
+    const name = `CRM_${Date.now()}`;
+    const secret = expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'first' }), 201).json.id as string;
+    const { endpoint, target } = await transforming(managed(`export default (event, { secrets }) => ({ body: { token: secrets.${name}, all: Object.keys(secrets) } })`));
+
+    const one = await accepted(server, endpoint, json({}));
+    expectStatus(await server.api('PUT', `/v1/secrets/${secret}`, { value: 'second' }), 200);
+    const two = await accepted(server, endpoint, json({}));
+
+    expect(JSON.parse(String((await deliveredBy(target, one)).rawBody))).toEqual({ token: 'first', all: [name] });
+    expect(JSON.parse(String((await deliveredBy(target, two)).rawBody))).toEqual({ token: 'second', all: [name] });
+  });
+
+  it.each<[string, Sent, unknown]>([
+    ['a form', { body: 'a=1&b=2', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 'a=1&b=2'],
+    ['bytes', { body: Buffer.from([0xff, 0]), headers: { 'content-type': 'application/octet-stream' } }, '/wA='],
+    ['nothing', {}, ''],
+    ['a deep list', { body: `${'['.repeat(400)}${']'.repeat(400)}` }, undefined],
+  ])('managed: the code sees %s', async (_title, sent, seen) => {
+    const { endpoint, target } = await transforming(managed('export default (event) => ({ body: { seen: event.body } })'));
+
+    const id = await accepted(server, endpoint, sent);
+
+    const { rawBody } = await deliveredBy(target, id);
+    if (seen === undefined) expect(String(rawBody)).toBe(`{"seen":${String(sent.body)}}`);
+    else expect(JSON.parse(String(rawBody))).toEqual({ seen });
+  });
+
+  it('url: the body is posted signed, and its JSON answer is delivered and filtered; 204 drops', async () => {
+    const host = targets.open(({ rawBody }) => (String(rawBody).includes('drop') ? { status: 204 } : { body: '{ "made": 12345678901234567890 }' }));
+    const { endpoint, target } = await transforming({ engine: 'url', url: host.url });
+
+    const id = await accepted(server, endpoint, json({ type: 'a.b' }));
+    const dropped = await accepted(server, endpoint, json({ type: 'drop' }));
+
+    expect(String((await deliveredBy(target, id)).rawBody)).toBe('{ "made": 12345678901234567890 }');
+    expect((await eventOf(server, dropped)).status).toBe('ignored');
+    const [asked] = host.posts();
+    const { secret } = (await server.api('GET', '/v1/signing-secret')).json;
+    expect(new Webhook(secret).verify(asked?.rawBody ?? '', asked?.headers as Record<string, string>)).toEqual({ type: 'a.b' });
+    expect(asked?.headers).toMatchObject({ 'webhook-id': id, 'posthorn-event-type': 'a.b' });
+  });
+
+  it.each<[string, (index: number) => object, RegExp]>([
+    ['500', () => ({ status: 500 }), /the transform answered 500/],
+    ['a redirect', () => ({ status: 302, headers: { location: '/elsewhere' } }), /answered 302/],
+    ['what is no JSON', () => ({ body: '<a/>' }), /not JSON/],
+    ['over 256 KB', () => ({ body: `"${'a'.repeat(262_144)}"` }), /over 256 KB/],
+    ['nothing in time', () => ({ hang: true }), /timeout/],
+  ])('url, closed (the default): %s parks the event', async (_title, answer, note) => {
+    const host = targets.open((_post, index) => answer(index));
+    const { endpoint, target } = await transforming({ engine: 'url', url: host.url, timeoutMs: 200 });
+
+    const id = await accepted(server, endpoint, json({ n: 1 }));
+
+    expect(await eventOf(server, id)).toMatchObject({ status: 'parked', payload: { n: 1 }, deliveries: [] });
+    expect((await requestOf(server, endpoint, id)).note).toMatch(note);
+    expect(target.posts()).toEqual([]);
+  });
+
+  it('open: what fails is delivered as it came, and the request says so', async () => {
+    const { endpoint, target } = await transforming(managed(`export default () => { throw new Error('no'); }`, { failMode: 'open' }));
+
+    const id = await accepted(server, endpoint, { body: ' {"n":  1}', headers: { 'content-type': 'application/x-own' } });
+
+    const post = await deliveredBy(target, id);
+    expect([String(post.rawBody), post.headers['content-type']]).toEqual([' {"n":  1}', 'application/x-own']);
+    expect((await requestOf(server, endpoint, id)).note).toBe('The transform failed: threw. It was delivered untransformed.');
+  });
+
+  it('after three failures in a row it is left out; a changed transform is tried at once', async () => {
+    const host = targets.open(() => ({ status: 500 }));
+    const { endpoint, target } = await transforming({ engine: 'url', url: host.url });
+
+    for (let n = 0; n < 5; n += 1) await accepted(server, endpoint, json({ n }));
+    const [latest] = await requestsOf(server, endpoint);
+    await change(server, endpoint, { transform: managed('export default (event) => event') });
+    const id = await accepted(server, endpoint, json({ n: 5 }));
+
+    expect(host.posts()).toHaveLength(3);
+    expect(latest).toMatchObject({ status: 'parked', note: expect.stringContaining('left out for half a minute') });
+    expect(JSON.parse(String((await deliveredBy(target, id)).rawBody))).toEqual({ n: 5 });
+  });
+
+  it('a request that is refused or comes to a paused endpoint is not transformed', async () => {
+    const host = targets.open();
+    const { endpoint } = await transforming({ engine: 'url', url: host.url }, { verification: 'hmac-sha256' });
+
+    expectStatus(await provide(server, endpoint.at, json({})), 401);
+    await change(server, endpoint, { verification: 'none', status: 'paused' });
+    await accepted(server, endpoint, json({}));
+
+    expect(host.posts()).toEqual([]);
+  });
+
+  it.each(BOMBS)('%s costs that call: the event is parked, everybody else is served meanwhile', async (_title, code, note) => {
+    const { endpoint } = await transforming(managed(code, { timeoutMs: 300 }));
+    const neighbour = await transforming(managed('export default (event) => ({ body: { n: event.body.n } })', { timeoutMs: 5000 }));
+
+    const [id, ...others] = await Promise.all([
+      accepted(server, endpoint, json({ bomb: true })),
+      ...[1, 2, 3].map((n) => accepted(server, neighbour.endpoint, json({ n }))),
+    ]);
+
+    expect(await eventOf(server, id)).toMatchObject({ status: 'parked', payload: { bomb: true } });
+    expect((await requestOf(server, endpoint, id)).note).toMatch(new RegExp(`^The transform failed: (${note})`));
+    for (const other of others) await deliveredBy(neighbour.target, other);
+    expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
+  });
+});
