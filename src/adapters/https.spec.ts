@@ -5,6 +5,7 @@ import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { headersOf, HttpsAdapter } from './https.js';
+import type { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
 const NEW_KEY = Buffer.alloc(32, 1);
@@ -59,7 +60,7 @@ function arrange(...answers: EgressAnswer[]): { adapter: HttpsAdapter; requests:
   } as unknown as EgressAgent;
   const policy = egressPolicy({ allowCidrs: [], allowHttp: false });
   const gate = { check: (url: string) => checkUrl(url, policy) } as unknown as EgressGate;
-  return { adapter: new HttpsAdapter(agent, gate, new Probe(agent, gate)), requests };
+  return { adapter: new HttpsAdapter(agent, gate, new Probe(agent, gate), { receives: () => false } as unknown as OwnHost), requests };
 }
 
 describe('headersOf', () => {

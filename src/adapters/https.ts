@@ -4,6 +4,7 @@ import { EgressGate } from '#egress/gate.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
 import { excerptOf } from './excerpt.js';
+import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
 const USER_AGENT = 'Posthorn/0.1';
@@ -19,6 +20,7 @@ export class HttpsAdapter extends DestinationAdapter {
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,
     private readonly prober: Probe,
+    private readonly ownHost: OwnHost,
   ) {
     super();
   }
@@ -27,6 +29,7 @@ export class HttpsAdapter extends DestinationAdapter {
     const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
     if (credentials !== null) faults.push({ path: 'credentials', message: 'An https destination takes none: put them into headers.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
+    if (this.ownHost.receives(url)) return [{ path: 'url', message: 'is where this service itself receives, which would be a loop' }, ...faults];
     const verdict = this.gate.check(url);
     return verdict.ok ? faults : [{ path: 'url', message: verdict.reason }, ...faults];
   }

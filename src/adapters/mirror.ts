@@ -2,9 +2,9 @@ import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Mirr
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
-import { Config } from '#kernel/config.js';
 import type { Fault } from '#kernel/errors.js';
 import { excerptOf } from './excerpt.js';
+import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 
 const ANSWER_BYTES_MAX = 64 * 1024;
@@ -23,7 +23,7 @@ export class MirrorAdapter extends DestinationAdapter {
   constructor(
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,
-    private readonly config: Config,
+    private readonly ownHost: OwnHost,
     private readonly prober: Probe,
   ) {
     super();
@@ -33,7 +33,7 @@ export class MirrorAdapter extends DestinationAdapter {
     const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
     if (credentials !== null) faults.push({ path: 'credentials', message: 'A mirror destination takes none.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
-    if (this.isOwnHost(url)) return [{ path: 'url', message: 'is one of this service\'s own ingest domains, which would be a loop' }, ...faults];
+    if (this.ownHost.is(url)) return [{ path: 'url', message: 'is one of this service\'s own ingest domains, which would be a loop' }, ...faults];
     const verdict = this.gate.check(url);
     return verdict.ok ? faults : [{ path: 'url', message: verdict.reason }, ...faults];
   }
@@ -58,12 +58,6 @@ export class MirrorAdapter extends DestinationAdapter {
     if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
     const { status, headers, body } = answer;
     return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
-  }
-
-  private isOwnHost(url: string): boolean {
-    if (!URL.canParse(url)) return false;
-    const host = (text: string): string => new URL(text).host.replace(/\.(?=$|:)/, '');
-    return host(url) === host(this.config.baseUrl);
   }
 }
 

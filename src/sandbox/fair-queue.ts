@@ -11,6 +11,11 @@ export class FairQueue<T> {
     return this.count;
   }
 
+  /** How many items of one key wait. */
+  sizeOf(key: string): number {
+    return this.waiting.get(key)?.length ?? 0;
+  }
+
   push(key: string, item: T): void {
     const items = this.waiting.get(key);
     if (items) items.push(item);

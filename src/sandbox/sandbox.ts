@@ -39,6 +39,8 @@ const CODE_BYTES_MAX = 64 * 1024;
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
 const RESULT_BYTES_MAX = 256 * 1024;
 const QUEUE_MAX = 1_000;
+/** So that one key never fills the queue for all. */
+const QUEUE_PER_KEY_MAX = 500;
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 const QUEUED_MS_MAX = 5_000;
 const CHECK_TIMEOUT_MS = 1_000;
@@ -105,7 +107,7 @@ export class Sandbox {
       return Promise.resolve(failure('invalid_code', `The code is longer than ${CODE_BYTES_MAX} bytes.`));
     }
     const bytes = bytesOf(call.args ?? []) + call.code.length;
-    if (this.queue.size >= QUEUE_MAX || this.queuedBytes + bytes > QUEUE_BYTES_MAX) {
+    if (this.queue.size >= QUEUE_MAX || this.queue.sizeOf(key) >= QUEUE_PER_KEY_MAX || this.queuedBytes + bytes > QUEUE_BYTES_MAX) {
       return Promise.resolve(failure('busy', 'Too many calls are waiting.'));
     }
     return new Promise((resolve) => {

@@ -126,15 +126,17 @@ describe('pull', () => {
       expect(pages.map(messagesOf)).toEqual(Array(10).fill(sent.slice(2)));
     });
 
-    it('200: a key of scope read is enough; 401 without one', async () => {
+    it('200: a key of scope read reads on by its cursor and commits nothing; 401 without one', async () => {
       const feed = await pullDestination(server);
-      const [messageId] = await offer(server, feed, 1);
+      const [messageId, second] = await offer(server, feed, 2);
       const { key } = await createKey(server, { scope: 'read' });
 
-      const read = expectStatus(await pull(server, feed, {}, as(key)), 200).json;
+      const read = expectStatus(await pull(server, feed, { limit: 1 }, as(key)), 200).json;
 
       expect(messagesOf(read)).toEqual([messageId]);
-      expectStatus(await server.api('POST', `/v1/pull/${feed}/ack`, { cursor: read.next_cursor }, as(key)), 200);
+      expect(messagesOf(expectStatus(await pull(server, feed, { cursor: read.next_cursor }, as(key)), 200).json)).toEqual([second]);
+      expectRefusal(await server.api('POST', `/v1/pull/${feed}/ack`, { cursor: read.next_cursor }, as(key)), 403);
+      expect(messagesOf(await page(server, feed))).toEqual([messageId, second]);
       expectRefusal(await pull(server, feed, {}, as('nobody')), 401);
     });
 

@@ -239,7 +239,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
 
     const job = await replayed(server, inlet, { status: 'dlq' });
 
-    expect(job).toMatchObject({ status: 'dlq', total_estimate: 1, scanned: 1, replayed: 1, enqueued: 1 });
+    expect(job).toMatchObject({ status: 'dlq', total_estimate: 2, scanned: 1, replayed: 1, enqueued: 1 });
     await eventIn(server, String(dead), 'delivered');
     expect(replaysAt(target)).toEqual([dead]);
   });

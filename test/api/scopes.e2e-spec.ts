@@ -46,7 +46,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/replays/{id}': 'read',
   'POST /v1/replays/{id}/stop': 'write',
   'GET /v1/pull/{endpoint}': 'read',
-  'POST /v1/pull/{endpoint}/ack': 'read',
+  'POST /v1/pull/{endpoint}/ack': 'write',
   'GET /v1/metrics': 'read',
   'GET /v1/org': 'read',
   'PATCH /v1/org': 'admin',

@@ -17,9 +17,9 @@ export const HOPS_MAX = 8;
 
 /**
  * The headers that a received request's deliveries carry: its content type, and what its provider says about the event.
- * Not what authenticates or describes the connection. At most 48 and 16 KB, the first ones; repeated names are joined.
+ * Not what authenticates (`secret` names more of it) or describes the connection. At most 48 and 16 KB, the first ones; repeated names are joined.
  */
-export function forwardedFrom(headers: readonly (readonly [string, string])[]): Record<string, string> {
+export function forwardedFrom(headers: readonly (readonly [string, string])[], secret: ReadonlySet<string> = new Set()): Record<string, string> {
   const forwarded = new Map<string, string>([['content-type', 'application/octet-stream']]);
   let length = 0;
   let isFull = false;
@@ -28,13 +28,13 @@ export function forwardedFrom(headers: readonly (readonly [string, string])[]): 
       forwarded.set(name, value.slice(0, VALUE_LENGTH_MAX));
       continue;
     }
-    if (isFull || value.length > VALUE_LENGTH_MAX || !isForwardable(name) || isOfConnection(name)) continue;
+    if (isFull || value.length > VALUE_LENGTH_MAX || !isForwardable(name) || isOfConnection(name) || secret.has(name)) continue;
     length += name.length + value.length;
     // What describes the body may still come.
     isFull = length > TOTAL_LENGTH_MAX || forwarded.size >= HEADERS_MAX;
     if (isFull) continue;
     const known = forwarded.get(name);
-    forwarded.set(name, known === undefined ? value : `${known}, ${value}`);
+    forwarded.set(name, [known, value].filter((text) => text !== undefined && text !== '').join(', '));
   }
   return Object.fromEntries(forwarded);
 }

@@ -24,9 +24,14 @@ export function verifySns(request: Received, topicArns: readonly string[], certi
   const content = signedContent(message);
   if (hash === undefined || signature === null || content === null || certificate === undefined) return false;
   if (snsCertificateUrl(request) === null) return false;
-  const topic = textOf(message, 'TopicArn');
-  if (!topicArns.some((arn) => equalText(topic, arn))) return false;
+  if (!isOfTopic(request, topicArns)) return false;
   return createVerify(hash).update(content).verify(createPublicKey(certificate), signature);
+}
+
+/** Whether a message says that it comes from one of the topics: asked before anything is fetched for it. */
+export function isOfTopic(request: Received, topicArns: readonly string[]): boolean {
+  const topic = textOf(jsonOf(request), 'TopicArn');
+  return topicArns.some((arn) => equalText(topic, arn));
 }
 
 /** Where the certificate of an SNS message is; null when the message names none on a host of SNS. */

@@ -35,7 +35,9 @@ export class Gates {
 
   /** The limit of a target in deliveries per second, or null. */
   async ratePerSecond(environmentId: number, targetId: string): Promise<number | null> {
-    return (await this.targets.ofDestination(environmentId, targetId))?.ratePerSecond ?? null;
+    // One target that can't be loaded must not hold up the others: its attempt finds out and is put off.
+    const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
+    return target?.ratePerSecond ?? null;
   }
 
   private async admits(delivery: ClaimedDelivery): Promise<boolean> {

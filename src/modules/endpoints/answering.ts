@@ -1,10 +1,11 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import { challenge } from '#engine/inbound/challenge.js';
 import type { ReceivedRequest, SynchronousAnswer, Verification } from '#engine/inbound/request.js';
 import { answersEvents, staticAnswer } from '#engine/inbound/response.js';
+import { unavailable } from '#kernel/errors.js';
 import { HandshakeSecrets } from './handshake-secrets.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { ResponseProxy } from './response-proxy.js';
@@ -15,8 +16,6 @@ const CONFIRM_BYTES_MAX = 16 * 1024;
 /** What a provider is answered, in the order of contract section 7: handshake, proxy, rules, response, and else the default. */
 @Injectable()
 export class Answering {
-  private readonly logger = new Logger(Answering.name);
-
   constructor(
     private readonly proxy: ResponseProxy,
     private readonly handshakes: HandshakeSecrets,
@@ -51,7 +50,7 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** SNS: a subscription that is not confirmed sends its confirmation again. */
+  /** Throws 503 when it can't be confirmed right now: SNS sends its confirmation again then. */
   private async confirm(url: string): Promise<void> {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return;
@@ -59,6 +58,6 @@ export class Answering {
     const answer = await this.agent.exchange({
       method: 'GET', url: verdict.url, headers, body: null, timeoutMs: CONFIRM_TIMEOUT_MS, bodyBytesMax: CONFIRM_BYTES_MAX,
     });
-    if (answer.kind === 'error' || answer.status >= 300) this.logger.warn('A subscription of SNS could not be confirmed.');
+    if (answer.kind === 'error' || answer.status >= 300) throw unavailable('The subscription could not be confirmed. Send it again.');
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ReceivedRequest } from '#engine/inbound/request.js';
+import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { RequestGate } from '#http/request-gate.js';
 import { Config } from '#kernel/config.js';
@@ -9,7 +9,7 @@ import { ApiError, notFound } from '#kernel/errors.js';
 import { INGEST_PREFIX } from './ingest-prefix.js';
 import { IngestMetrics } from './ingest.metrics.js';
 import { LiveEndpoints } from './live-endpoints.js';
-import { Pipeline, type Passed } from './pipeline.js';
+import { Pipeline, RECEIVED_HEADERS, type Passed } from './pipeline.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -108,8 +108,18 @@ export class Ingest implements OnModuleInit {
       await reply.send(JSON.stringify({ error: { type: 'internal', message, request_id: request.id, details: {} } }));
       return;
     }
-    // With a text Node would write the headers in UTF-8, and Fastify its own charset; what was set goes out as it is.
-    const body = answer.body === '' ? undefined : Buffer.from(answer.body);
-    await reply.code(answer.status).headers(answer.headers).send(body);
+    reply.code(answer.status).headers(answer.headers);
+    // What tenants answer is served from the origin of Swagger UI, which keeps keys: nothing of it may run there.
+    if (answer.headers !== RECEIVED_HEADERS) reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox');
+    await reply.send(bodyOf(answer));
   }
+}
+
+/**
+ * With a text Node would write the headers in UTF-8, and Fastify its own charset: as bytes, what was set goes out as it
+ * is. Our own answer needs neither, and a text leaves in one write with its headers.
+ */
+function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
+  if (headers === RECEIVED_HEADERS) return body;
+  return body === '' ? undefined : Buffer.from(body);
 }

@@ -42,7 +42,8 @@ export class LiveEndpointsStore {
   ) {}
 
   async at(paths: readonly string[]): Promise<Address | null> {
-    const [row] = await this.database.read<Address>(AT, [paths]);
+    // Not on the connections of lists and counts, which may all be busy for seconds.
+    const [row] = await this.database.hot<Address>(AT, [paths]);
     return row ?? null;
   }
 

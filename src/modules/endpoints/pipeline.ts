@@ -5,10 +5,11 @@ import { RequestView } from '#engine/conditions/request-view.js';
 import { dedupeIdOf, eventTypeOf } from '#engine/inbound/classify.js';
 import { forwardedFrom, hopsOf, HOPS_HEADER, HOPS_MAX } from '#engine/inbound/forward.js';
 import { headerOf, type ReceivedRequest, type SynchronousAnswer, type Verification } from '#engine/inbound/request.js';
-import { snsCertificateUrl } from '#engine/inbound/sns.js';
+import { secretHeaders } from '#engine/inbound/secret-headers.js';
+import { isOfTopic, snsCertificateUrl } from '#engine/inbound/sns.js';
 import { verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
-import { conflict } from '#kernel/errors.js';
+import { conflict, unavailable } from '#kernel/errors.js';
 import { Ids, idTimeMs, showId, type Id } from '#kernel/ids.js';
 import { Tracing } from '#kernel/tracing.js';
 import { Answering } from './answering.js';
@@ -42,6 +43,9 @@ interface Prepared {
   traceparent: string | null;
   replayOf: Id | null;
 }
+
+/** Of the default answer. */
+export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({ 'content-type': 'application/json; charset=utf-8' });
 
 const DAY_MS = 86_400_000;
 const VERDICT_KEPT = new Set<Verification>(['verified']);
@@ -104,8 +108,9 @@ export class Pipeline {
     { scheme }: LiveEndpoint, request: ReceivedRequest, secrets: readonly string[], earlier: Verification | undefined,
   ): Promise<Verification> {
     if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return earlier;
-    const url = scheme.kind === 'sns' ? snsCertificateUrl(request) : null;
+    const url = scheme.kind === 'sns' && isOfTopic(request, secrets) ? snsCertificateUrl(request) : null;
     const certificate = url === null ? undefined : await this.steps.certificates.get(url);
+    if (url !== null && certificate === undefined) throw unavailable('The certificate of the signature can\'t be had right now. Send it again.');
     // A repeated request is checked as of when it came.
     const atMs = earlier === undefined ? this.clock.nowMs() : this.receivedAtMs(request);
     return verify(scheme, request, secrets, atMs, certificate);
@@ -131,6 +136,7 @@ export class Pipeline {
       this.steps.transformer.run(endpoint, { eventId: shownId, eventType: prepared.eventType, request, verification }),
       prepared.replayOf === null ? this.steps.answering.answer(endpoint, shownId, request, verification) : null,
     ]);
+    if (transformed.kind === 'busy') throw unavailable('Too many transforms are running. Nothing was accepted, send it again.');
     if (answer === 'unavailable') return answer;
     await this.accept(endpoint, prepared, fateOf(endpoint, transformed));
     return answer ?? received;
@@ -151,7 +157,7 @@ export class Pipeline {
       endpointId: endpoint.id,
       endpointPath: endpoint.path,
       eventType: transformed?.eventType ?? prepared.eventType,
-      headers: headersOf(request, transformed),
+      headers: headersOf(request, transformed, secretHeaders(endpoint.scheme)),
       traceparent: prepared.traceparent,
       payload,
       payloadBytes: Buffer.byteLength(payload),
@@ -163,8 +169,8 @@ export class Pipeline {
 }
 
 /** What deliveries carry: a transformed body is no longer what the provider's headers say of it. */
-function headersOf(request: ReceivedRequest, transformed: Fate['transformed']): Record<string, string> {
-  const headers = { ...forwardedFrom(request.headers), [HOPS_HEADER]: String(hopsOf(headerOf(request, HOPS_HEADER)) + 1) };
+function headersOf(request: ReceivedRequest, transformed: Fate['transformed'], secret: ReadonlySet<string>): Record<string, string> {
+  const headers = { ...forwardedFrom(request.headers, secret), [HOPS_HEADER]: String(hopsOf(headerOf(request, HOPS_HEADER)) + 1) };
   if (transformed === null) return headers;
   const { 'content-encoding': _gone, ...rest } = headers as Record<string, string>;
   return transformed.isJson ? { ...rest, 'content-type': 'application/json' } : rest;
@@ -187,7 +193,7 @@ interface Fate {
   transformed: Extract<Transformed, { kind: 'body' }> | null;
 }
 
-function fateOf({ transform }: LiveEndpoint, transformed: Transformed): Fate {
+function fateOf({ transform }: LiveEndpoint, transformed: Exclude<Transformed, { kind: 'busy' }>): Fate {
   switch (transformed.kind) {
     case 'unchanged':
       return { disposition: null, note: null, transformed: null };
@@ -212,5 +218,5 @@ function textOrBytes(body: Buffer): string | Buffer {
 }
 
 function received200(id: Id): SynchronousAnswer {
-  return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body: `{"received":true,"id":"${showId('evt', id)}"}` };
+  return { status: 200, headers: RECEIVED_HEADERS, body: `{"received":true,"id":"${showId('evt', id)}"}` };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Requests, type RequestDetail, type RequestRow } from '#modules/events/contract.js';
+import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict, notFound } from '#kernel/errors.js';
@@ -10,6 +11,7 @@ import type { LiveEndpoint } from './live-endpoint.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
+const HIDDEN = '(hidden)';
 
 /** Raw requests of endpoints: as they came, and once more through the pipeline of today. */
 @Injectable()
@@ -34,9 +36,15 @@ export class RawRequests {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Throws 404. */
+  /** As it is shown: without what authenticated it. Throws 404. */
   async find(tenant: Tenant, endpointId: Id, id: Id): Promise<RequestDetail> {
-    await this.endpoint(tenant, endpointId);
+    const { scheme } = await this.endpoint(tenant, endpointId);
+    const request = await this.stored(tenant, endpointId, id);
+    const secret = secretHeaders(scheme);
+    return { ...request, headers: request.headers.map(([name, value]) => [name, secret.has(name) ? HIDDEN : value]) };
+  }
+
+  private async stored(tenant: Tenant, endpointId: Id, id: Id): Promise<RequestDetail> {
     const request = await this.requests.find(tenant.environmentId, id);
     if (request === null || request.endpointId !== endpointId) throw notFound('request');
     return request;
@@ -49,7 +57,7 @@ export class RawRequests {
    */
   async replay(tenant: Tenant, endpointId: Id, id: Id): Promise<Id> {
     const endpoint = await this.endpoint(tenant, endpointId);
-    const { method, path, query, headers, body, url, ip, verification, replayOf } = await this.find(tenant, endpointId, id);
+    const { method, path, query, headers, body, url, ip, verification, replayOf } = await this.stored(tenant, endpointId, id);
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`);
     // A repetition repeats what came first: its signature is as old as that.
     const first = replayOf ?? id;

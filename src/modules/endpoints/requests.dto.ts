@@ -84,7 +84,7 @@ export class RequestDetailItem extends RequestItem {
   @ApiProperty({ example: 'source=eu' })
   query: string;
 
-  /** The headers in their order, repeated ones too, names in lower case. */
+  /** The headers in their order, repeated ones too, names in lower case; those that authenticate are hidden. */
   @ApiProperty({
     type: 'array',
     items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },

@@ -45,12 +45,12 @@ export class ResponseProxy {
   }
 
   private async evaluate(endpoint: LiveEndpoint, request: ReceivedRequest, verification: Verification): Promise<SynchronousAnswer | null> {
-    const { responseProxy: settings, environmentId, id } = endpoint;
+    const { responseProxy: settings, environmentId } = endpoint;
     const outcome = await this.sandbox.run({
       code: settings?.code ?? '',
       args: [JSON.stringify(guestRequest(request, verification))],
       timeoutMs: settings?.timeoutMs ?? PROXY_TIMEOUT_MS.managed,
-      tenantKey: `${environmentId}:${id}`,
+      tenantKey: String(environmentId),
       resultBytesMax: 2 * BODY_BYTES_MAX,
     });
     return outcome.ok && outcome.json !== null ? answered(JSON.parse(outcome.json) as unknown) : null;

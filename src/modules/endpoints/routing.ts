@@ -16,7 +16,8 @@ export class Routing {
 
   /** A destination that was deleted or disabled gets its delivery too: it fails where everybody can see it, and can be sent again. */
   private async arrival(environmentId: number, targetId: string, payload: string | Buffer): Promise<Arrival> {
-    const target = await this.targets.ofDestination(environmentId, targetId);
+    // One that can't be loaded right now keeps no other route from its delivery; the attempt finds out.
+    const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
     return {
       environmentId,
       targetId,

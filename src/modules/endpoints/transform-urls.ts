@@ -13,7 +13,10 @@ export type Transformed =
   | { kind: 'unchanged' }
   | { kind: 'body'; body: string; isJson: boolean; eventType: string | null }
   | { kind: 'dropped' }
-  | { kind: 'failed'; why: string };
+  /** `isSick`: it would fail for any event, as far as can be told. What one payload brings about says nothing of the next. */
+  | { kind: 'failed'; why: string; isSick: boolean }
+  /** There was no room for it: nothing is stored, and the provider sends again. */
+  | { kind: 'busy' };
 
 /** What the transform is told of the event. */
 export interface Untransformed {
@@ -40,7 +43,7 @@ export class TransformUrls {
   /** A signed POST (Standard Webhooks, with the environment's signing secret); its JSON answer is the body from now on. */
   async ask({ environmentId, transform }: LiveEndpoint, event: Untransformed): Promise<Transformed> {
     const verdict = this.gate.check(transform?.url ?? '');
-    if (!verdict.ok) return { kind: 'failed', why: verdict.reason };
+    if (!verdict.ok) return { kind: 'failed', why: verdict.reason, isSick: true };
     const timestampSeconds = Math.floor(this.clock.nowMs() / 1000);
     const keys = await this.environments.signingKeys(environmentId);
     const { headers, body } = event.request;
@@ -59,12 +62,12 @@ export class TransformUrls {
       timeoutMs: transform?.timeoutMs ?? TRANSFORM_TIMEOUT_MS.url,
       bodyBytesMax: TRANSFORMED_BYTES_MAX + 1,
     });
-    if (answer.kind === 'error') return { kind: 'failed', why: answer.error };
+    if (answer.kind === 'error') return { kind: 'failed', why: answer.error, isSick: true };
     if (answer.status === 204) return { kind: 'dropped' };
-    if (answer.status < 200 || answer.status > 299) return { kind: 'failed', why: `the transform answered ${answer.status}` };
-    if (answer.truncated || answer.body.length > TRANSFORMED_BYTES_MAX) return { kind: 'failed', why: 'the answer is over 256 KB' };
+    if (answer.status < 200 || answer.status > 299) return { kind: 'failed', why: `the transform answered ${answer.status}`, isSick: answer.status >= 500 };
+    if (answer.truncated || answer.body.length > TRANSFORMED_BYTES_MAX) return { kind: 'failed', why: 'the answer is over 256 KB', isSick: false };
     const text = answer.body.toString();
-    return isJson(text) ? { kind: 'body', body: text, isJson: true, eventType: null } : { kind: 'failed', why: 'the answer is not JSON' };
+    return isJson(text) ? { kind: 'body', body: text, isJson: true, eventType: null } : { kind: 'failed', why: 'the answer is not JSON', isSick: false };
   }
 }
 

@@ -295,7 +295,9 @@ export interface ReceivedRow {
   /** The day of its partition, as `YYYY-MM-DD`. */
   expiresOn: string;
   disposition: Disposition | null;
-  /** What filters see: the request with the body that the event has; null when it was not asked for. */
+  /** Whether it is in the state that was asked for. */
+  inStatus: boolean;
+  /** What filters see: the request with the body that the event has (its first 128 KB); null when it was not asked for. */
   request: {
     method: string; url: string; path: string; query: string; headers: [string, string][]; ip: string;
     verification: 'verified' | 'failed' | 'none'; body: Buffer;
@@ -304,7 +306,7 @@ export interface ReceivedRow {
 
 /** Received events, for sending ranges of them again. */
 export abstract class ReceivedEvents {
-  /** Newest first. */
+  /** Newest first, whatever their state: each says whether it is in the one that was asked for. */
   abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;
 
   /** All of the range, and how many of them were never routed because they are quarantined or parked; counts up to `max`. */

@@ -58,7 +58,7 @@ export interface EventFilter {
  * on purpose: the planner may turn an `exists` into a hash of every open delivery.
  */
 export const STATUS = `
-  coalesce(e.disposition, (
+  coalesce(nullif(e.disposition, 'ignored'), (
     select 'retrying' from due_deliveries o
     where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded limit 1
   ), (
@@ -66,7 +66,7 @@ export const STATUS = `
     from deliveries s
     where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
     having count(*) > 0
-  ), 'failed')`;
+  ), e.disposition, 'failed')`;
 
 const COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
@@ -108,7 +108,7 @@ function listText(status: EventStatus | undefined, typed: string, aimed: string,
 function fromDispositions(disposition: Disposition, conditions: string): string {
   return `
     select ${COLUMNS}, e.disposition as status from events e
-    where e.environment_id = $1 and e.disposition = '${disposition}' and e.id < $2 and e.id >= $3 ${conditions}
+    where e.environment_id = $1 and e.disposition = '${disposition}' and ${STATUS} = e.disposition and e.id < $2 and e.id >= $3 ${conditions}
     order by e.id desc limit $4`;
 }
 

@@ -25,12 +25,18 @@ export interface GroupCommitOptions<T, R> {
  */
 export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];
+  private weight = 0;
   private writing = false;
   private timer: NodeJS.Timeout | null = null;
   private startedAtMs = -Infinity;
   private readonly idle: (() => void)[] = [];
 
   constructor(private readonly options: GroupCommitOptions<T, R>) {}
+
+  /** Weight of the items that are not written yet. */
+  get backlogWeight(): number {
+    return this.weight;
+  }
 
   /** Items that are not written yet. */
   get backlog(): number {
@@ -40,6 +46,7 @@ export class GroupCommit<T, R> {
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
+      this.weight += this.options.weigh(item);
       this.schedule();
     });
   }
@@ -88,7 +95,9 @@ export class GroupCommit<T, R> {
       if (count > 0 && weight > weightMax) break;
       count += 1;
     }
-    return this.waiting.splice(0, count);
+    const group = this.waiting.splice(0, count);
+    for (const { item } of group) this.weight -= weigh(item);
+    return group;
   }
 
   private async write(group: Waiting<T, R>[]): Promise<void> {

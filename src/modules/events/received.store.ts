@@ -4,10 +4,13 @@ import type { Id } from '#kernel/ids.js';
 import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './contract.js';
 import { STATUS } from './events.store.js';
 
-const RANGE = `e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4 and ($5::text is null or ${STATUS} = $5)`;
-const COLUMNS = 'e.id, e.expires_on::text as "expiresOn", e.disposition';
+const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
+const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
+const COLUMNS = `e.id, e.expires_on::text as "expiresOn", e.disposition, ${IN_STATUS} as "inStatus"`;
+/** Filters see 128 KB of a body, and whether it is longer. */
+const SEEN_BYTES = 131_073;
 
-/** events_target_id_idx, backwards. */
+/** events_target_id_idx, backwards; the status of each row of the page, so that a page is bounded whatever it is. */
 const PAGE: Statement = {
   name: 'received_page',
   text: `select ${COLUMNS} from events e where ${RANGE} order by e.id desc limit $6`,
@@ -19,7 +22,8 @@ const PAGE_WITH_REQUESTS: Statement = {
   text: `
     select p.*, r.method, r.url, r.path, r.query, r.headers, r.ip, r.verification
     from (
-      select ${COLUMNS}, e.environment_id, e.expires_on, coalesce(e.body, convert_to(e.payload, 'UTF8')) as body
+      select ${COLUMNS}, e.environment_id, e.expires_on,
+             coalesce(substring(e.body from 1 for ${SEEN_BYTES}), convert_to(left(e.payload, ${SEEN_BYTES}), 'UTF8')) as body
       from events e where ${RANGE} order by e.id desc limit $6
     ) p join requests r on r.environment_id = p.environment_id and r.id = p.id and r.expires_on = p.expires_on
     order by p.id desc`,
@@ -30,7 +34,7 @@ const COUNT: Statement = {
   name: 'received_count',
   text: `
     select count(*)::int as scanned, count(*) filter (where disposition in ('quarantined', 'parked'))::int as excluded
-    from (select e.disposition from events e where ${RANGE} limit $6) counted`,
+    from (select e.disposition from events e where ${RANGE} and ${IN_STATUS} limit $6) counted`,
 };
 
 /** due_deliveries_pkey: nothing but what is open stands there. */
@@ -56,8 +60,8 @@ export class ReceivedStore extends ReceivedEvents {
     const values = [...valuesOf(range), limit];
     if (!hasRequests) return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
     const rows = await this.database.read<PageRow>(PAGE_WITH_REQUESTS, values);
-    return rows.map(({ id, expiresOn, disposition, method, url, path, query, headers, ip, verification, body }) => ({
-      id, expiresOn, disposition, request: { method, url, path, query, headers, ip, verification, body },
+    return rows.map(({ id, expiresOn, disposition, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
+      id, expiresOn, disposition, inStatus, request: { method, url, path, query, headers, ip, verification, body },
     }));
   }
 

@@ -8,6 +8,7 @@ import { LedgerContext } from './ledger-context.js';
 import { ReceiveStore, type Received } from './receive.store.js';
 
 const BACKLOG_MAX = 10_000;
+const BACKLOG_BYTES_MAX = 128 * 1024 * 1024;
 const GROUP_ITEMS_MAX = 256;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** As for sends: under load one commit of what would be several. */
@@ -37,7 +38,7 @@ export class Receiving {
 
   /** Resolves once the event is committed. Throws 503 when storage is away or does not keep up. */
   receive(event: ReceivedEvent): Promise<void> {
-    if (this.group.backlog >= BACKLOG_MAX) throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
+    if (this.group.backlog >= BACKLOG_MAX || this.group.backlogWeight >= BACKLOG_BYTES_MAX) throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
     return this.group.add(event);
   }
 

@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Section } from '#http/openapi-sections.js';
 import { showId } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
 import { ClientGone } from './client-gone.js';
 import { AckBody, Acknowledged, presentBatch, PullPage, PullQuery } from './pull.dto.js';
 import { PullService } from './pull.service.js';
@@ -18,7 +18,7 @@ const NOT_PULLED = {
   schema: { $ref: '#/components/schemas/Error' },
 };
 
-/** Batches for consumers that no delivery can reach. A consumer moves only its own position, so a key of scope read will do. */
+/** Batches for consumers that no delivery can reach. Reading is free to every key; what moves the position needs scope write. */
 @Section('Pull', 'Batches for consumers behind a firewall: they come and fetch.')
 @Controller('v1/pull')
 export class PullController {
@@ -31,23 +31,24 @@ export class PullController {
     summary: 'Pull a batch',
     description:
       'In the order of acceptance, at least once. Without a cursor it starts at the committed position; a `cursor` commits ' +
-      'what came before it and goes on behind it.',
+      'what came before it and goes on behind it. With a key of scope `read` nothing is committed.',
   })
   @ApiParam(NAMED)
   @ApiOkResponse({ type: PullPage, description: 'One batch of events; empty when there is nothing.' })
   @ApiConflictResponse(NOT_PULLED)
   async pullEvents(
     @CurrentTenant() tenant: Tenant,
+    @CurrentCaller() { scope }: Caller,
     @Param('endpoint') endpoint: string,
     @Query() query: PullQuery,
     @ClientGone() gone: AbortSignal,
   ): Promise<string> {
-    return presentBatch(await this.pulls.read(tenant, endpoint, query, gone));
+    return presentBatch(await this.pulls.read(tenant, endpoint, { ...query, commits: scope !== 'read' }, gone));
   }
 
   @Post(':endpoint/ack')
   @HttpCode(200)
-  @Scope('read')
+  @Scope('write')
   @ApiOperation({ summary: 'Acknowledge a batch', description: 'Commits everything before the cursor without reading on. Never moves back.' })
   @ApiParam(NAMED)
   @ApiOkResponse({ type: Acknowledged, description: 'Committed.' })

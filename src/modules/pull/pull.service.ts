@@ -16,6 +16,8 @@ export interface ReadOn {
   limit?: number;
   /** Seconds. */
   wait?: number;
+  /** Whether the cursor commits; a key that may not write only reads. */
+  commits: boolean;
 }
 
 /** A batch, in the order of acceptance. */
@@ -46,17 +48,17 @@ export class PullService {
   }
 
   /** Commits up to the cursor, and reads what is behind it or, without one, behind the committed position. */
-  async read(tenant: Tenant, feedId: string, { cursor, limit = LIMIT_DEFAULT, wait = 0 }: ReadOn, gone: AbortSignal): Promise<Batch> {
+  async read(tenant: Tenant, feedId: string, { cursor, limit = LIMIT_DEFAULT, wait = 0, commits }: ReadOn, gone: AbortSignal): Promise<Batch> {
     const untilMs = this.clock.nowMs() + wait * 1_000;
     const feed = await this.feeds.find(tenant, feedId);
-    const start = cursor === undefined ? await this.store.committed(feed) : await this.pass(tenant, feed, cursor);
+    const start = cursor === undefined ? await this.store.committed(feed) : await this.pass(tenant, feed, cursor, commits);
     let found = await this.seek(feed, start, limit);
     while (found.items.length === 0 && found.isEnd && (await this.waiters.wait(feed, found.through, untilMs - this.clock.nowMs(), gone))) {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through } = found;
     // Nothing of this feed was passed: whoever comes without a cursor need not look there again.
-    if (items.length === 0 && through !== start) await this.store.commit(feed, through);
+    if (commits && items.length === 0 && through !== start) await this.store.commit(feed, through);
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, through);
     return { items, nextCursor, consumedAtMs: this.clock.nowMs() };
@@ -70,9 +72,9 @@ export class PullService {
   }
 
   /** Returns the cursor's own position, behind which it goes on, whatever others have committed. */
-  private async pass(tenant: Tenant, feed: Feed, cursor: string): Promise<Position> {
+  private async pass(tenant: Tenant, feed: Feed, cursor: string, commits: boolean): Promise<Position> {
     const position = this.feeds.positionOf(tenant, feed, cursor);
-    await this.commit(feed, position);
+    if (commits) await this.commit(feed, position);
     return position;
   }
 

@@ -4,6 +4,8 @@ import { ReceivedEvents, type ReceivedRange, type ReceivedRow, type Redelivered 
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
 
+const STEP_WITH_BODIES = 100;
+
 /** What a page of events came to. */
 export interface ReplayPage {
   /** Oldest first. */
@@ -26,33 +28,44 @@ export interface ReplayPage {
 export class ReplayPages {
   constructor(private readonly received: ReceivedEvents) {}
 
+  /** Looks at up to `limit` events, newest first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
     const hasFilters = routes.some(({ filter }) => filter !== null);
-    const rows = await this.received.page(range, limit, hasFilters);
-    const page: ReplayPage = {
-      deliveries: [], scanned: rows.length, replayed: 0, skipped: 0, excluded: 0, lastId: rows.at(-1)?.id ?? null, isFull: rows.length === limit,
-    };
-    // Pages go back in time, each one forwards.
-    for (const row of rows.reverse()) {
-      const destinations = isExcluded(row) ? [] : destinationsOf(row, routes);
-      if (isExcluded(row)) page.excluded += 1;
-      else if (destinations.length === 0) page.skipped += 1;
-      else page.replayed += 1;
-      for (const targetId of destinations) {
-        page.deliveries.push({ eventId: row.id, expiresOn: row.expiresOn, targetId, endpointId: range.endpointId });
-      }
+    const page: ReplayPage = { deliveries: [], scanned: 0, replayed: 0, skipped: 0, excluded: 0, lastId: null, isFull: false };
+    const backwards: Redelivered[][] = [];
+    // In steps where bodies come with them, so that a page of large ones fits into memory.
+    const step = hasFilters ? STEP_WITH_BODIES : limit;
+    for (let looked = 0, isFull = true; isFull && looked < limit; ) {
+      const rows = await this.received.page({ ...range, beforeId: page.lastId ?? range.beforeId }, Math.min(step, limit - looked), hasFilters);
+      looked += rows.length;
+      isFull = rows.length === Math.min(step, limit - looked + rows.length);
+      page.isFull = isFull && looked === limit;
+      page.lastId = rows.at(-1)?.id ?? page.lastId;
+      for (const row of rows) if (row.inStatus) backwards.push(this.count(page, row, range.endpointId, routes));
+      // Filters of customers run here: others have their turn in between.
+      if (hasFilters) await new Promise((resolve) => setImmediate(resolve));
     }
+    // Pages go back in time, each one forwards.
+    page.deliveries = backwards.reverse().flat();
     return page;
+  }
+
+  private count(page: ReplayPage, row: ReceivedRow, endpointId: Id, routes: readonly LiveRoute[]): Redelivered[] {
+    page.scanned += 1;
+    if (row.disposition === 'quarantined' || row.disposition === 'parked') {
+      page.excluded += 1;
+      return [];
+    }
+    const destinations = destinationsOf(row, routes);
+    if (destinations.length === 0) page.skipped += 1;
+    else page.replayed += 1;
+    return destinations.map((targetId) => ({ eventId: row.id, expiresOn: row.expiresOn, targetId, endpointId }));
   }
 }
 
 /** The routes that a replay uses: all, or those to the destinations that the caller named. */
 export function routesTo(endpoint: EndpointSummary, destinations: readonly Id[] | null): LiveRoute[] {
   return endpoint.routes.filter(({ destinationId }) => destinations === null || destinations.includes(destinationId));
-}
-
-function isExcluded({ disposition }: ReceivedRow): boolean {
-  return disposition === 'quarantined' || disposition === 'parked';
 }
 
 function destinationsOf({ request }: ReceivedRow, routes: readonly LiveRoute[]): Id[] {

@@ -109,7 +109,7 @@ export class ReplayJobItem {
   @ApiProperty({ example: false })
   stop_requested: boolean;
 
-  /** Events in the window when it was asked for, counted up to 100,000. */
+  /** Events in the window when it was asked for, whatever their state, counted up to 100,000. */
   @ApiProperty({ type: 'integer', example: 120 })
   total_estimate: number;
 
