@@ -17,7 +17,8 @@ export const HOPS_MAX = 8;
 
 /**
  * The headers that a received request's deliveries carry: its content type, and what its provider says about the event.
- * Not what authenticates (`secret` names more of it) or describes the connection. At most 48 and 16 KB, the first ones; repeated names are joined.
+ * Not what authenticates (`secret` names more of it) or describes the connection. At most 48 and 16 KB, the first ones;
+ * repeated names are joined.
  */
 export function forwardedFrom(headers: readonly (readonly [string, string])[], secret: ReadonlySet<string> = new Set()): Record<string, string> {
   const forwarded = new Map<string, string>([['content-type', 'application/octet-stream']]);
@@ -28,7 +29,7 @@ export function forwardedFrom(headers: readonly (readonly [string, string])[], s
       forwarded.set(name, value.slice(0, VALUE_LENGTH_MAX));
       continue;
     }
-    if (isFull || value.length > VALUE_LENGTH_MAX || !isForwardable(name) || isOfConnection(name) || secret.has(name)) continue;
+    if (isFull || value.length > VALUE_LENGTH_MAX || !goesOn(name) || secret.has(name)) continue;
     length += name.length + value.length;
     // What describes the body may still come.
     isFull = length > TOTAL_LENGTH_MAX || forwarded.size >= HEADERS_MAX;
@@ -42,6 +43,19 @@ export function forwardedFrom(headers: readonly (readonly [string, string])[], s
 /** How often a request has passed through this service; a number that nobody can make negative. */
 export function hopsOf(value: string | undefined): number {
   return value !== undefined && /^\d{1,3}$/.test(value) ? Number(value) : 0;
+}
+
+/** Providers send few names, and each again and again. */
+const decided = new Map<string, boolean>();
+const DECIDED_MAX = 2_000;
+
+function goesOn(name: string): boolean {
+  let answer = decided.get(name);
+  if (answer === undefined) {
+    answer = isForwardable(name) && !isOfConnection(name);
+    if (decided.size < DECIDED_MAX) decided.set(name, answer);
+  }
+  return answer;
 }
 
 function isOfConnection(name: string): boolean {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { createHash, createPublicKey, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { hash, createPublicKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { HashName, KeyEncoding, SignatureEncoding } from './scheme.js';
 
 const HEX = /^(?:[0-9a-fA-F]{2})+$/;
@@ -54,5 +54,5 @@ export function equalText(given: string, expected: string): boolean {
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -45,7 +45,8 @@ export class Ingest implements OnModuleInit {
       scope.removeAllContentTypeParsers();
       // Fastify refuses content types that it can't read, whatever the parsers. Providers send them; rawHeaders keep what came.
       scope.addHook('onRequest', (request, _reply, next) => {
-        delete request.raw.headers['content-type'];
+        const { headers } = request.raw;
+        if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
         next();
       });
       scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (_request, body, parsed) => parsed(null, body));

@@ -170,9 +170,10 @@ export class Pipeline {
 
 /** What deliveries carry: a transformed body is no longer what the provider's headers say of it. */
 function headersOf(request: ReceivedRequest, transformed: Fate['transformed'], secret: ReadonlySet<string>): Record<string, string> {
-  const headers = { ...forwardedFrom(request.headers, secret), [HOPS_HEADER]: String(hopsOf(headerOf(request, HOPS_HEADER)) + 1) };
+  const headers = forwardedFrom(request.headers, secret);
+  headers[HOPS_HEADER] = String(hopsOf(headerOf(request, HOPS_HEADER)) + 1);
   if (transformed === null) return headers;
-  const { 'content-encoding': _gone, ...rest } = headers as Record<string, string>;
+  const { 'content-encoding': _gone, ...rest } = headers;
   return transformed.isJson ? { ...rest, 'content-type': 'application/json' } : rest;
 }
 

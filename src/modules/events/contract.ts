@@ -312,6 +312,9 @@ export abstract class ReceivedEvents {
   /** All of the range, and how many of them were never routed because they are quarantined or parked; counts up to `max`. */
   abstract count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }>;
 
+  /** How many events of an environment, sent ones too, have this id or a later one, up to `max`. */
+  abstract acceptedSince(environmentId: number, id: Id, max: number): Promise<number>;
+
   /** Deliveries of events between two ids (both included) that wait to be claimed, up to `max`. */
   abstract waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number>;
 }

@@ -47,6 +47,12 @@ const WAITING: Statement = {
     ) waiting`,
 };
 
+/** The end of events_pkey, in each partition. */
+const ACCEPTED_SINCE: Statement = {
+  name: 'received_accepted_since',
+  text: 'select count(*)::int as count from (select 1 from events where environment_id = $1 and id >= $2 limit $3) accepted',
+};
+
 type PageRow = Omit<ReceivedRow, 'request'> & NonNullable<ReceivedRow['request']>;
 
 /** Reads received events, inside the caller's transaction where it has one. */
@@ -68,6 +74,11 @@ export class ReceivedStore extends ReceivedEvents {
   override async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
     const [row] = await this.database.read<{ scanned: number; excluded: number }>(COUNT, [...valuesOf(range), max]);
     return row ?? { scanned: 0, excluded: 0 };
+  }
+
+  override async acceptedSince(environmentId: number, id: Id, max: number): Promise<number> {
+    const [row] = await this.database.read<{ count: number }>(ACCEPTED_SINCE, [environmentId, id, max]);
+    return row?.count ?? 0;
   }
 
   override async waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number> {

@@ -5,6 +5,7 @@ import { Ledger, ReceivedEvents } from '#modules/events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { LiveLoad } from './live-load.js';
 import { FORGOTTEN_MS, type ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
@@ -14,6 +15,7 @@ const PAGE_EVENTS = 1_000;
 /** The next page waits until so few of the last one are unclaimed: a replay is never a wall that live events queue behind. */
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
+const REST_STEP_MS = 100;
 /** Behind a slow receiver the job goes on at this pace. */
 const WAIT_MAX_MS = 5_000;
 const FAILURES_MAX = 10;
@@ -21,7 +23,7 @@ const FAILURES_MAX = 10;
 const REFUSALS_MAX = 5;
 
 /** How a page ended. */
-type Step = { kind: 'more'; fromId: Id; toId: Id } | { kind: 'over' } | { kind: 'elsewhere' };
+type Step = { kind: 'more'; fromId: Id; toId: Id; enqueued: number } | { kind: 'over' } | { kind: 'elsewhere' };
 
 /** What a runner reads and writes besides the jobs. */
 @Injectable()
@@ -49,6 +51,7 @@ export class ReplayRunner {
     private readonly jobs: ReplayJobsStore,
     private readonly pages: ReplayPages,
     private readonly reach: ReplayReach,
+    private readonly live: LiveLoad,
   ) {}
 
   /** Resolves when the job is over, another process has it, or this process stops; a failed page is tried again. */
@@ -59,6 +62,7 @@ export class ReplayRunner {
         if (step.kind !== 'more') return;
         failures = 0;
         await this.waitForRoom(environmentId, step);
+        await this.rest(await this.live.restMs(environmentId, step.enqueued));
       } catch (error) {
         failures += 1;
         this.logger.warn(`A page of a replay failed: ${(error as Error).message}`);
@@ -95,7 +99,7 @@ export class ReplayRunner {
     job.beforeId = page.lastId ?? job.beforeId;
     if (!page.isFull) return this.finish(job, 'completed', null);
     await this.jobs.update(job);
-    return { kind: 'more', fromId: job.beforeId, toId };
+    return { kind: 'more', fromId: job.beforeId, toId, enqueued: page.deliveries.length };
   }
 
   /** The queue hands a job out again when its process was away for a while, which by then another one may have taken up. */
@@ -124,6 +128,12 @@ export class ReplayRunner {
       const job = await this.jobs.lock(environmentId, id);
       if (job !== null && isLive(job) && !this.isElsewhere(job)) await this.finish(job, 'failed', why);
     }).catch((error: unknown) => this.logger.warn(`A replay could not be ended: ${(error as Error).message}`));
+  }
+
+  /** Bounded, so that nobody takes the job for forgotten, and cut short when this process stops. */
+  private async rest(ms: number): Promise<void> {
+    const untilMs = Math.min(ms, WAIT_MAX_MS);
+    for (let restedMs = 0; restedMs < untilMs && !this.stopping; restedMs += REST_STEP_MS) await rest(Math.min(REST_STEP_MS, untilMs - restedMs));
   }
 
   private async waitForRoom(environmentId: number, { fromId, toId }: { fromId: Id; toId: Id }): Promise<void> {

@@ -3,6 +3,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import type { Config } from '#kernel/config.js';
 import { EndpointsModule } from '../endpoints/endpoints.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { LiveLoad } from './live-load.js';
 import { RangeReplay, ReplayAnnouncer, ReplayBasics } from './range-replay.js';
 import { ReplayController } from './replay.controller.js';
 import { ReplayJobs } from './replay-jobs.js';
@@ -15,7 +16,7 @@ import { ReplayReach, ReplayRunner } from './replay-runner.js';
 import { ReplayService } from './replay.service.js';
 import { ReplaysController } from './replays.controller.js';
 
-const WORKER = [ReplayProcessor, ReplayReach, ReplayReconciler, ReplayRunner];
+const WORKER = [LiveLoad, ReplayProcessor, ReplayReach, ReplayReconciler, ReplayRunner];
 
 /** Sending again: one event, dead letters, and time ranges as jobs, which run where deliveries do. */
 @Module({})
