@@ -1,7 +1,7 @@
 import type { Disruption } from './checker.js';
-import type { Load } from './load.js';
 import type { KeptProcess } from './processes.js';
 import { Seeded } from './random.js';
+import type { Sender } from './sender.js';
 import { emptyQueueTables, type Blow, type KillablePostgres } from './storage.js';
 
 export type FaultKind = 'worker' | 'api' | 'postgres' | 'tree' | 'queue emptied';
@@ -41,7 +41,7 @@ export function plan(seed: number, kills: number, messages: number): Fault[] {
 }
 
 /** Breaks one thing after the other under load; everything comes back by itself. Returns what was done when. */
-export async function disrupt(faults: readonly Fault[], victims: Victims, load: Load): Promise<Disruption[]> {
+export async function disrupt(faults: readonly Fault[], victims: Victims, load: Sender): Promise<Disruption[]> {
   const done: Disruption[] = [];
   for (const fault of faults) {
     await Promise.race([load.reached(load.accepted + fault.afterAccepted), load.ended()]);

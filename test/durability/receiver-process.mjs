@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 const { seed, secrets, isCalm } = JSON.parse(process.argv[2]);
 const verifiers = secrets.map((secret) => new Webhook(secret));
 
-/** @type {import('./checker.js').Arrival[]} */
+/** @type {import('./receiver.js').Received[]} */
 const arrivals = [];
 /** @type {Set<string>} */
 const seen = new Set();
@@ -29,8 +29,8 @@ const SLOW = { status: 200, delayMs: 300 };
 
 function planFor(path, id, body) {
   const usual = path === SLOW_PATH && !isCalm ? SLOW : USUAL;
-  if (seen.has(id)) return usual;
-  seen.add(id);
+  if (seen.has(`${path} ${id}`)) return usual;
+  seen.add(`${path} ${id}`);
   const number = /"n":\s*(\d+)/.exec(body)?.[1];
   if (isCalm || number === undefined) return usual;
   const share = createHash('sha256').update(`${seed}:${number}`).digest().readUInt32BE(0) / 2 ** 32;
@@ -52,6 +52,8 @@ function receive(request, response, bytes) {
   const { status, delayMs, headers } = planFor(request.url, id, body);
   const arrival = {
     id,
+    destination: Number(request.url.slice(1)),
+    isReplayed: request.headers['webhook-replayed'] === 'true',
     bodyHash: createHash('sha256').update(bytes).digest('hex'),
     isSigned: isSigned(request.url, request.headers, body),
     status,

@@ -11,6 +11,12 @@ export interface Progress {
   arrivals: number;
 }
 
+/** A request with where it went, as destinations are numbered, and whether it says that it is a replay. */
+export interface Received extends Arrival {
+  destination: number;
+  isReplayed: boolean;
+}
+
 /** The receiver, in a process that nothing here kills. It has one URL and one signing secret per destination. */
 export class ReceiverProcess {
   private tickets = 0;
@@ -47,8 +53,8 @@ export class ReceiverProcess {
   }
 
   /** Every request so far. */
-  record(): Promise<Arrival[]> {
-    return this.ask('record') as Promise<Arrival[]>;
+  record(): Promise<Received[]> {
+    return this.ask('record') as Promise<Received[]>;
   }
 
   async stop(): Promise<void> {

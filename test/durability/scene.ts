@@ -30,12 +30,13 @@ const EVENTS_PER_PAGE = 100;
 /** Posthorn processes on one database, a receiver, and destinations at it. */
 export class Scene {
   private readonly members = new Map<string, KeptProcess>();
-  private destinations: string[] = [];
+  /** Their ids, numbered as the receiver's. */
+  readonly destinations: string[] = [];
 
   private constructor(
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
-    private readonly apiKey: string,
+    readonly apiKey: string,
   ) {}
 
   /** The processes listed under `start` (all by default) are up when it resolves; the first of them makes the destinations. */
@@ -107,6 +108,15 @@ export class Scene {
     return `${JSON.stringify(found, null, 1)}\n${this.logs()}`;
   }
 
+  /** One call of the API; throws for every answer but a 2xx. */
+  async call(api: string, method: string, path: string, body?: unknown): Promise<unknown> {
+    const headers = { authorization: `Bearer ${this.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+    const response = await fetch(this.member(api).url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.members.values()].map((member) => member.stop()));
     await this.receiver.stop();
@@ -136,14 +146,6 @@ export class Scene {
       const { id } = (await this.call(api.name, 'POST', '/v1/destinations', body)) as { id: string };
       this.destinations.push(id);
     }
-  }
-
-  private async call(api: string, method: string, path: string, body?: unknown): Promise<unknown> {
-    const headers = { authorization: `Bearer ${this.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    const response = await fetch(this.member(api).url + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    return JSON.parse(text);
   }
 
   private logs(): string {

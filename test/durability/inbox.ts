@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { Consumer, type ConsumerOptions } from './consumer.js';
+import { eventually } from './processes.js';
+import { Provider } from './provider.js';
+import type { Place, RangeReplay, Visit } from './routed.js';
+import type { Scene } from './scene.js';
+
+/** A replay job, as much of it as the tests look at. */
+export interface Job {
+  id: string;
+  state: string;
+  total_estimate: number;
+  scanned: number;
+  replayed: number;
+  enqueued: number;
+  skipped: number;
+  excluded: number;
+  resumed_from: number | null;
+  created_at: string;
+  started_at: string | null;
+}
+
+/** Destinations of the receiver: a fast one gets everything, the slow one what a filter lets through; all can be pulled too. */
+const [ALL, SOME] = [0, 7];
+const PLACES: readonly Place[] = [
+  { name: 'all', kinds: null, isPulled: false },
+  { name: 'some', kinds: ['b'], isPulled: false },
+  { name: 'feed', kinds: null, isPulled: true },
+];
+const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
+const ANSWER_MS_MAX = 60_000;
+
+/** An endpoint with three routes, and everything that watches it from outside. */
+export class Inbox {
+  readonly places = PLACES;
+
+  private constructor(
+    private readonly scene: Scene,
+    private readonly apis: readonly string[],
+    private readonly endpoint: { id: string; path: string },
+    private readonly feed: string,
+  ) {}
+
+  /** At the first of the processes, which must be up; all of them are called later. */
+  static async open(scene: Scene, apis: readonly string[]): Promise<Inbox> {
+    const [api = ''] = apis;
+    const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as { id: string };
+    const routes = [{ destination: scene.destinations[ALL] }, { destination: scene.destinations[SOME], filter: ONLY_B }, { destination: feed }];
+    const endpoint = (await scene.call(api, 'POST', '/v1/endpoints', { slug: randomUUID(), routes })) as { id: string; path: string };
+    return new Inbox(scene, apis, endpoint, feed);
+  }
+
+  provider(seed: number, lanes: number): Provider {
+    return new Provider({ urls: this.urls(), path: this.endpoint.path, seed, lanes });
+  }
+
+  consumer(seed: number, how: Pick<ConsumerOptions, 'limit' | 'wait' | 'isCareless'> = {}): Consumer {
+    return new Consumer({ urls: this.urls(), apiKey: this.scene.apiKey, feed: this.feed, place: 'feed', seed, ...how });
+  }
+
+  /** Everything that arrived at the three places. */
+  async visits(consumer: Consumer): Promise<Visit[]> {
+    const received = await this.scene.receiver.record();
+    const named = received.map((arrival) => ({ ...arrival, place: { [ALL]: 'all', [SOME]: 'some' }[arrival.destination] ?? 'nowhere' }));
+    return [...named, ...consumer.visits];
+  }
+
+  /** Asks for the one replay of this inbox, of everything up to now, until it is there: an answer may have been lost. */
+  async replay(): Promise<{ job: Job; asked: RangeReplay }> {
+    const asked = { askedAtMs: Date.now(), untilMs: Date.now() };
+    const body = { until: new Date(asked.untilMs).toISOString() };
+    const job = await this.persistently(async (api) => {
+      const { data } = (await this.scene.call(api, 'GET', `/v1/replays?endpoint=${this.endpoint.id}`)) as { data: Job[] };
+      return data[0] ?? this.scene.call(api, 'POST', `/v1/endpoints/${this.endpoint.id}/replay`, body);
+    });
+    return { job: job as Job, asked };
+  }
+
+  async job(id: string): Promise<Job> {
+    return (await this.persistently((api) => this.scene.call(api, 'GET', `/v1/replays/${id}`))) as Job;
+  }
+
+  /** The job as soon as it is as wanted, or as it was last. */
+  async jobWhen(id: string, isWanted: (job: Job) => boolean, withinMs: number, everyMs = 25): Promise<Job> {
+    let job = await this.job(id);
+    await eventually(async () => isWanted((job = await this.job(id))), withinMs, everyMs);
+    return job;
+  }
+
+  /** At one process after the other, while they are killed. */
+  private async persistently(call: (api: string) => Promise<unknown>): Promise<unknown> {
+    let [answer, failure]: [unknown, unknown] = [undefined, undefined];
+    let tries = 0;
+    const isAnswered = await eventually(async () => {
+      try {
+        answer = await call(this.apis[tries % this.apis.length] as string);
+        return true;
+      } catch (error) {
+        failure = error;
+        tries += 1;
+        return false;
+      }
+    }, ANSWER_MS_MAX);
+    if (!isAnswered) throw new Error(`It was not answered: ${String(failure)}`);
+    return answer;
+  }
+
+  private urls(): string[] {
+    return this.apis.map((api) => this.scene.member(api).url);
+  }
+}

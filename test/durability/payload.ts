@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import type { Seeded } from './random.js';
+
+/** What messages are of: routes with filters take some of them. */
+export const KINDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
+export type Kind = (typeof KINDS)[number];
+
+const LARGE_SHARE = 0.005;
+const LARGE_CHARACTERS = 60_000;
+const SMALL_CHARACTERS_MAX = 600;
+/** Characters that a service which parses and prints again would change. */
+const EXOTIC = ['é', '漢', '🐎', '\u2028', '\\u0000', '\\/', '\\u00e9', '\\"', '\u007f', ' ', '\\ud83d\\ude00', '</script>', '%', '\\\\'];
+
+export const kindOf = (n: number): Kind => KINDS[n % KINDS.length] as Kind;
+
+/** Numbers that lose their digits in a double, escapes that need none, white space: it must arrive as it is. */
+export function payloadOf(n: number, random: Seeded): string {
+  const length = random.next() < LARGE_SHARE ? LARGE_CHARACTERS : random.between(0, SMALL_CHARACTERS_MAX);
+  const pad = random.pick(EXOTIC) + 'x'.repeat(length) + random.pick(EXOTIC);
+  return `{"n":${n},"kind":"${kindOf(n)}","pad":"${pad}" , "big":12345678901234567890, "small":1.10e-7,\n\t"n2":-0 }`;
+}
+
+/** Of a body's characters. */
+export function hashOf(body: string): string {
+  return createHash('sha256').update(body).digest('hex');
+}
+
+/** Of what a body says, however it is written: a consumer that pulls gets JSON inside of JSON. */
+export function meaningOf(value: unknown): string {
+  return hashOf(JSON.stringify(value));
+}

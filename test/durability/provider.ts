@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashOf, meaningOf, payloadOf } from './payload.js';
+import { Seeded } from './random.js';
+import type { Posted } from './routed.js';
+import { AGAIN_MS, Sender } from './sender.js';
+
+/** Where a provider posts, and how much at a time. */
+export interface ProviderOptions {
+  /** Addresses of the API; a try that fails goes on at the next one. */
+  urls: readonly string[];
+  /** The endpoint's path. */
+  path: string;
+  seed: number;
+  lanes: number;
+}
+
+/** Sends webhooks as providers do: again until it is answered 200, with nothing that tells the tries of one apart. */
+export class Provider extends Sender {
+  readonly sent: Posted[] = [];
+  private readonly random: Seeded;
+
+  constructor(private readonly options: ProviderOptions) {
+    super(options.lanes);
+    this.random = new Seeded(options.seed);
+  }
+
+  async send(): Promise<Posted> {
+    const n = this.sent.length;
+    const body = payloadOf(n, this.random);
+    const posted: Posted = {
+      n, key: `webhook ${n}`, bodyHash: hashOf(body), meaning: meaningOf(JSON.parse(body)), ids: [],
+      firstTryAtMs: Date.now(), acceptedAtMs: null, unanswered: 0,
+    };
+    this.sent.push(posted);
+    await this.sendUntilAnswered(posted, body);
+    if (posted.acceptedAtMs !== null) this.count();
+    return posted;
+  }
+
+  private async sendUntilAnswered(posted: Posted, body: string): Promise<void> {
+    const { urls, path } = this.options;
+    for (let tries = 0; this.refusals.length === 0; tries += 1) {
+      const { status, text } = await this.try(`${urls[(posted.n + tries) % urls.length]}/in/${path}`, {}, body);
+      if (status === '200') {
+        posted.ids.push((JSON.parse(text) as { id: string }).id);
+        posted.acceptedAtMs = Date.now();
+        return;
+      }
+      if (/^[1-4]\d\d$/.test(status)) this.refusals.push(`${status} ${text}`);
+      // 503 says that nothing was accepted, or that nobody knows: what is cut may have been.
+      posted.unanswered += 1;
+      await sleep(AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { broken, check, type Report } from './checker.js';
+import type { Consumer } from './consumer.js';
+import { Inbox } from './inbox.js';
+import { kindOf } from './payload.js';
+import { eventually } from './processes.js';
+import type { Provider } from './provider.js';
+import { runSeed } from './random.js';
+import { evidenceOf, type RangeReplay } from './routed.js';
+import { Scene } from './scene.js';
+import { query } from './storage.js';
+
+const WEBHOOKS = 30;
+const FEW = 3;
+const OVER_MS_MAX = 60_000;
+
+/** Each of these is a service or a consumer that breaks a promise of receiving on purpose: a checker that finds nothing is blind. */
+describe('negative controls of receiving', () => {
+  const seed = runSeed();
+  let database: TestDatabase;
+  let scene: Scene;
+  let inbox: Inbox;
+  let provider: Provider;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    scene = await Scene.open({ seed, databaseUrl: database.url, processes: { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } }, isCalm: true }, ['api']);
+  }, 90_000);
+
+  /** Webhooks that were answered 200. */
+  beforeEach(async () => {
+    inbox = await Inbox.open(scene, ['api']);
+    provider = inbox.provider(seed, 1);
+    for (let i = 0; i < WEBHOOKS; i += 1) await provider.send();
+    expect(provider.refusals).toEqual([]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await scene?.close();
+    await database?.drop();
+  }, 60_000);
+
+  it('deliveries of received events, and items of a feed, that are deleted before a worker starts are found as lost', async () => {
+    await remove('due_deliveries', 'true');
+    await remove('pull_items', 'true');
+    await scene.member('worker').start();
+
+    const report = await settledReport(null);
+
+    // The first of the routes, and the feed.
+    expect(report.lost.sort()).toEqual(expect.arrayContaining([expect.stringMatching(/ at all$/), expect.stringMatching(/ at feed$/)]));
+    expect(report.lost).toHaveLength(2 * FEW);
+    expect(broken(report)).toEqual([`${2 * FEW} messages were answered 202 and never delivered`]);
+  }, 120_000);
+
+  it('a replay that leaves events out is found', async () => {
+    await scene.member('worker').start();
+    const { asked, job } = await inbox.replay();
+    await inbox.jobWhen(job.id, ({ state }) => state === 'completed', OVER_MS_MAX);
+    expect(await scene.settled()).toBe(true);
+    // As if its page had left them out.
+    await remove('pull_items', 'replayed');
+
+    const report = await settledReport(asked);
+
+    expect(report.lost).toHaveLength(FEW);
+    expect(report.lost.every((name) => name.endsWith(' at feed, replayed'))).toBe(true);
+  }, 120_000);
+
+  it('a consumer that commits before it handles is found: what it skips when it dies is lost', async () => {
+    await scene.member('worker').start();
+    expect(await scene.settled()).toBe(true);
+
+    const report = await settledReport(null, { limit: 5, isCareless: true });
+
+    expect(report.lost).toHaveLength(WEBHOOKS / 2);
+    expect(report.lost.every((name) => name.endsWith(' at feed'))).toBe(true);
+  }, 120_000);
+
+  it('an event where its route does not lead, and one that came out of nothing, are found', async () => {
+    await scene.member('worker').start();
+    const consumer = await emptied(inbox.consumer(seed, { wait: 0 }));
+    const visits = await inbox.visits(consumer);
+    const [astray, known] = [visits.find(({ place }) => place === 'all'), provider.sent[1]];
+    const other = provider.sent.find(({ n }) => kindOf(n) === 'a');
+    const forged = { ...astray!, receivedAtMs: Date.now(), answeredAtMs: Date.now() };
+
+    const report = await reportOf([
+      ...visits, { ...forged, id: other?.ids[0] ?? '', bodyHash: other?.bodyHash ?? '', place: 'some' },
+      { ...forged, id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', bodyHash: known?.bodyHash ?? '' }, { ...forged, isReplayed: true },
+    ]);
+
+    expect(report.lost).toEqual([]);
+    expect(report.unexpected.map((name) => name.split(' ').slice(1).join(' ')).sort()).toEqual(['at all', 'at all, replayed', 'at some']);
+  }, 120_000);
+
+  /** Deletes some of this inbox' rows, of the receiver that gets everything and of the feed. */
+  async function remove(table: 'due_deliveries' | 'pull_items', condition: string): Promise<void> {
+    await query(database.url, `
+      delete from ${table} where (event_id, target_id) in (
+        select event_id, target_id from ${table} t join destinations d on d.environment_id = t.environment_id and d.id = t.target_id
+        where t.endpoint_id = (select id from endpoints order by created_at desc limit 1) and d.name in ('Receiver 0', 'Feed') and ${condition}
+        order by event_id limit ${FEW}) and ${condition}`);
+  }
+
+  async function emptied(consumer: Consumer): Promise<Consumer> {
+    expect(await scene.settled()).toBe(true);
+    consumer.start();
+    const isEmpty = await eventually(() => consumer.emptyInARow >= 2, OVER_MS_MAX);
+    await consumer.stop();
+    expect([isEmpty, consumer.wrongly, consumer.refusals]).toEqual([true, [], []]);
+    return consumer;
+  }
+
+  async function settledReport(replay: RangeReplay | null, how?: Parameters<Inbox['consumer']>[1]): Promise<Report> {
+    const consumer = await emptied(inbox.consumer(seed, { wait: 0, ...how }));
+    return reportOf(await inbox.visits(consumer), replay);
+  }
+
+  async function reportOf(visits: Awaited<ReturnType<Inbox['visits']>>, replay: RangeReplay | null = null): Promise<Report> {
+    const own = new Set(provider.sent.flatMap(({ ids }) => ids));
+    // The receiver keeps its record over all of these tests.
+    const first = provider.sent[0]?.firstTryAtMs ?? 0;
+    const ofThis = visits.filter(({ id, receivedAtMs }) => own.has(id) || receivedAtMs >= first);
+    return check(evidenceOf({ posted: provider.sent, visits: ofThis, places: inbox.places, replay, disruptions: [], outages: [] }));
+  }
+});

@@ -1,0 +1,92 @@
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { Inbox, type Job } from './inbox.js';
+import { runSeed } from './random.js';
+import { Scene } from './scene.js';
+import { emptyQueueTables, query } from './storage.js';
+
+const PAGE = 1_000;
+const EVENTS = 5_000;
+const FEW = 200;
+const LANES = 32;
+/** Fifteen seconds until a job counts as forgotten, three between two looks, and the starts of processes on busy cores. */
+const TAKEN_UP_MS_MAX = 15_000 + 3_000 + 12_000;
+const OVER_MS_MAX = 60_000;
+
+/** Contract, section 8: a job that a crash interrupts goes on from its last page; section 4: the queue may be emptied at any moment. */
+describe('replay jobs that are interrupted', () => {
+  const seed = runSeed();
+  let database: TestDatabase;
+  let scene: Scene;
+  let inbox: Inbox;
+  let other: Inbox;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const processes = { api: { ROLE: 'api' }, 'worker-1': { ROLE: 'worker' }, 'worker-2': { ROLE: 'worker' } };
+    scene = await Scene.open({ seed, databaseUrl: database.url, processes, isCalm: true }, ['api', 'worker-1']);
+    inbox = await Inbox.open(scene, ['api']);
+    other = await Inbox.open(scene, ['api']);
+    for (const [into, events] of [[inbox, EVENTS], [other, FEW]] as const) {
+      const provider = into.provider(seed, LANES);
+      provider.start();
+      await provider.reached(events);
+      await provider.stop();
+    }
+    expect(await scene.settled()).toBe(true);
+  }, 120_000);
+
+  afterAll(async () => {
+    await scene?.close();
+    await database?.drop();
+  }, 60_000);
+
+  it('a job whose worker was killed, and one that the emptied queue has lost, are taken up: nothing is enqueued twice and nothing is left out', async () => {
+    const { job: { id: cutId } } = await inbox.replay();
+    await inbox.jobWhen(cutId, ({ scanned }) => scanned >= PAGE, OVER_MS_MAX, 5);
+    await scene.member('worker-1').stop();
+    const interrupted = await inbox.job(cutId);
+    const { job: { id: lostId } } = await other.replay();
+    await emptyQueueTables(database.url);
+
+    await scene.member('worker-2').start();
+    const lost = await other.jobWhen(lostId, ({ state }) => state === 'completed', OVER_MS_MAX);
+    const cut = await inbox.jobWhen(cutId, ({ state }) => state === 'completed', OVER_MS_MAX);
+
+    expect(interrupted).toMatchObject({ state: 'running', resumed_from: null });
+    expect(interrupted.scanned % PAGE).toBe(0);
+    const [first, second] = await enqueued();
+    expect(interrupted.scanned).toBeLessThan(first?.events ?? 0);
+    expect(cut).toMatchObject({ state: 'completed', resumed_from: interrupted.scanned, ...countsOf(first) });
+    expect(lost).toMatchObject({ state: 'completed', resumed_from: null, ...countsOf(second) });
+    expect(Date.parse(lost.started_at ?? '') - Date.parse(lost.created_at)).toBeLessThan(TAKEN_UP_MS_MAX);
+    expect(await scene.settled()).toBe(true);
+    expect((await enqueued()).map(({ once }) => once)).toEqual([cut.enqueued, lost.enqueued]);
+  }, 180_000);
+
+  /** Of each endpoint: its events, what was routed of them, and how much of that replays have enqueued exactly once, or not so. */
+  function enqueued(): Promise<Enqueued[]> {
+    return query(database.url, `
+      select count(distinct event_id)::int as events, count(*)::int as routed,
+             count(*) filter (where replays = 1)::int as once, count(*) filter (where replays <> 1)::int as "notOnce"
+      from (
+        select endpoint_id, event_id, target_id, count(*) filter (where replayed) as replays from (
+          select endpoint_id, event_id, target_id, replayed from deliveries
+          union all select endpoint_id, event_id, target_id, replayed from due_deliveries
+        ) all_of_them group by endpoint_id, event_id, target_id
+      ) each join endpoints on endpoints.id = endpoint_id group by endpoint_id, created_at order by created_at`);
+  }
+});
+
+interface Enqueued {
+  events: number;
+  routed: number;
+  once: number;
+  notOnce: number;
+}
+
+/** What a job must have counted that was to send everything once. */
+function countsOf(found: Enqueued | undefined): Partial<Job> {
+  expect(found).toMatchObject({ once: found?.routed, notOnce: 0 });
+  return { scanned: found?.events, replayed: found?.events, enqueued: found?.routed, skipped: 0, excluded: 0 };
+}

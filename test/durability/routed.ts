@@ -1,0 +1,140 @@
+import { idTimeMs, parseId } from '../../src/kernel/ids.js';
+import type { Arrival, Disruption, Evidence, Outage, Sent } from './checker.js';
+import { kindOf, type Kind } from './payload.js';
+
+/** What a provider knows of one webhook. */
+export interface Posted extends Sent {
+  n: number;
+  /** Of the body's value: what a consumer that pulls can compare. */
+  meaning: string;
+  firstTryAtMs: number;
+  /** Tries without an answer of 200: each may have been stored under an id that nobody was told. */
+  unanswered: number;
+}
+
+/** A place that a route leads to. */
+export interface Place {
+  name: string;
+  /** What the route's filter lets through; null for all. */
+  kinds: readonly Kind[] | null;
+  /** Whether it is pulled from: then its arrivals carry the meaning as their hash. */
+  isPulled: boolean;
+}
+
+/** A delivery as the place knows that got it. */
+export interface Visit extends Arrival {
+  place: string;
+  isReplayed: boolean;
+}
+
+/** A replay of everything up to a time. */
+export interface RangeReplay {
+  askedAtMs: number;
+  untilMs: number;
+}
+
+/** Everything that is known from outside. */
+export interface Observed {
+  posted: readonly Posted[];
+  visits: readonly Visit[];
+  places: readonly Place[];
+  replay: RangeReplay | null;
+  disruptions: readonly Disruption[];
+  outages: readonly Outage[];
+}
+
+/** An event that was stored: its id was answered, or it showed up from a try that got no answer. */
+interface Stored {
+  id: string;
+  posted: Posted;
+  acceptedAtMs: number | null;
+}
+
+/**
+ * Says what of receiving must have come where, in the checker's terms: one message for each event and each place that
+ * its routes lead to, and another one for its replay. An event that shows up anywhere must come everywhere.
+ */
+export function evidenceOf(observed: Observed): Evidence {
+  const { posted, places, replay, disruptions, outages } = observed;
+  const events = storedOf(observed);
+  const byName = groupBy(observed.visits, labelOf);
+  const cameReplayed = new Set(observed.visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
+  const sent: Sent[] = posted.filter(({ ids }) => ids.length === 0).map(({ key, bodyHash }) => ({ key, bodyHash, ids: [], acceptedAtMs: null }));
+  const arrivals = new Map<Visit, string>(observed.visits.map((visit) => [visit, labelOf(visit)]));
+  for (const event of events) {
+    const mustComeAgain = replay !== null && (isSurelyIn(replay, event) || (isIn(replay, event) && cameReplayed.has(event.id)));
+    for (const place of places.filter(({ kinds }) => kinds === null || kinds.includes(kindOf(event.posted.n)))) {
+      const [first, again] = [label(event.id, place.name, false), label(event.id, place.name, true)];
+      const visits = byName.get(first) ?? [];
+      // A replay ends what still waits for another try: then it stands for the first delivery, whose failed tries were its own.
+      const isOvertaken = mustComeAgain && !visits.some(({ status }) => status >= 200 && status < 300);
+      if (isOvertaken) for (const visit of visits) arrivals.set(visit, again);
+      if (!isOvertaken) sent.push(expected(first, event, place, event.acceptedAtMs));
+      if (mustComeAgain) sent.push(expected(again, event, place, replay.askedAtMs));
+    }
+  }
+  return { sent, arrivals: [...arrivals].map(([visit, id]) => ({ ...visit, id })), disruptions, outages };
+}
+
+/** Events that came by a replay. */
+export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
+  return new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
+}
+
+/** Items of a feed that came behind one whose first try began only after they had been accepted. */
+export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
+  const events = new Map(storedOf(observed).map((event) => [event.id, event]));
+  const wrong: string[] = [];
+  for (const { name } of observed.places.filter(({ isPulled }) => isPulled)) {
+    let latestMs = 0;
+    for (const { id } of observed.visits.filter(({ place, isReplayed }) => place === name && !isReplayed)) {
+      const { posted, acceptedAtMs } = events.get(id) ?? {};
+      if (acceptedAtMs && acceptedAtMs < latestMs) wrong.push(id);
+      latestMs = Math.max(latestMs, posted?.firstTryAtMs ?? 0);
+    }
+  }
+  return wrong;
+}
+
+function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits' | 'places'>): Stored[] {
+  const events = new Map<string, Stored>();
+  for (const each of posted) for (const id of each.ids) events.set(id, { id, posted: each, acceptedAtMs: each.acceptedAtMs });
+  const unanswered = posted.filter((each) => each.unanswered > 0);
+  const byHash = new Map(unanswered.flatMap((each) => [[each.bodyHash, each] as const, [each.meaning, each] as const]));
+  const strays = new Map<Posted, number>();
+  for (const { id, bodyHash, place } of visits) {
+    const found = byHash.get(bodyHash);
+    if (events.has(id) || !found || !places.some(({ name }) => name === place)) continue;
+    strays.set(found, (strays.get(found) ?? 0) + 1);
+    // More events than tries came out of nothing: the checker is not told of those.
+    if ((strays.get(found) ?? 0) <= found.unanswered) events.set(id, { id, posted: found, acceptedAtMs: null });
+  }
+  return [...events.values()];
+}
+
+function expected(id: string, { posted }: Stored, place: Place, acceptedAtMs: number | null): Sent {
+  return { key: id, bodyHash: place.isPulled ? posted.meaning : posted.bodyHash, ids: [id], acceptedAtMs };
+}
+
+const label = (id: string, place: string, isReplayed: boolean): string => `${id} at ${place}${isReplayed ? ', replayed' : ''}`;
+const labelOf = ({ id, place, isReplayed }: Visit): string => label(id, place, isReplayed);
+
+function isIn({ untilMs }: RangeReplay, { id }: Stored): boolean {
+  const parsed = parseId('evt', id);
+  return parsed !== null && idTimeMs(parsed) <= untilMs;
+}
+
+/** What was accepted while the replay was asked for may have come too late for it. */
+function isSurelyIn(replay: RangeReplay, event: Stored): boolean {
+  return isIn(replay, event) && event.acceptedAtMs !== null && event.acceptedAtMs < replay.askedAtMs;
+}
+
+function groupBy<T>(from: readonly T[], nameOf: (each: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const each of from) {
+    const known = groups.get(nameOf(each));
+    if (known) known.push(each);
+    else groups.set(nameOf(each), [each]);
+  }
+  return groups;
+}
