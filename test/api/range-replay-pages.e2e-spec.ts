@@ -63,8 +63,12 @@ describe('the pages of a replay job', () => {
     expect(await enqueued(sql, inlet)).toHaveLength(1_000);
   });
 
-  it('with an Idempotency-Key a worker finds the job as fast as without one', async () => {
+  it('with an Idempotency-Key a worker hears of the job once it is committed', async () => {
     const { inlet } = await backlog(server, sql, [destination], 3);
+    await sql.rows(`create function commit_slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return null; end $$`);
+    await sql.rows(`
+      create constraint trigger commit_slowly after insert on replay_jobs deferrable initially deferred
+      for each row when (new.endpoint_id = '${uuidOf(inlet.id)}') execute function commit_slowly()`);
 
     const { id } = expectStatus(await askReplay(server, inlet, {}, { 'idempotency-key': randomUUID() }), 202).json;
 
@@ -111,6 +115,25 @@ describe('the pages of a replay job', () => {
       expect(job.finished_at).not.toBeNull();
       expect((await enqueued(sql, inlet)).map(({ event }) => event)).toEqual(uuids.slice(1_500));
       expectStatus(await askReplay(server, inlet), 202);
+    });
+
+    it('whoever else has its row for a moment does not end the job', async () => {
+      const { id, letGo } = await held();
+      const second = new pg.Client({ connectionString: server.databaseUrl });
+      await second.connect();
+      try {
+        await second.query('begin');
+        const locked = second.query('select id from replay_jobs where id = $1 for update', [uuidOf(id)]);
+        await waiting('select id from replay_jobs%');
+
+        await letGo();
+        await locked;
+        await waiting('%from replay_jobs where environment_id = $1 and id = $2 for update');
+      } finally {
+        await second.end();
+      }
+
+      expect(await jobIn(server, id, 'completed', BEFORE_RECONCILER_MS)).toMatchObject({ scanned: 2_500, enqueued: 2_500, resumed_from: null });
     });
 
     it('the job of an endpoint that is deleted fails behind it, with a sentence', async () => {
