@@ -161,7 +161,19 @@ describe('whether a destination can be reached', () => {
       expect(await count()).toBe(before);
     });
 
-    it.each(['sqs', 'mirror'])('422: %s comes in a later release', async (type) => {
+    it('201: a mirror is probed like an https destination, and 422 with connectivity when nobody is there', async () => {
+      const before = await count();
+
+      const [created, refused] = [await create({ type: 'mirror', url: receiver.url }), await create({ type: 'mirror', url: `http://127.0.0.1:${closedPort}/` })];
+
+      expect(created.json).toMatchObject({ type: 'mirror', validation: 'valid', status: 'active' });
+      expectRefusal(refused, 422);
+      expect(refused.json.error.details.check).toBe('connectivity');
+      expect(await count()).toBe(before + 1);
+      expect((await check({ type: 'mirror', url: receiver.url })).json.ok).toBe(true);
+    });
+
+    it.each(['sqs'])('422: %s comes in a later release', async (type) => {
       const config = { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/q', region: 'eu-west-1' };
       const settings = { type, url: receiver.url, config, credentials: CREDENTIALS };
 
