@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 
 const { $schema: _schema, module: _module, ...swc } = JSON.parse(readFileSync(new URL('./.swcrc', import.meta.url), 'utf8'));
 
@@ -31,6 +32,8 @@ const withServer = {
 
 export default {
   testTimeout: 30_000,
+  // Much of a suite is waiting for what a server does: two at a time even where there are two cores only.
+  maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
     { ...withServer, displayName: 'e2e', testRegex: '/test/(api|conformance|architecture|extensions)/.*\\.(e2e-)?spec\\.ts$' },
