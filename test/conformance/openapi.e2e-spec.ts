@@ -278,6 +278,8 @@ it('conforms: endpoints', async () => {
     await call(200, 'POST', `/v1/replays/${job}/stop`);
     await call(200, 'GET', `/v1/replays/${job}`);
     await call(200, 'GET', '/v1/replays?limit=1');
+    // An open transaction of another suite holds items back for as long as it lasts.
+    await until(`/v1/pull/${pull}?limit=1`, (json) => json.data.length === 1);
     const { next_cursor: cursor } = (await call(200, 'GET', `/v1/pull/${pull}?limit=1`)).json;
     await call(200, 'POST', `/v1/pull/${pull}/ack`, { cursor });
     await call(200, 'GET', `/v1/metrics?key=${id}`);
