@@ -29,6 +29,7 @@ const TARGET: Target = {
   type: 'https',
   url: new URL('https://example.com/hook'),
   config: {},
+  credentials: null,
   status: 'active',
   disabledReason: null,
   signingKeys: [NEW_KEY],

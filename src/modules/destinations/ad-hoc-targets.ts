@@ -47,6 +47,7 @@ export class AdHocTargets {
       type: 'https',
       url: verdict.url,
       config: {},
+      credentials: null,
       status: 'active',
       disabledReason: null,
       signingKeys: await this.environments.signingKeys(environmentId),

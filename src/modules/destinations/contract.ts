@@ -15,6 +15,8 @@ export interface Target {
   type: string;
   url: URL | null;
   config: Record<string, unknown>;
+  /** What its type signs in with; never logged. */
+  credentials: Record<string, string> | null;
   status: 'active' | 'disabled';
   disabledReason: string | null;
   /** Keys that sign, newest first: two while a rotation's grace lasts. */

@@ -42,7 +42,11 @@ export class DestinationTargets {
     if (row === null) return null;
     // Noted before the secrets are read: a change in between must find it.
     if (secretNames(row.headers).length > 0) this.withSecrets.add(key);
-    return targetOf(row, this.secrets.signingKeys(row), await this.headerSecrets.resolve(row.environmentId, row.headers));
+    return targetOf(row, {
+      signingKeys: this.secrets.signingKeys(row),
+      credentials: this.secrets.openCredentials(row),
+      headers: await this.headerSecrets.resolve(row.environmentId, row.headers),
+    });
   }
 
   private forget(key: string): void {

@@ -3,8 +3,14 @@ import { normalizeForwardedHeaders } from '#engine/headers.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { adapterConfig, failureThreshold, retryPolicy } from './settings.js';
 
-/** A stored destination as deliveries see it: signed with these keys, and with the values of its headers' secrets. */
-export function targetOf(row: DestinationEntity, signingKeys: readonly Buffer[], headers: Readonly<Record<string, string>>): Target {
+/** What of a stored destination is sealed, opened. */
+export interface Opened extends Pick<Target, 'signingKeys' | 'credentials'> {
+  /** With the values of their secrets. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** A stored destination as deliveries see it. */
+export function targetOf(row: DestinationEntity, { signingKeys, credentials, headers }: Opened): Target {
   return {
     environmentId: row.environmentId,
     targetId: row.id,
@@ -12,6 +18,7 @@ export function targetOf(row: DestinationEntity, signingKeys: readonly Buffer[],
     type: row.type,
     url: row.url !== null && URL.canParse(row.url) ? new URL(row.url) : null,
     config: adapterConfig(row.config),
+    credentials,
     status: row.status,
     disabledReason: row.disabledReason,
     signingKeys,
