@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { DIGITS, MARK, writeNumber } from './protocol.mjs';
+import { DIGITS, MARK, SPREAD, writeNumber } from './protocol.mjs';
 
 const READ_BYTES = 16_384;
 const HEAD_END = '\r\n\r\n';
@@ -10,19 +10,21 @@ const UUID = `00000000-0000-4000-8000-${'0'.repeat(UUID_DIGITS)}`;
 /**
  * The bytes of one POST, with the places that change from message to message.
  *
- * @typedef {{ bytes: Buffer, numberAt: number, keyAt: number }} Template
+ * `spread`: that many addresses take turns; the path holds `%%%%` where their number stands.
  *
- * @param {{ path: string, headers: Record<string, string>, body: string, hasKey: boolean }} request
+ * @typedef {{ bytes: Buffer, numberAt: number, keyAt: number, spread: number, spreadAt: number }} Template
+ *
+ * @param {{ path: string, headers: Record<string, string>, body: string, hasKey: boolean, spread?: number }} request
  * @returns {Template}
  */
-export function template({ path, headers, body, hasKey }) {
+export function template({ path, headers, body, hasKey, spread = 0 }) {
   const length = String(Buffer.byteLength(body));
   const fields = { host: 'localhost', 'content-type': 'application/json', ...headers, 'content-length': length };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `POST ${path} HTTP/1.1\r\n${lines.join('')}${hasKey ? `idempotency-key: ${UUID}\r\n` : ''}\r\n`;
   const bytes = Buffer.from(head + body);
   const keyAt = hasKey ? bytes.indexOf(UUID) + UUID.length - UUID_DIGITS : -1;
-  return { bytes, numberAt: bytes.indexOf(MARK) + 1, keyAt };
+  return { bytes, numberAt: bytes.indexOf(MARK) + 1, keyAt, spread, spreadAt: bytes.indexOf(SPREAD) };
 }
 
 /**
@@ -55,9 +57,10 @@ export class Connection {
   send(number) {
     this.number = number;
     this.#isBusy = true;
-    const { numberAt, keyAt } = this.template;
+    const { numberAt, keyAt, spread, spreadAt } = this.template;
     writeNumber(this.#bytes, numberAt, number, DIGITS);
     if (keyAt >= 0) writeNumber(this.#bytes, keyAt, number, UUID_DIGITS);
+    if (spread > 0) writeNumber(this.#bytes, spreadAt, number % spread, SPREAD.length);
     this.#socket ??= this.#connect();
     // The same bytes serve every request: by the time the answer is here they have long left.
     this.#socket.write(this.#bytes);

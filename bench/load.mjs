@@ -20,7 +20,11 @@ const LAST_ANSWERS_MS = 10_000;
 /** @typedef {{ backlog?: number, perSecond?: number, count?: number }} Form */
 /** @typedef {Parameters<typeof template>[0]} Request */
 /** `accepts`: the status that says accepted. */
-/** @typedef {Form & { ports: number[], connections: number, countsPort: number, first: number, request: Request, accepts: number }} Order */
+/**
+ * `copies`: how often each message comes to the receiver.
+ *
+ * @typedef {Form & { ports: number[], connections: number, countsPort: number, first: number, request: Request, accepts: number, copies: number }} Order
+ */
 
 class Run {
   #sent = 0;
@@ -80,7 +84,7 @@ class Run {
     const taken = this.#sent - this.#failed;
     if (this.#isStopping) return 0;
     if (perSecond !== undefined) return this.#due - this.#sent;
-    return Math.min((backlog ?? Infinity) - (taken - this.#received), (count ?? Infinity) - taken);
+    return Math.min((backlog ?? Infinity) / this.order.copies - (taken - this.#received), (count ?? Infinity) - taken);
   }
 
   #pump() {
@@ -125,7 +129,7 @@ class Run {
   #delivered(chunk) {
     // A count is 4 bytes written at once on loopback; one that came in two pieces is left out for the next.
     if (chunk.length % 4 !== 0) return;
-    this.#received = chunk.readUInt32LE(chunk.length - 4);
+    this.#received = chunk.readUInt32LE(chunk.length - 4) / this.order.copies;
     this.#pump();
   }
 

@@ -3,6 +3,9 @@
 /** Stands in front of the message number in a payload; occurs nowhere else in a body. */
 export const MARK = '#';
 
+/** Stands in a path for the number of one of several addresses. */
+export const SPREAD = '%%%%';
+
 /** Digits of a message number. */
 export const DIGITS = 10;
 

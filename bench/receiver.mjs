@@ -1,7 +1,8 @@
 /**
  * The receiver of the bench, a process of its own: a raw HTTP/1.1 server that answers and counts.
  *
- * `/ok` answers 200 at once and notes when each message number came first; `/slow?ms=100` does so after a while;
+ * `/ok` answers 200 at once and notes when each message number came first, `/copy?3/100` the third of a hundred of them;
+ * `/slow?ms=100` does so after a while; `/mute` answers and notes nothing;
  * `/hang` and `/fail` answer 200 until they are told to break (a destination is probed when it is created), and then
  * never or with 500. A second port, which the command can close, stands for a receiver that refuses.
  */
@@ -25,11 +26,15 @@ let unique = 0;
 let total = 0;
 let isBroken = false;
 
-/** @param {Buffer} chunk @param {number} from @param {number} to */
-function count(chunk, from, to) {
+/**
+ * A message that comes in copies has a place for each.
+ *
+ * @param {Buffer} chunk @param {number} from @param {number} to
+ */
+function count(chunk, from, to, copy = 0, copies = 1) {
   const mark = chunk.indexOf(MARK_BYTE, from);
   if (mark < 0 || mark + DIGITS >= to) return;
-  const index = readNumber(chunk, mark + 1) - first;
+  const index = (readNumber(chunk, mark + 1) - first) * copies + copy;
   // A late message of an earlier row belongs to nobody's figures.
   if (index < 0 || index >= MESSAGES_MAX) return;
   total++;
@@ -45,6 +50,10 @@ function answer(socket, head, chunk, bodyAt, end) {
   if (path === '/ok') {
     socket.write(OK, 'latin1');
     count(chunk, bodyAt, end);
+  } else if (path.startsWith('/copy?')) {
+    socket.write(OK, 'latin1');
+    const slash = path.indexOf('/', 6);
+    count(chunk, bodyAt, end, Number(path.slice(6, slash)), Number(path.slice(slash + 1)));
   } else if (path.startsWith('/slow?ms=')) {
     count(chunk, bodyAt, end);
     setTimeout(() => socket.write(OK, 'latin1'), Number(path.slice('/slow?ms='.length)));

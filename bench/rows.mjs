@@ -1,4 +1,5 @@
 import { startLimit } from './limit/subject.mjs';
+import { fanOuts } from './fan-out.mjs';
 import { pull, receive, replay } from './inbound.mjs';
 import { scale } from './scale.mjs';
 import { receiver, withService, withSubject } from './subjects.mjs';
@@ -104,4 +105,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [limit, service, receive, pull, replay, failing, refused, hanging, limited, apart, scale];
+export const BLOCKS = [limit, service, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, apart, scale];

@@ -61,14 +61,25 @@ const FILL_WITHIN_MS = 300_000;
 
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** `receive`: the receive URL's path and the headers of a provider, in place of a send. */
-/** @typedef {{ destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> } }} To */
+/**
+ * `receive`: the receive URL's path and the headers of a provider, in place of a send. `emit`: an application's path, or
+ * the one of several with `%%%%` in it, in place of a send; each message comes to the receiver in so many copies.
+ *
+ * @typedef {{
+ *   destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> },
+ *   emit?: { path: string, spread?: number, copies: number },
+ * }} To
+ */
 
 /** @param {Bench} bench @param {Subject} subject @param {To} to @param {import('./load.mjs').Form} form */
-function order(bench, subject, { destination = subject.destination, hasKey = false, receive }, form) {
+function order(bench, subject, { destination = subject.destination, hasKey = false, receive, emit }, form) {
   const { connections, countsPort, nextNumber: first } = bench;
-  const shared = { kind: 'start', ports: subject.ports, connections, countsPort, first };
+  const shared = { kind: 'start', ports: subject.ports, connections, countsPort, first, copies: emit?.copies ?? 1 };
   if (receive) return { ...shared, request: { ...receive, body: payload(PAYLOAD_BYTES), hasKey: false }, accepts: 200, ...form };
+  if (emit) {
+    const body = `{"event_type":"order.paid","payload":${payload(PAYLOAD_BYTES)}}`;
+    return { ...shared, request: { path: emit.path, spread: emit.spread, headers: subject.headers, body, hasKey }, accepts: 202, ...form };
+  }
   const body = `{"destination":"${destination}","event_type":"order.paid","payload":${payload(PAYLOAD_BYTES)}}`;
   const request = { path: '/v1/send', headers: subject.headers, body, hasKey };
   return { ...shared, request, accepts: 202, ...form };
@@ -101,6 +112,16 @@ export async function fill(bench, subject, destination, count) {
  */
 export async function fillEndpoint(bench, subject, receive, count) {
   await send(bench, order(bench, subject, { receive }, { count }), count);
+}
+
+/**
+ * The same for messages to applications.
+ *
+ * @param {Bench} bench @param {Subject} subject @param {NonNullable<To['emit']>} emit @param {number} count
+ */
+export async function fillApplications(bench, subject, emit, count) {
+  await bench.receiver.ask({ kind: 'reset', first: bench.nextNumber });
+  await send(bench, order(bench, subject, { emit }, { count, backlog: BACKLOG_MAX }), count);
 }
 
 /** @param {Bench} bench @param {object} order @param {number} count */
@@ -138,7 +159,8 @@ export async function measure(bench, subject, { perSecond, ...to } = {}) {
 
   const sent = await load.ask({ kind: 'stop' });
   bench.nextNumber += sent.sentAt.length;
-  await drain(receiver, sent.accepted);
+  const copies = to.emit?.copies ?? 1;
+  await drain(receiver, sent.accepted * copies);
   const received = await receiver.ask({ kind: 'collect' });
   await sleep(SETTLE_MS);
   const countersAfter = await databaseCounters(database.client, subject.database);
@@ -146,11 +168,11 @@ export async function measure(bench, subject, { perSecond, ...to } = {}) {
   const deliveries = received.receivedAt.filter((/** @type {number} */ at) => at >= fromMs && at < untilMs).length;
   return {
     deliveriesPerSecond: (deliveries * 1000) / (untilMs - fromMs),
-    ...latencies(sent, received.receivedAt, fromMs, untilMs),
+    ...latencies(sent, received.receivedAt, copies, [fromMs, untilMs]),
     ...cpuPerDelivery(cpuBefore, cpuAfter, deliveries),
     commits: (countersAfter.commits - countersBefore.commits) / received.unique,
     walBytes: (countersAfter.walBytes - countersBefore.walBytes) / received.unique,
-    lost: countLost(sent.acceptedAt, received.receivedAt),
+    lost: countLost(sent.acceptedAt, received.receivedAt, copies),
     duplicates: received.total - received.unique,
     refusals: sent.refusals,
   };
@@ -170,16 +192,16 @@ async function drain(receiver, accepted) {
  * Of the messages that left (or were due to leave) within the window.
  *
  * @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent @param {Float64Array} receivedAt
- * @param {number} fromMs @param {number} untilMs
+ * @param {number} copies @param {[fromMs: number, untilMs: number]} window
  */
-function latencies({ sentAt, acceptedAt }, receivedAt, fromMs, untilMs) {
-  const accept = new Float64Array(sentAt.length);
-  const receipt = new Float64Array(sentAt.length);
-  const total = new Float64Array(sentAt.length);
+function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, untilMs]) {
+  const [accept, receipt, total] = [1, 2, 3].map(() => new Float64Array(sentAt.length * copies));
   let count = 0;
-  for (const [i, leftAt] of sentAt.entries()) {
+  for (let at = 0; at < sentAt.length * copies; at++) {
+    const i = Math.floor(at / copies);
+    const leftAt = sentAt[i] ?? 0;
     const answeredAt = acceptedAt[i] ?? 0;
-    const arrivedAt = receivedAt[i] ?? 0;
+    const arrivedAt = receivedAt[at] ?? 0;
     if (leftAt < fromMs || leftAt >= untilMs || answeredAt === 0 || arrivedAt === 0) continue;
     accept[count] = answeredAt - leftAt;
     // The message may be there before the generator has read its 202.
@@ -204,9 +226,9 @@ function cpuPerDelivery(before, after, deliveries) {
   return { cpuMicros, idle, others: Math.max(0, 1 - idle - ours) };
 }
 
-/** @param {Float64Array} acceptedAt @param {Float64Array} receivedAt */
-function countLost(acceptedAt, receivedAt) {
+/** @param {Float64Array} acceptedAt @param {Float64Array} receivedAt @param {number} copies */
+function countLost(acceptedAt, receivedAt, copies) {
   let lost = 0;
-  for (const [i, at] of acceptedAt.entries()) if (at !== 0 && !receivedAt[i]) lost++;
+  for (let at = 0; at < acceptedAt.length * copies; at++) if (acceptedAt[Math.floor(at / copies)] && !receivedAt[at]) lost++;
   return lost;
 }

@@ -7,22 +7,25 @@ import { HttpModule } from './http/http.module.js';
 import type { Config } from './kernel/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
 import { queueOptions } from './kernel/queue.js';
+import { ApplicationsModule } from './modules/applications/applications.module.js';
 import { AuthModule } from './modules/auth/auth.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
 import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
+import { EventTypesModule } from './modules/event-types/event-types.module.js';
 import { EventsModule } from './modules/events/events.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
 import { ReplayModule } from './modules/replay/replay.module.js';
 import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
+import { SystemEventsModule } from './modules/system-events/system-events.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 
 /** The table of contents: every module, in the order in which data flows. */
 @Module({})
 export class AppModule {
-  static with(config: Config, dataSource: DataSource, extensions: Type[]): DynamicModule {
+  static with(config: Config, dataSource: DataSource, extensions: (Type | DynamicModule)[]): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -35,12 +38,15 @@ export class AppModule {
         AuthModule,
         SecretsModule,
         DestinationsModule,
+        ApplicationsModule,
         SendModule,
         EndpointsModule,
+        EventTypesModule,
         EventsModule,
         PullModule,
         MetricsModule,
         ReplayModule.for(config.role),
+        SystemEventsModule,
         DeliveryModule.for(config.role),
         ...extensions,
       ],

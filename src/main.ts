@@ -43,10 +43,11 @@ async function start(config: Config, logger: Logger): Promise<Running> {
 }
 
 async function startApp(complete: Config, logger: Logger): Promise<NestFastifyApplication> {
-  const source = dataSource(complete.databaseUrl, complete.databasePoolSize);
+  const extensions = await loadExtensions(complete.extensions);
+  const source = dataSource(complete.databaseUrl, complete.databasePoolSize, extensions.flatMap(({ entities }) => entities));
   await connect(source, () => logger.warn('Waiting for the database at DATABASE_URL.'));
-  await runMigrations(source);
-  const module = AppModule.with(complete, source, await loadExtensions(complete.extensions));
+  await runMigrations(source, extensions);
+  const module = AppModule.with(complete, source, extensions.map(({ imported }) => imported(complete.role)));
   const app = await NestFactory.create<NestFastifyApplication>(module, createAdapter(new Ids(new SystemClock()), logger), {
     logger: new PinoLogger(logger),
     abortOnError: false,

@@ -1,5 +1,6 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { dataSource } from './data-source.js';
+import type { LoadedExtension } from './extensions.js';
 
 const ATTEMPTS = 30;
 const RETRY_MS = 1_000;
@@ -42,16 +43,37 @@ async function beginEpoch(runner: QueryRunner): Promise<void> {
   await runner.commitTransaction();
 }
 
-/** Brings a connected database up to date. Several processes may start at once: an advisory lock puts them in line. */
-export async function runMigrations(source: DataSource): Promise<void> {
+/** What of an extension concerns the schema. */
+type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
+
+/**
+ * Brings a connected database up to date, with the tables of extensions after our own. Several processes may start at
+ * once: an advisory lock puts them in line.
+ */
+export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
   const runner = source.createQueryRunner();
   try {
     await runner.query(`select pg_advisory_lock(hashtext('posthorn migrations'))`);
     await source.runMigrations();
     await beginEpoch(runner);
+    for (const extension of extensions) await migrateExtension(source, extension);
   } finally {
     await runner.query(`select pg_advisory_unlock(hashtext('posthorn migrations'))`).catch(() => undefined);
     await runner.release();
+  }
+}
+
+/** Recorded in `<name>_migrations`: without the extension nobody reads that, and its tables stay as they are. */
+async function migrateExtension(source: DataSource, { name, migrations }: ExtensionTables): Promise<void> {
+  if (migrations.length === 0) return;
+  const own = new DataSource({ ...source.options, entities: [], migrations: [...migrations], migrationsTableName: `${name}_migrations` });
+  try {
+    await own.initialize();
+    await own.runMigrations();
+  } catch (error) {
+    throw new Error(`The migrations of the extension ${name} failed: ${(error as Error).message}`);
+  } finally {
+    if (own.isInitialized) await own.destroy();
   }
 }
 

@@ -114,8 +114,9 @@ async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened:
 
 function opened(config: Config, database: Database): Opened {
   const store = new KeyringStore(database);
+  const clock = new SystemClock();
   const keyringOf = async (masterKey: Buffer): Promise<Keyring> => {
-    const keyring = new Keyring(store, new Notifications(config, database), { masterKey }, new SystemClock());
+    const keyring = new Keyring(store, new Notifications(config, database, clock), { masterKey }, clock);
     await keyring.load();
     return keyring;
   };

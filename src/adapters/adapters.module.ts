@@ -4,7 +4,9 @@ import { MirrorAdapter } from './mirror.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 import { PullAdapter } from './pull.js';
+import { SqsAdapter } from './sqs.js';
+import { Queues } from './sqs/queues.js';
 
 /** The built-in destination types, registered as an extension registers its own. */
-@Module({ providers: [HttpsAdapter, MirrorAdapter, OwnHost, Probe, PullAdapter] })
+@Module({ providers: [HttpsAdapter, MirrorAdapter, OwnHost, Probe, PullAdapter, Queues, SqsAdapter] })
 export class AdaptersModule {}

@@ -1,9 +1,12 @@
+import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { Draft, Outgoing, Target } from '#modules/destinations/contract.js';
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
+import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
+import { privateKeyOf } from '#engine/signing.js';
 import { headersOf, HttpsAdapter } from './https.js';
 import type { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
@@ -26,6 +29,7 @@ const TARGET: Target = {
   environmentId: 1,
   targetId: '0190f0a0-0000-0000-0000-000000000001',
   destinationId: '0190f0a0-0000-0000-0000-000000000001',
+  ownerId: null,
   type: 'https',
   url: new URL('https://example.com/hook'),
   config: {},
@@ -33,9 +37,12 @@ const TARGET: Target = {
   status: 'active',
   disabledReason: null,
   signingKeys: [NEW_KEY],
+  privateKeys: [],
+  legacySignature: null,
   headers: {},
   retry: DEFAULT_RETRY_POLICY,
   ratePerSecond: null,
+  concurrency: null,
   timeoutMs: 1_234,
   failureThreshold: 10,
 };
@@ -87,17 +94,31 @@ describe('headersOf', () => {
   it('is verified by the reference library with either secret of a rotation', () => {
     const atMs = new Date().getTime();
 
-    const headers = headersOf({ ...OUTGOING, atMs }, { headers: {}, signingKeys: [NEW_KEY, OLD_KEY] });
+    const headers = headersOf({ ...OUTGOING, atMs }, { ...TARGET, signingKeys: [NEW_KEY, OLD_KEY] });
 
     for (const key of [NEW_KEY, OLD_KEY]) {
       expect(new Webhook(key.toString('base64')).verify(OUTGOING.body, headers)).toEqual({ test: 2432232314 });
     }
   });
 
+  it('adds the asymmetric signature and the old one where the target has them', () => {
+    const legacySignature = { ...DEFAULT_LEGACY_SCHEME, header: 'X-Acme-Signature', timestampHeader: 'X-Acme-Time', key: OLD_KEY };
+
+    const headers = headersOf(
+      { ...OUTGOING, headers: { 'x-acme-signature': 'forged' } }, { ...TARGET, privateKeys: [privateKeyOf(Buffer.alloc(32, 3))], legacySignature },
+    );
+
+    expect(headers).toMatchObject({
+      'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}= v1a,[A-Za-z0-9+/]{86}==$/) as string,
+      'x-acme-signature': createHmac('sha256', OLD_KEY).update(OUTGOING.body).digest('hex'),
+      'x-acme-time': headers['webhook-timestamp'],
+    });
+  });
+
   it('lets the message win over the destination, and ours over both', () => {
     const fixed = { a: 'fixed', b: 'fixed', 'webhook-id': 'forged', 'content-type': 'text/plain' };
 
-    const headers = headersOf({ ...OUTGOING, headers: { b: 'message', 'user-agent': 'forged' } }, { headers: fixed, signingKeys: [NEW_KEY] });
+    const headers = headersOf({ ...OUTGOING, headers: { b: 'message', 'user-agent': 'forged' } }, { ...TARGET, headers: fixed });
 
     expect(headers).toMatchObject({
       a: 'fixed', b: 'message', 'webhook-id': OUTGOING.webhookId, 'content-type': 'application/json', 'user-agent': 'Posthorn/0.1',

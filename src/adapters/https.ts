@@ -1,6 +1,7 @@
 import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import { legacyHeaders } from '#engine/legacy-signature.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
 import { excerptOf } from './excerpt.js';
@@ -55,17 +56,21 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 }
 
+/** What of a target becomes headers. */
+export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
+
 /** The message's headers win over the destination's, and ours over both: what a receiver verifies is never a caller's. */
-export function headersOf(outgoing: Outgoing, { headers: fixed, signingKeys }: Pick<Target, 'headers' | 'signingKeys'>): Record<string, string> {
+export function headersOf(outgoing: Outgoing, target: HeaderSources): Record<string, string> {
   const { webhookId, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
-  const headers: Record<string, string> = { ...fixed, ...outgoing.headers };
+  const headers: Record<string, string> = { ...target.headers, ...outgoing.headers };
+  if (target.legacySignature !== null) Object.assign(headers, legacyHeaders(target.legacySignature, webhookId, timestampSeconds, body));
   // A received event brings the type it came with; a sent one is always JSON.
   headers['content-type'] = outgoing.headers?.['content-type'] ?? 'application/json';
   headers['user-agent'] = USER_AGENT;
   headers['webhook-id'] = webhookId;
   headers['webhook-timestamp'] = String(timestampSeconds);
-  headers['webhook-signature'] = signatureHeader(signingKeys, webhookId, timestampSeconds, body);
+  headers['webhook-signature'] = signatureHeader(target.signingKeys, webhookId, timestampSeconds, body, target.privateKeys);
   if (replayed) headers['webhook-replayed'] = 'true';
   if (traceparent !== null) headers['traceparent'] = traceparent;
   return headers;

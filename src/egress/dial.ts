@@ -81,7 +81,7 @@ function portOf({ port, protocol }: buildConnector.Options): number {
 }
 
 /** Node asks for all addresses of a name, because of `autoSelectFamily`, and dials those it is given. */
-function checkedLookup({ policy, resolve = resolveBySystem }: ConnectorOptions, port: number): LookupFunction {
+export function checkedLookup({ policy, resolve = resolveBySystem }: Pick<ConnectorOptions, 'policy' | 'resolve'>, port: number): LookupFunction {
   return (hostname, _options, callback) => {
     resolve(hostname)
       .then((addresses) => check(hostname, addresses, port, policy()), (error: unknown) => {

@@ -17,6 +17,8 @@ describe('after', () => {
     ['closed: the tenth opens, the first probe is after 30 s', failing(9), 'failed', open],
     ['closed: throttled neither counts', failing(9), 'throttled', failing(9)],
     ['closed: gone changes nothing', failing(9), 'gone', failing(9)],
+    ['closed: a refused payload changes nothing', failing(9), 'refused', failing(9)],
+    ['half open: a refused payload changes nothing', halfOpen, 'refused', halfOpen],
     ['closed: a success resets the count', failing(9), 'success', CLOSED],
     ['open: a late failure changes nothing', open, 'failed', open],
     ['open: a late throttled answer changes nothing', open, 'throttled', open],

@@ -40,12 +40,12 @@ const LAST_PROBE_DELAY_MS = 600_000;
 /**
  * The circuit after an answer. A success closes it whatever its state.
  *
- * Throttled answers neither count nor reset, and `gone` disables the target elsewhere. A failure while already open
- * is a late attempt that was in flight: it must not push the next probe away.
+ * Throttled answers neither count nor reset, `gone` disables the target elsewhere, and `refused` speaks of a payload, not
+ * of the target. A failure while already open is a late attempt that was in flight: it must not push the next probe away.
  */
 export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: CircuitPolicy): Circuit {
   if (outcome === 'success') return CLOSED;
-  if (outcome === 'gone' || circuit.state === 'open') return circuit;
+  if (outcome === 'gone' || outcome === 'refused' || circuit.state === 'open') return circuit;
   const consecutiveFailures = circuit.consecutiveFailures + (isHardFailure(outcome) ? 1 : 0);
   if (circuit.state === 'half_open') return reopened(circuit, consecutiveFailures, now);
   if (!isHardFailure(outcome)) return circuit;

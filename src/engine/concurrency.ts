@@ -9,15 +9,24 @@ import type { Outcome } from './outcome.js';
 export interface Window {
   limit: number;
   inFlight: number;
+  /** What the limit never exceeds: 512 unless the target's owner said how much it takes. */
+  ceiling: number;
 }
 
 const LIMIT_INITIAL = 32;
 const LIMIT_MIN = 1;
 const LIMIT_MAX = 512;
 
-/** A window for a target that nothing is known of: 32 attempts at once. */
-export function initialWindow(): Window {
-  return { limit: LIMIT_INITIAL, inFlight: 0 };
+/** A window for a target that nothing is known of: 32 attempts at once, or as few as its owner allows. */
+export function initialWindow(concurrency: number | null = null): Window {
+  const ceiling = concurrency ?? LIMIT_MAX;
+  return { limit: Math.min(LIMIT_INITIAL, ceiling), inFlight: 0, ceiling };
+}
+
+/** Follows what the target's owner allows; null leaves it to what the target bears. Changes `w`. */
+export function bounded(w: Window, concurrency: number | null): void {
+  w.ceiling = concurrency ?? LIMIT_MAX;
+  w.limit = Math.min(w.limit, w.ceiling);
 }
 
 /** Whether one more attempt may start. */
@@ -31,8 +40,8 @@ export function started(w: Window): void {
 }
 
 /**
- * Notes that an attempt ended: throttled halves the limit (not below 1), a success raises it by one (not above 512),
- * anything else leaves it. Changes `w`.
+ * Notes that an attempt ended: throttled halves the limit (not below 1), a success raises it by one (not above the
+ * ceiling), anything else leaves it. Changes `w`.
  *
  * A success counts only when the window was exactly full: below that the limit was not what held the target back, and
  * above it the limit has just been halved and the success is older than that.
@@ -41,5 +50,5 @@ export function settled(w: Window, outcome: Outcome): void {
   const wasFull = w.inFlight === w.limit;
   w.inFlight = Math.max(0, w.inFlight - 1);
   if (outcome === 'throttled') w.limit = Math.max(LIMIT_MIN, Math.floor(w.limit / 2));
-  else if (outcome === 'success' && wasFull) w.limit = Math.min(LIMIT_MAX, w.limit + 1);
+  else if (outcome === 'success' && wasFull) w.limit = Math.min(w.ceiling, w.limit + 1);
 }

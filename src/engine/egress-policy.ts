@@ -16,6 +16,8 @@ export interface EgressPolicy {
   readonly ownPorts: readonly number[];
   /** Canonical texts. Loopback and unspecified addresses count as own without being listed. */
   readonly ownAddresses: readonly string[];
+  /** The port of the protocol that will be spoken, when that is not HTTP: it is no trap for a client that speaks it. */
+  readonly protocolPort?: number;
 }
 
 export interface EgressPolicyOptions {
@@ -121,7 +123,7 @@ function partsRefusal(url: URL): string | null {
 }
 
 function portRefusal(port: number, policy: EgressPolicy): string | null {
-  const isOpen = port === 443 || (port === 80 && policy.allowHttp) || (port >= 1024 && port <= 65535 && !SERVICE_PORTS.has(port));
+  const isOpen = port === 443 || port === policy.protocolPort || (port === 80 && policy.allowHttp) || (port >= 1024 && port <= 65535 && !SERVICE_PORTS.has(port));
   return isOpen ? null : `Port ${port} is not open to webhooks: use 443, 8443, or one from 1024 on that belongs to no other protocol.`;
 }
 

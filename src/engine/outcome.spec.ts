@@ -23,10 +23,18 @@ describe('classify', () => {
   it.each(ERRORS)('calls a %s error failed', (error) => {
     expect(classify({ kind: 'error', error })).toBe('failed');
   });
+
+  it('calls what was not sent because no target would take it refused', () => {
+    expect(classify({ kind: 'error', error: 'refused' })).toBe('refused');
+  });
+
+  it.each([[400, 'throttled'], [200, 'failed'], [400, 'refused'], [503, 'success']] as const)('of status %i takes an adapter\'s word: %s', (status, outcome) => {
+    expect(classify({ kind: 'response', status, retryAfter: null, outcome })).toBe(outcome);
+  });
 });
 
 describe('isHardFailure', () => {
-  it.each([['success', false], ['gone', false], ['throttled', false], ['failed', true]] as const)('of %s is %s', (outcome, hard) => {
+  it.each([['success', false], ['gone', false], ['refused', false], ['throttled', false], ['failed', true]] as const)('of %s is %s', (outcome, hard) => {
     expect(isHardFailure(outcome)).toBe(hard);
   });
 });
@@ -96,6 +104,11 @@ describe('decide', () => {
 
   it.each([1, 8])('is failed after a 410, on attempt %i', (attempt) => {
     expect(decideOn(answered(410, '5'), attempt)).toEqual({ status: 'failed', reason: 'gone' });
+  });
+
+  it.each([1, 8])('is failed after a payload was refused, on attempt %i', (attempt) => {
+    expect(decideOn({ kind: 'error', error: 'refused' }, attempt)).toEqual({ status: 'failed', reason: 'refused' });
+    expect(decideOn({ kind: 'response', status: 400, retryAfter: null, outcome: 'refused' }, attempt)).toEqual({ status: 'failed', reason: 'refused' });
   });
 
   it.each([answered(500), answered(503), answered(429, '60'), { kind: 'error', error: 'timeout' } as const])(

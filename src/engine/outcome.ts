@@ -1,20 +1,26 @@
 import { dueAt, type RetryPolicy } from './retry.js';
 
-/** Why an attempt got no answer; `blocked` was refused by the SSRF gate, `protocol` was no valid HTTP. */
-export type AttemptError = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol';
+/**
+ * Why an attempt got no answer; `blocked` was refused by the SSRF gate, `protocol` was no valid answer, and `refused`
+ * was not sent, because no target of its type takes such a payload.
+ */
+export type AttemptError = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol' | 'refused';
 
-/** What came back from a target: a status within the timeout, or the stage that failed. */
+/**
+ * What came back from a target: a status within the timeout, or the stage that failed. `outcome` is what it means where
+ * a protocol says that in other ways than by the status.
+ */
 export type Answer =
-  | { kind: 'response'; status: number; retryAfter: string | null }
+  | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };
 
-/** What an answer means; `throttled` is the receiver asking for less. */
-export type Outcome = 'success' | 'gone' | 'throttled' | 'failed';
+/** What an answer means; `throttled` is the receiver asking for less, `refused` that this payload is never taken. */
+export type Outcome = 'success' | 'gone' | 'refused' | 'throttled' | 'failed';
 
 /** What becomes of the delivery. */
 export type Decision =
   | { status: 'delivered' }
-  | { status: 'failed'; reason: 'gone' }
+  | { status: 'failed'; reason: 'gone' | 'refused' }
   | { status: 'dlq' }
   | { status: 'retrying'; dueAt: Date };
 
@@ -29,10 +35,11 @@ const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000;
 const FIFTY_YEARS = 50;
 
-/** 2xx is success, 410 gone, 429, 502, 503 and 504 throttled; everything else, 3xx included, has failed. */
+/** Unless the answer says it: 2xx is success, 410 gone, 429, 502, 503 and 504 throttled; all else, 3xx included, has failed. */
 export function classify(answer: Answer): Outcome {
-  if (answer.kind === 'error') return 'failed';
-  const { status } = answer;
+  if (answer.kind === 'error') return answer.error === 'refused' ? 'refused' : 'failed';
+  const { status, outcome } = answer;
+  if (outcome !== undefined) return outcome;
   if (status >= 200 && status < 300) return 'success';
   if (status === 410) return 'gone';
   return THROTTLE_STATUSES.has(status) ? 'throttled' : 'failed';
@@ -59,7 +66,7 @@ export function decide(
   random: number,
 ): Decision {
   if (outcome === 'success') return { status: 'delivered' };
-  if (outcome === 'gone') return { status: 'failed', reason: 'gone' };
+  if (outcome === 'gone' || outcome === 'refused') return { status: 'failed', reason: outcome };
   const scheduled = dueAt(policy, progress.attemptsUsed + 1, progress.firstAttemptAt, now, random);
   if (scheduled === null) return { status: 'dlq' };
   const askedMs = outcome === 'throttled' && answer.kind === 'response' ? (retryAfterMs(answer.retryAfter, now) ?? 0) : 0;

@@ -1,8 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createPublicKey, randomBytes, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { formatSecret, parseSecret, signatureHeader } from './signing.js';
+import { formatPublicKey, formatSecret, parseSecret, privateKeyOf, signatureHeader } from './signing.js';
 
 const SECRET_1 = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const ID_1 = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
@@ -20,6 +20,13 @@ const VECTORS = [
   },
 ];
 
+// Vector 3, from the tests of Svix's server: `whsk_` is the seed and, behind it, the public key.
+const PRIVATE_3 = '6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==';
+const PUBLIC_3 = 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=';
+const SIGNATURE_3 = 'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==';
+const KEY_3 = privateKeyOf(Buffer.from(PRIVATE_3, 'base64').subarray(0, 32));
+
+const seed = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 const key = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((bytes) => Buffer.from(bytes));
 const id = fc.stringMatching(/^(msg|evt)_[0-9A-HJKMNP-TV-Z]{26}$/);
 const ageSeconds = fc.integer({ min: -290, max: 290 });
@@ -72,6 +79,57 @@ describe('signatureHeader', () => {
 
   it('refuses to sign with no key at all', () => {
     expect(() => signatureHeader([], ID_1, 1, BODY_1)).toThrow(RangeError);
+  });
+});
+
+describe('signatureHeader with asymmetric keys', () => {
+  it.each([['text', BODY_1], ['bytes', Buffer.from(BODY_1)]])('equals the published vector behind the symmetric one, for %s', (_form, body) => {
+    const symmetric = VECTORS[0]?.expected;
+
+    expect(signatureHeader([parseSecret(SECRET_1)], ID_1, 1614265330, body, [KEY_3])).toBe(`${symmetric} ${SIGNATURE_3}`);
+    expect(formatPublicKey(KEY_3)).toBe(PUBLIC_3);
+  });
+
+  it('signs once per key of either kind: v1 first, newest first', () => {
+    const [first, second] = [randomBytes(24), randomBytes(64)];
+    const other = privateKeyOf(randomBytes(32));
+
+    const parts = signatureHeader([first, second], ID_1, 7, BODY_1, [KEY_3, other]).split(' ');
+
+    expect(parts.slice(0, 2).join(' ')).toBe(signatureHeader([first, second], ID_1, 7, BODY_1));
+    expect(parts.slice(2).map((part) => part.slice(0, 4))).toEqual(['v1a,', 'v1a,']);
+    const signatures = parts.slice(2).map((part) => Buffer.from(part.slice(4), 'base64'));
+    expect([KEY_3, other].map((each, at) => verify(null, Buffer.from(`${ID_1}.7.${BODY_1}`), createPublicKey(each), signatures[at] as Buffer))).toEqual([true, true]);
+  });
+
+  it('verifies for any bytes with what the public key says, and for no other bytes', () => {
+    fc.assert(fc.property(seed, fc.uint8Array(), (bytes, content) => {
+      const privateKey = privateKeyOf(bytes);
+      const body = Buffer.from(content);
+      const raw = Buffer.from(formatPublicKey(privateKey).slice('whpk_'.length), 'base64');
+      const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }, format: 'jwk' });
+
+      const [, asymmetric = ''] = signatureHeader([parseSecret(SECRET_1)], 'msg_1', 7, body, [privateKey]).split(' v1a,');
+
+      const holdsFor = (signed: Buffer): boolean => verify(null, Buffer.concat([Buffer.from('msg_1.7.'), signed]), publicKey, Buffer.from(asymmetric, 'base64'));
+      expect([raw.length, holdsFor(body), holdsFor(Buffer.concat([body, Buffer.from([0])]))]).toEqual([32, true, false]);
+    }));
+  });
+
+  it('is verified by the JavaScript packages, which skip what they do not know', () => {
+    const timestamp = nowSeconds();
+    const [current, old] = [randomBytes(32), randomBytes(32)];
+    const signed = headers(ID_1, timestamp, signatureHeader([current, old], ID_1, timestamp, BODY_1, [KEY_3, privateKeyOf(randomBytes(32))]));
+
+    for (const secretKey of [current, old]) {
+      expect(new StandardWebhook(formatSecret(secretKey)).verify(BODY_1, signed)).toEqual({ test: 2432232314 });
+      expect(new SvixWebhook(formatSecret(secretKey)).verify(BODY_1, signed)).toEqual({ test: 2432232314 });
+    }
+  });
+
+  it('refuses to sign with asymmetric keys alone, and a seed of another length', () => {
+    expect(() => signatureHeader([], ID_1, 1, BODY_1, [KEY_3])).toThrow(RangeError);
+    expect(() => privateKeyOf(randomBytes(31))).toThrow(TypeError);
   });
 });
 

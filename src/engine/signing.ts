@@ -1,9 +1,19 @@
 import { Buffer } from 'node:buffer';
-import { createHmac } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
+const PUBLIC_KEY_PREFIX = 'whpk_';
 const KEY_BYTES_MIN = 24;
 const KEY_BYTES_MAX = 64;
+
+/** Bytes that make an ed25519 key pair; any will do. */
+export const SEED_BYTES = 32;
+/** RFC 8410, section 7: what stands before the seed in the PKCS #8 form of an ed25519 key, and before the key in the public form. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI_PREFIX_BYTES = 12;
+
+/** No asymmetric signature. */
+const NO_PRIVATE_KEYS: readonly KeyObject[] = Object.freeze([]);
 
 /**
  * The key inside a Standard Webhooks secret: `whsec_` and the padded standard base64 of 24 to 64 bytes.
@@ -30,14 +40,33 @@ export function formatSecret(key: Buffer): string {
 }
 
 /**
- * The value of `webhook-signature` (Standard Webhooks 1.0.0, symmetric `v1`): one signature per key, in the order
- * of `keys`, so that a receiver verifies with the old and the new secret while a rotation lasts.
+ * The ed25519 key of a seed.
+ * @throws TypeError unless the seed has 32 bytes.
+ */
+export function privateKeyOf(seed: Buffer): KeyObject {
+  if (seed.length !== SEED_BYTES) throw new TypeError(`An ed25519 seed has ${SEED_BYTES} bytes.`);
+  return createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+}
+
+/** What receivers verify `v1a` signatures with: `whpk_` and the base64 of the 32 bytes of the public key. */
+export function formatPublicKey(privateKey: KeyObject): string {
+  const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX_BYTES);
+  return PUBLIC_KEY_PREFIX + publicKey.toString('base64');
+}
+
+/**
+ * The value of `webhook-signature` (Standard Webhooks 1.0.0): one signature per key, in the order of the keys, so that
+ * a receiver verifies with the old and the new one while a rotation lasts. Symmetric ones (`v1`) come first; the ed25519
+ * signatures (`v1a`) of `privateKeys` follow.
  *
  * `id` must not contain a dot and `timestampSeconds` must be whole: the dot separates what is signed. A string body
  * is signed as UTF-8.
- * @throws RangeError without a key: an unsigned delivery must never look like a signed one.
+ * @throws RangeError without a symmetric key: an unsigned delivery must never look like a signed one, and the official
+ * JavaScript verifiers know nothing but `v1`.
  */
-export function signatureHeader(keys: readonly Buffer[], id: string, timestampSeconds: number, body: string | Buffer): string {
+export function signatureHeader(
+  keys: readonly Buffer[], id: string, timestampSeconds: number, body: string | Buffer, privateKeys: readonly KeyObject[] = NO_PRIVATE_KEYS,
+): string {
   if (keys.length === 0) throw new RangeError('At least one key is needed to sign.');
   const prefix = `${id}.${timestampSeconds}.`;
   let header = '';
@@ -45,7 +74,12 @@ export function signatureHeader(keys: readonly Buffer[], id: string, timestampSe
     if (header !== '') header += ' ';
     header += `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;
   }
-  return header;
+  return privateKeys.length === 0 ? header : header + asymmetric(privateKeys, prefix, body);
+}
+
+function asymmetric(privateKeys: readonly KeyObject[], prefix: string, body: string | Buffer): string {
+  const signed = typeof body === 'string' ? Buffer.from(prefix + body) : Buffer.concat([Buffer.from(prefix), body]);
+  return privateKeys.map((key) => ` v1a,${sign(null, signed, key).toString('base64')}`).join('');
 }
 
 function assertKeyLength(key: Buffer): void {

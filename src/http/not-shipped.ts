@@ -1,6 +1,6 @@
 /** Collections of the specification and the contract that come in a later phase (specification, Versioning 3). */
 const COLLECTIONS = new Set([
-  'aliases', 'app', 'audit', 'billing', 'domains', 'emails', 'event-types',
+  'aliases', 'audit', 'billing', 'domains', 'emails',
   'members', 'providers', 'suppressions',
 ]);
 

@@ -1,7 +1,18 @@
-/** A value with the moment until which it may be used without asking again. */
+/** A value with the moment that it was asked for. */
 interface Entry<V> {
   value: Promise<V>;
-  freshUntilMs: number;
+  loadedAtMs: number;
+}
+
+/** How large a cache gets, and how it tells the time. */
+export interface CacheOptions {
+  entriesMax: number;
+  nowMs: () => number;
+  /**
+   * Until when every change is known to have been announced here (`Notifications.heardUntilMs`): what no announcement
+   * dropped since then is as good as loaded at that moment. Only for values that no passing of time changes.
+   */
+  heardUntilMs?: () => number;
 }
 
 /** No answer of a cache is older than this, whatever became of the notification that should have dropped it. */
@@ -16,16 +27,16 @@ export class Cache<V> {
 
   constructor(
     private readonly load: (key: string) => Promise<V>,
-    private readonly options: { entriesMax: number; nowMs: () => number },
+    private readonly options: CacheOptions,
   ) {}
 
   get(key: string): Promise<V> {
     const nowMs = this.options.nowMs();
     const known = this.entries.get(key);
-    if (known && known.freshUntilMs > nowMs) return known.value;
+    if (known && this.freshUntilMs(known) > nowMs) return known.value;
     const value = this.load(key);
     this.entries.delete(key);
-    this.entries.set(key, { value, freshUntilMs: nowMs + STALENESS_MAX_MS });
+    this.entries.set(key, { value, loadedAtMs: nowMs });
     value.catch(() => {
       if (this.entries.get(key)?.value === value) this.entries.delete(key);
     });
@@ -39,6 +50,10 @@ export class Cache<V> {
 
   clear(): void {
     this.entries.clear();
+  }
+
+  private freshUntilMs({ loadedAtMs }: Entry<V>): number {
+    return Math.max(loadedAtMs, this.options.heardUntilMs?.() ?? loadedAtMs) + STALENESS_MAX_MS;
   }
 
   private evictOldest(): void {

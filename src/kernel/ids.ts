@@ -24,6 +24,16 @@ export class Ids {
     return idFromBytes(this.nextBytes());
   }
 
+  /** As many ids, each the one before plus one: what lies between the first and the last is nobody else's. */
+  block(count: number): Id[] {
+    const ids = [this.next()];
+    while (ids.length < count) {
+      this.last = incrementUlid(this.last);
+      ids.push(idFromBytes(this.last));
+    }
+    return ids;
+  }
+
   /** A new id in its wire form, for what is never stored: request ids. */
   nextShown(prefix: IdPrefix): string {
     return `${prefix}_${encodeUlid(this.nextBytes())}`;
@@ -94,6 +104,12 @@ export function parseId(prefix: IdPrefix, text: string): Id | null {
 /** When the id was made, in milliseconds since the epoch. */
 export function idTimeMs(id: Id): number {
   return ulidTime(idBytes(id));
+}
+
+/** The id `distance` places behind another one, as `Ids.block` makes them. */
+export function idAfter(id: Id, distance: number): Id {
+  const next = (BigInt(`0x${id.replaceAll('-', '')}`) + BigInt(distance)).toString(16).padStart(32, '0');
+  return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');
 }
 
 /** The lowest id of a millisecond: the bound of a time range over ids. */

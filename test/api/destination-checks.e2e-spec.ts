@@ -173,18 +173,6 @@ describe('whether a destination can be reached', () => {
       expect((await check({ type: 'mirror', url: receiver.url })).json.ok).toBe(true);
     });
 
-    it.each(['sqs'])('422: %s comes in a later release', async (type) => {
-      const config = { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/q', region: 'eu-west-1' };
-      const settings = { type, url: receiver.url, config, credentials: CREDENTIALS };
-
-      const [created, checked] = [await create(settings), await check(settings)];
-
-      expectInvalid(created, 'schema', 'type');
-      expect(created.json.error.message).toBe(`\`${type}\` is not deliverable yet.`);
-      expect(checked.json).toEqual({ ok: false, detail: `\`${type}\` is not deliverable yet.` });
-      expect(created.text + checked.text).not.toContain(CREDENTIALS.secretAccessKey);
-    });
-
     const NO_TYPES = ['HTTPS', 'fax', 'https ', '__proto__', 'constructor', 'a'.repeat(64)];
 
     it.each(NO_TYPES)('422: %p is no type, and the answer says which there are', async (type) => {

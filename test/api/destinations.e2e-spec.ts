@@ -12,6 +12,8 @@ const FULL = {
   retry: { max_attempts: 4, schedule: [0, 10, 60] },
   rate_limit: { per_second: 0.5 },
   timeout_ms: 2_500,
+  concurrency: 3,
+  asymmetric: true,
 };
 
 describe('destinations', () => {
@@ -46,7 +48,7 @@ describe('destinations', () => {
         id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Orders', type: 'https', url,
         validation: 'valid', status: 'active', version: 1, created_at: expect.stringMatching(TIMESTAMP),
         config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000,
-        circuit: { state: 'closed', opened_at: null }, disabled_reason: null,
+        concurrency: null, asymmetric: false, legacy_signature: null, circuit: { state: 'closed', opened_at: null }, disabled_reason: null,
       });
       expect(await read(json.id)).toEqual(json);
     });
@@ -59,7 +61,7 @@ describe('destinations', () => {
     });
 
     it('201: null is the default; 422: an empty schedule', async () => {
-      const nulls = { config: null, headers: null, retry: null, rate_limit: null, timeout_ms: null, credentials: null, secret: null };
+      const nulls = { config: null, headers: null, retry: null, rate_limit: null, timeout_ms: null, credentials: null, secret: null, concurrency: null, asymmetric: null, legacy_signature: null };
 
       const { json } = await create({ name: 'Nulls', type: 'https', url: targets.open().url, ...nulls });
 

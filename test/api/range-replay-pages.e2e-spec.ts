@@ -105,7 +105,7 @@ describe('the pages of a replay job', () => {
     it('a stop takes effect behind it: what is enqueued stays, the rest is never looked at', async () => {
       const { inlet, uuids, id, letGo } = await held();
       const stopping = server.api('POST', `/v1/replays/${id}/stop`);
-      await waiting('%stop_requested = true%');
+      await waiting('%from replay_jobs where environment_id = $1 and id = $2 for update');
 
       await letGo();
 

@@ -10,6 +10,29 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/events': 'read',
   'GET /v1/events/{id}': 'read',
   'POST /v1/events/{id}/replay': 'write',
+  'POST /v1/events/{id}/cancel': 'write',
+  'DELETE /v1/events/{id}/payload': 'write',
+  'POST /v1/destinations/{id}/recover': 'write',
+  'POST /v1/destinations/{id}/cancel': 'write',
+  'POST /v1/app/{app}/event': 'write',
+  'GET /v1/app': 'read',
+  'POST /v1/app': 'write',
+  'GET /v1/app/{app}': 'read',
+  'PATCH /v1/app/{app}': 'write',
+  'DELETE /v1/app/{app}': 'write',
+  'GET /v1/app/{app}/messages': 'read',
+  'GET /v1/app/{app}/endpoints': 'read',
+  'POST /v1/app/{app}/endpoints': 'write',
+  'GET /v1/app/{app}/endpoints/{endpoint}': 'read',
+  'PATCH /v1/app/{app}/endpoints/{endpoint}': 'write',
+  'DELETE /v1/app/{app}/endpoints/{endpoint}': 'write',
+  'GET /v1/app/{app}/endpoints/{endpoint}/secret': 'write',
+  'POST /v1/app/{app}/endpoints/{endpoint}/secret/rotate': 'write',
+  'GET /v1/app/{app}/endpoints/{endpoint}/attempts': 'read',
+  'GET /v1/app/{app}/endpoints/{endpoint}/stats': 'read',
+  'POST /v1/app/{app}/endpoints/{endpoint}/test': 'write',
+  'POST /v1/app/{app}/endpoints/{endpoint}/recover': 'write',
+  'POST /v1/app/{app}/endpoints/{endpoint}/cancel': 'write',
   'POST /v1/dlq/redrive': 'write',
   'GET /v1/destinations': 'read',
   'POST /v1/destinations': 'write',
@@ -48,6 +71,14 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/pull/{endpoint}': 'read',
   'POST /v1/pull/{endpoint}/ack': 'write',
   'GET /v1/metrics': 'read',
+  'GET /v1/system-events': 'read',
+  'GET /v1/event-types': 'read',
+  'POST /v1/event-types': 'write',
+  'POST /v1/event-types/import/openapi': 'write',
+  'GET /v1/event-types/{name}': 'read',
+  'PATCH /v1/event-types/{name}': 'write',
+  'DELETE /v1/event-types/{name}': 'write',
+  'GET /v1/event-types/{name}/versions': 'read',
   'GET /v1/org': 'read',
   'PATCH /v1/org': 'admin',
   'GET /v1/signing-secret': 'write',
@@ -60,7 +91,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
 };
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
-const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', replays: 'rpj' };
+const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', app: 'ep', replays: 'rpj' };
 const PUBLIC = ['GET /health/live', 'GET /health/ready'];
 const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [route, scope]);
@@ -82,7 +113,7 @@ describe('scopes', () => {
     const [method = '', template = ''] = route.split(' ');
     const prefix = PREFIXES[template.split('/')[2] ?? ''] ?? 'dst';
     const path = template
-      .replace('{routeId}', `rte_${UNKNOWN}`).replace('{requestId}', `req_${UNKNOWN}`).replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
+      .replace('{app}', `app_${UNKNOWN}`).replace('{routeId}', `rte_${UNKNOWN}`).replace('{requestId}', `req_${UNKNOWN}`).replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
       .replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
     return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }

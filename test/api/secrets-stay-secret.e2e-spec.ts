@@ -64,6 +64,7 @@ describe('a service under use', () => {
     const path = `/v1/secrets/${secret.id}`;
     const destination = (await status(201, 'POST', '/v1/destinations', {
       name: 'A', type: 'https', url: target.url, headers: { authorization: 'Bearer {{secrets.TOKEN}}' }, secret: `whsec_${brought}`,
+      asymmetric: true, legacy_signature: { header: 'X-Old', secret: keep('legacy secret') },
       retry: { schedule: [0, 0] },
     }, { 'idempotency-key': randomUUID() })).json.id as string;
     const reader = await shown('reader key', 'POST', '/v1/keys', { name: 'Reader', scope: 'read' });
@@ -130,6 +131,8 @@ describe('a service under use', () => {
     await status(422, 'POST', '/v1/destinations', { ...https, headers: { 'x-a': `{{secrets.-${value}}}` } });
     await status(422, 'POST', '/v1/destinations', { ...https, headers: value });
     await status(422, 'POST', '/v1/destinations', { ...https, secret: value });
+    await status(422, 'POST', '/v1/destinations', { ...https, legacy_signature: { header: 'X-Old', secret: value, secret_encoding: 'hex' } });
+    await status(422, 'POST', '/v1/destinations', { ...https, legacy_signature: { header: 'webhook-id', secret: value } });
     await status(422, 'POST', '/v1/destinations', { ...https, type: 'sqs', credentials });
     await status(422, 'POST', '/v1/destinations', { ...https, credentials: { ...credentials, more: [value] } });
     await status(422, 'PATCH', `/v1/destinations/${destination}`, { retry: value, timeout_ms: value });

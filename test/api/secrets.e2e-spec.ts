@@ -151,7 +151,7 @@ describe('signing secrets', () => {
 
     const id = await destinationAt(server, target.url, { secret });
 
-    expect((await server.api('GET', `/v1/destinations/${id}/secret`)).json).toEqual({ secret });
+    expect((await server.api('GET', `/v1/destinations/${id}/secret`)).json).toEqual({ secret, public_key: null });
     expect(accepts(secret, await nextPost(target, id))).toBe(true);
   });
 
@@ -185,6 +185,6 @@ describe('signing secrets', () => {
       expect(text).not.toContain('do-not-show');
     }
     expect(server.logs()).not.toContain(secret.slice(6));
-    expect((await server.api('GET', `/v1/destinations/${id}/secret`)).json).toEqual({ secret });
+    expect((await server.api('GET', `/v1/destinations/${id}/secret`)).json).toEqual({ secret, public_key: null });
   });
 });

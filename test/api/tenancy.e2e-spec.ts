@@ -11,13 +11,16 @@ interface Environment {
   ids: {
     destinations: string; keys: string; events: string; secrets: string; endpoints: string; pull: string; replays: string; message: string;
     routeId: string; requestId: string;
+    /** An application, and the endpoint that it has. */
+    application: string; app: string;
+    'event-types': string;
   };
   target: TargetPath;
 }
 
 /** A route's path with the ids of one environment. */
-function filled(path: string, id: string, { routeId, requestId }: Environment['ids']): string {
-  return path.replace(/\{(id|endpoint)\}/, id).replace('{routeId}', routeId).replace('{requestId}', requestId);
+function filled(path: string, id: string, { routeId, requestId, application }: Environment['ids']): string {
+  return path.replace('{app}', application).replace(/\{(id|endpoint|name)\}/, id).replace('{routeId}', routeId).replace('{requestId}', requestId);
 }
 
 /** Bodies that would do something if the id were found. */
@@ -29,6 +32,13 @@ const BODIES: Readonly<Record<string, object>> = {
   'PUT /v1/endpoints/{id}/secret': { secret: 'taken over' },
   'PATCH /v1/endpoints/{id}': { status: 'paused' },
   'POST /v1/endpoints/{id}/routes': { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+  'POST /v1/destinations/{id}/recover': { since: '2026-01-01T00:00:00Z' },
+  'POST /v1/app/{app}/event': { event_type: 'a', payload: {} },
+  'PATCH /v1/app/{app}': { name: 'Taken over' },
+  'POST /v1/app/{app}/endpoints': { url: 'https://example.com' },
+  'PATCH /v1/app/{app}/endpoints/{endpoint}': { status: 'disabled' },
+  'POST /v1/app/{app}/endpoints/{endpoint}/recover': { since: '2026-01-01T00:00:00Z' },
+  'PATCH /v1/event-types/{name}': { description: 'Taken over' },
   'POST /v1/pull/{endpoint}/ack': { cursor: 'x.y' },
 };
 
@@ -60,7 +70,11 @@ describe('tenancy', () => {
     const endpoint = (await owner.api('POST', '/v1/endpoints', { slug: `only-in-${mode}`, destinations: [pull.json.id] })).json;
     const received = await (await fetch(endpoint.url, { method: 'POST', body: mode })).json() as { id: string };
     const replay = await owner.api('POST', `/v1/endpoints/${endpoint.id}/replay`, {});
+    const application = (await owner.api('POST', '/v1/app', { name: `Only in ${mode}` })).json.id as string;
+    const { id: app } = (await owner.api('POST', `/v1/app/${application}/endpoints`, { url: target.url })).json as { id: string };
+    const type = await owner.api('POST', '/v1/event-types', { name: `only.in.${mode}` });
     const ids = {
+      application, app, 'event-types': type.json.name,
       destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, endpoints: endpoint.id, pull: pull.json.id,
       replays: replay.json.id, message, routeId: endpoint.routes[0].id, requestId: `req_${received.id.slice(4)}`,
     };
@@ -82,7 +96,7 @@ describe('tenancy', () => {
 
     for (const [stranger, owner] of pairs()) {
       for (const [method, path] of withId) {
-        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays';
+        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types';
         const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
         answers.push([`${method} ${path}`, await server.api(method, filled(path, owner.ids[kind], owner.ids), body, as(stranger.key))]);
       }
@@ -99,7 +113,7 @@ describe('tenancy', () => {
     const seen: unknown[] = [];
     for (const { key, ids, target } of [live, test]) {
       const destination = `/v1/destinations/${ids.destinations}`;
-      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, '/v1/signing-secret']) {
+      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, `/v1/app/${ids.application}`, `/v1/event-types/${ids['event-types']}`, `/v1/app/${ids.application}/endpoints/${ids.app}`, '/v1/signing-secret']) {
         seen.push((await server.api('GET', path, undefined, as(key))).json);
       }
       const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;
@@ -141,7 +155,7 @@ describe('tenancy', () => {
 
   it('lists show one environment, whatever they are filtered by', async () => {
     for (const [stranger, owner] of pairs()) {
-      for (const path of ['/v1/destinations', '/v1/keys', '/v1/events', '/v1/destinations?type=https', '/v1/endpoints', '/v1/secrets', '/v1/replays']) {
+      for (const path of ['/v1/destinations', '/v1/keys', '/v1/events', '/v1/destinations?type=https', '/v1/endpoints', '/v1/secrets', '/v1/replays', '/v1/app']) {
         const own = await listed(owner, path);
         const seen = await listed(stranger, path);
         expect(own).not.toHaveLength(0);

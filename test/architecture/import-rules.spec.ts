@@ -35,7 +35,10 @@ const LAWFUL: Tree = {
   'src/modules/send/send.module.ts': ['./send.service.js', '../events/events.module.js', '#modules/events/contract.js'],
   'src/modules/send/send.service.ts': ['#modules/events/contract.js', '#http/access.js'],
   'src/modules/send/send.dto.ts': [],
-  'ee/audit/audit.ts': ['#kernel/clock.js', '#engine/retry.js', '#egress/agent.js', '#http/access.js', '#modules/events/contract.js'],
+  'src/extension/index.ts': ['#modules/events/contract.js', '#http/access.js', '#egress/agent.js'],
+  'src/testing/index.ts': ['./client.js'],
+  'src/testing/client.ts': ['../extension/index.js'],
+  'ee/audit/audit.ts': ['../../src/extension/index.js', '../../src/testing/index.js', '@nestjs/common', 'typeorm'],
 };
 
 const SOCKETS = ['node:net', 'node:tls', 'node:http', 'node:https', 'node:http2', 'node:dgram', 'net', 'undici', 'axios', 'got'];
@@ -63,13 +66,15 @@ const UNLAWFUL: Record<string, Tree> = {
     'src/modules/pull/pull.module.ts': ['../events/ledger.js'],
   },
   'adapters-know-only-contracts': oneEach('src/adapters/knows', ['#modules/events/ledger.js', '#http/access.js']),
-  'nobody-imports-the-composition-root': oneEach('src/modules/send/climbs', ['../../app.module.js', '../../data-source.js']),
+  'nobody-imports-the-composition-root': oneEach('src/modules/send/climbs', ['../../app.module.js', '../../data-source.js', '../../extension/index.js', '../../testing/client.js']),
   'sql-lives-in-stores': {
     ...oneEach('src/modules/send/asks.service', ['pg', 'typeorm']),
     ...oneEach('src/http/asks', ['pg']),
   },
   'queues-live-in-queues': oneEach('src/modules/send/queues.service', ['bullmq', '@nestjs/bullmq']),
-  'extensions-use-the-public-face': oneEach('ee/audit/reaches', ['#modules/events/ledger.js', '#http/metrics-listener.js', '../../src/app.module.js']),
+  'extensions-use-the-public-face': oneEach('ee/audit/reaches', [
+    '#modules/events/ledger.js', '#modules/events/contract.js', '#http/access.js', '#kernel/clock.js', '../../src/app.module.js', '../../src/testing/client.js',
+  ]),
   'no-orphans': { 'src/kernel/alone.ts': [] },
 };
 

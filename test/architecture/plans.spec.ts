@@ -4,14 +4,20 @@ import { dataSource } from '../../src/data-source.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import { lowestIdAt } from '../../src/kernel/ids.js';
+import type { Once } from '../../src/kernel/once.js';
 import type { Tenant } from '../../src/kernel/tenant.js';
 import { AcceptStore } from '../../src/modules/events/accept.store.js';
+import { AttemptLogStore, type AttemptRange } from '../../src/modules/events/attempt-log.store.js';
 import type { ClaimedDelivery, DeliveryResult, NewEvent, Redelivered } from '../../src/modules/events/contract.js';
 import { DueStore } from '../../src/modules/events/due.store.js';
+import { EraseStore } from '../../src/modules/events/erase.store.js';
 import { EventsStore, type DeliveryStatus, type EventFilter, type EventRow } from '../../src/modules/events/events.store.js';
+import { FailedStore } from '../../src/modules/events/failed.store.js';
 import { ReceiveStore, type Received } from '../../src/modules/events/receive.store.js';
 import { RecordStore } from '../../src/modules/events/record.store.js';
 import { RedeliverStore } from '../../src/modules/events/redeliver.store.js';
+import { WaitingStore } from '../../src/modules/events/waiting.store.js';
+import { WithdrawStore } from '../../src/modules/events/withdraw.store.js';
 import { ENVIRONMENT, fillLedger, type FilledLedger } from './ledger-of-a-million.js';
 import { explain, recorder, type Plan, type Recorded } from './plans.js';
 
@@ -81,15 +87,16 @@ function event(n: number, once: NewEvent['once'] = null): NewEvent {
     payloadBytes: 7,
     pulled: n % 10 === 0,
     ratePerSecond: null,
+    concurrency: null,
     once,
   };
 }
 
-const once = (n: number): NewEvent['once'] => ({
-  request: { environmentId: ENVIRONMENT, route: 'POST /v1/send', key: lowestIdAt(n), fingerprint: Buffer.alloc(32, 1) },
-  status: 202,
-  body: '{}',
+const request = (n: number): Once => ({
+  environmentId: ENVIRONMENT, route: 'POST /v1/send', key: lowestIdAt(n), fingerprint: Buffer.alloc(32, 1),
 });
+
+const once = (n: number): NewEvent['once'] => ({ request: request(n), status: 202, body: '{}' });
 
 function result(held: ClaimedDelivery, n: number): DeliveryResult {
   const retrying = n % 2 === 0;
@@ -114,7 +121,7 @@ const admitted = (n: number, how: NewEvent['once'] = null) => {
 /** A request for two destinations, one of which is pulled. */
 function received(n: number): Received {
   const { environmentId, id, expiresOnDay, payload, payloadBytes, eventType } = event(n);
-  const arrival = { environmentId, targetId: TARGET, payload, pulled: false, ratePerSecond: null };
+  const arrival = { environmentId, targetId: TARGET, payload, pulled: false, ratePerSecond: null, concurrency: null };
   return {
     admissions: ['run', 'pull'],
     event: {
@@ -145,7 +152,12 @@ const HOT: [string, (recording: Database) => Promise<unknown>, string[], number]
   ['accept, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n)), WORKER, 1), ['cluster_epochs_pkey'], 100 * 60],
   ['accept with keys, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n, once(n))), WORKER, 86_400_000), ['cluster_epochs_pkey', 'idempotency_keys_pkey'], 100 * 80],
   ['receive, 100', (db) => new ReceiveStore(db).insert(hundred.map(received), WORKER), ['cluster_epochs_pkey'], 100 * 80],
-  ['the answer of a key', (db) => new AcceptStore(db).answerOf(event(1, once(1))), ['idempotency_keys_pkey'], 20],
+  ['the mark of a delivery', (db) => new WithdrawStore(db).reasonOf({ environmentId: ENVIRONMENT, eventId: open[0]?.eventId ?? '', ordinal: 0 }), ['due_deliveries_pkey'], 20],
+  ['cancel what waits of 100 events', (db) => new WithdrawStore(db).ofEvents(ENVIRONMENT, open.slice(0, 100).map(({ eventId }) => eventId), 'cancelled'), ['due_deliveries_pkey'], 100 * 40],
+  ['cancel what waits for a target', (db) => new WithdrawStore(db).ofTarget({ environmentId: ENVIRONMENT, targetId: TARGET, endpointId: null, eventType: null, beforeId: lowestIdAt(ledger.nowMs) }, 'cancelled'), ['due_deliveries_pkey'], 200_000],
+  ['erase an event', (db) => new EraseStore(db).event(ENVIRONMENT, settled.id), ['events_pkey'], PAGES_MAX],
+  ['the events of a message', (db) => new EraseStore(db).members(ENVIRONMENT, settled.id), ['events_pkey'], PAGES_MAX],
+  ['the answer of a key', (db) => new AcceptStore(db).answerOf(request(1)), ['idempotency_keys_pkey'], 20],
 ];
 
 type ListFilter = Pick<EventFilter, 'eventType' | 'targetId'> & { status?: DeliveryStatus };
@@ -202,6 +214,32 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     expect(made.pages).toBeLessThan(PAGES_MAX);
   });
 
+  it.each<[string, Partial<AttemptRange>]>([
+    ['', {}], [' that failed', { status: 'failed' }], [' of a type that it never gets', { eventType: 'none' }],
+  ])('attempts at a target%s: its events by their index, theirs by their keys, in bounded work', async (_what, filter) => {
+    const range: AttemptRange = {
+      environmentId: ENVIRONMENT, targetId: TARGET, before: { eventId: lowestIdAt(ledger.nowMs), ordinal: 0, number: 0 }, fromId: lowestIdAt(0),
+      status: null, eventType: null, ...filter,
+    };
+    const [floor, page] = [await plan(await asked((db) => new AttemptLogStore(db).floor(range, 500))), await plan(await asked((db) => new AttemptLogStore(db).page(range, 51)))];
+
+    expect(floor.indexes).toEqual(['events_target_id_idx']);
+    expect(page.indexes).toEqual(expect.arrayContaining(['events_target_id_idx']));
+    expect(['attempts_pkey', 'deliveries_pkey', 'due_deliveries_pkey', 'events_target_id_idx']).toEqual(expect.arrayContaining(page.indexes));
+    expect([...floor.scanned, ...page.scanned]).toEqual([]);
+    expect(floor.pages + page.pages).toBeLessThan(500 * 40);
+  });
+
+  it('what waits for a target: by its indexes, whatever waits for others', async () => {
+    const made = await plan(await asked((db) => new WaitingStore(db).of(ENVIRONMENT, TARGET, null)));
+
+    // A page for each of its own that is looked at, in one index or both; the 150,000 of others cost nothing.
+    const own = await clients.ordinary.query('select from due_deliveries where environment_id = $1 and target_id = $2', [ENVIRONMENT, TARGET]);
+    expect(made.indexes).toEqual(['due_deliveries_parked_idx', 'due_deliveries_retries_idx']);
+    expect(made.scanned).toEqual([]);
+    expect(made.pages).toBeLessThan(2 * (own.rowCount ?? 0) + 100);
+  });
+
   describe.each<['generic' | 'custom']>([['generic'], ['custom']])('on a %s plan, since these run on ordinary connections', (mode) => {
     it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
       ['the first attempt', (db) => new RedeliverStore(db).firstAttempt(TENANT, settled.id), ['attempts_pkey']],
@@ -213,6 +251,15 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       expect(made.indexes).toEqual(indexes);
       expect(made.scanned).toEqual([]);
       expect(made.pages).toBeLessThan(PAGES_MAX);
+    });
+
+    it.each([['failed'], ['dlq'], [null]])('a page of 1000 of what failed at a target (%s): by deliveries_target_id_idx', async (status) => {
+      const range = { environmentId: ENVIRONMENT, targetId: TARGET, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0), status };
+      const made = await plan(await asked((db) => new FailedStore(db, new RedeliverStore(db)).page(range, 1_000)), mode);
+
+      expect(made.indexes).toEqual(['deliveries_target_id_idx', 'events_pkey']);
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(1_000 * 10);
     });
 
     it('redeliver a step of 1000 dead letters: by deliveries_status_idx', async () => {

@@ -164,7 +164,8 @@ describe('what the service answers', () => {
     await call(200, 'GET', '/health/live');
     await call(200, 'GET', '/health/ready');
     await call(200, 'GET', '/v1/org');
-    await call(200, 'PATCH', '/v1/org', { name: 'Acme', retention_days: 14 });
+    await call(200, 'PATCH', '/v1/org', { name: 'Acme', retention_days: 14, system_destination: null });
+    await call(200, 'GET', '/v1/system-events');
     await call(200, 'GET', '/v1/signing-secret');
     await call(200, 'POST', '/v1/signing-secret/rotate', { grace_seconds: 60 });
   });
@@ -236,7 +237,23 @@ describe('what the service answers', () => {
     await call(202, 'POST', '/v1/dlq/redrive', { endpoint: dead, since: '2026-01-01T00:00:00Z' });
   });
 
-it('conforms: endpoints', async () => {
+  it('conforms: event types', async () => {
+    const schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };
+    await call(201, 'POST', '/v1/event-types', { name: 'order/paid', description: 'Paid.', group: 'Orders', schema, example: { amount: 1 }, enforce: true });
+    await call(201, 'POST', '/v1/event-types', { name: 'plain' });
+    const page = (await call(200, 'GET', '/v1/event-types?limit=1')).json;
+    await call(200, 'GET', `/v1/event-types?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'GET', '/v1/event-types?group=Orders&archived=true');
+    await call(200, 'GET', '/v1/event-types/order%2Fpaid');
+    await call(200, 'PATCH', '/v1/event-types/order%2Fpaid', { schema: null, example: null, enforce: false, archived: true });
+    await call(200, 'GET', '/v1/event-types/order%2Fpaid/versions?limit=2');
+    const spec = { openapi: '3.1.0', webhooks: { plain: { post: { summary: 'Plain' } } } };
+    await call(200, 'POST', '/v1/event-types/import/openapi', { spec, replace_all: true, dry_run: true });
+    await call(422, 'POST', '/v1/event-types/import/openapi', { text: 'a' });
+    await call(204, 'DELETE', '/v1/event-types/plain');
+  });
+
+  it('conforms: endpoints', async () => {
     const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Pull', type: 'pull' })).json.id;
     const other = (await call(201, 'POST', '/v1/destinations', { name: 'Pull too', type: 'pull' })).json.id;
     const { id, routes } = (await call(201, 'POST', '/v1/endpoints', {
@@ -283,6 +300,58 @@ it('conforms: endpoints', async () => {
     const { next_cursor: cursor } = (await call(200, 'GET', `/v1/pull/${pull}?limit=1`)).json;
     await call(200, 'POST', `/v1/pull/${pull}/ack`, { cursor });
     await call(200, 'GET', `/v1/metrics?key=${id}`);
+  });
+
+  it('conforms: applications, their endpoints and fan-out', async () => {
+    await call(201, 'POST', '/v1/app', { uid: 'acme', metadata: { plan: 'pro' } });
+    await call(200, 'POST', '/v1/app?get_if_exists=true', { uid: 'acme' });
+    await call(409, 'POST', '/v1/app', { uid: 'acme' });
+    await call(201, 'POST', '/v1/app', { name: 'Other' });
+    const page = (await call(200, 'GET', '/v1/app?limit=1')).json;
+    await call(200, 'GET', `/v1/app?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'PATCH', '/v1/app/acme', { name: 'Acme', metadata: null });
+    const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Queue', type: 'pull' })).json.id;
+    await call(201, 'POST', '/v1/app/acme/endpoints', { destination: pull, uid: 'queue' });
+    const { id } = (await call(201, 'POST', '/v1/app/acme/endpoints', {
+      url: `${receiver.url}/ok`, event_types: ['invoice.*'], channels: ['one'], filter: { path: '$.a', op: 'exists' }, headers: { 'x-a': 'b' }, retry: { max_attempts: 2, schedule: [0, 5] },
+      rate_limit: { per_second: 100 }, asymmetric: true, legacy_signature: { header: 'X-Old', secret: 'hidden' }, metadata: { a: 'b' }, description: 'All',
+    })).json;
+    const at = `/v1/app/acme/endpoints/${id}`;
+    const endpoints = (await call(200, 'GET', '/v1/app/acme/endpoints?limit=1&status=active&event_type=invoice.paid')).json;
+    await call(200, 'GET', `/v1/app/acme/endpoints?limit=1&status=active&event_type=invoice.paid&cursor=${endpoints.next_cursor}`);
+    await call(200, 'GET', '/v1/app/acme/endpoints/queue');
+    await call(200, 'GET', `${at}/secret`);
+    await call(409, 'GET', '/v1/app/acme/endpoints/queue/secret');
+    await call(200, 'POST', `${at}/secret/rotate`, { grace_seconds: 60 });
+    await call(200, 'POST', `${at}/test`);
+    await call(200, 'POST', '/v1/app/acme/endpoints/queue/test', { event_type: 'invoice.paid' });
+    await call(202, 'POST', '/v1/app/acme/event', { event_type: 'invoice.paid', channels: ['one'], payload: { a: 1 }, headers: { 'x-a': 'b' } });
+    await until(`${at}/attempts?limit=1&status=delivered`, (json) => json.next_cursor !== null);
+    await until(`${at}/stats`, (json) => json.delivered === 2);
+    await call(200, 'GET', '/v1/app/acme/endpoints/queue/stats');
+    await call(200, 'GET', '/v1/app/acme/messages?limit=2');
+    await call(200, 'PATCH', at, { status: 'disabled', disabled_reason: 'Asked for', filter: null, legacy_signature: null });
+    await call(200, 'GET', at);
+    await call(204, 'DELETE', at);
+    await call(200, 'GET', '/v1/app/acme');
+    await call(204, 'DELETE', '/v1/app/acme');
+  });
+
+  it('conforms: recover, cancel and erase', async () => {
+    const { id } = (await call(201, 'POST', '/v1/destinations', destination('/ok', { retry: { max_attempts: 1, schedule: [0] } }))).json;
+    await server.api('POST', '/v1/app', { uid: 'recovering', name: 'A customer' });
+    const own = (await call(201, 'POST', '/v1/app/recovering/endpoints', { url: `${receiver.url}/ok` })).json.id;
+    const sent = (await call(202, 'POST', '/v1/send', { event_type: 'a', payload: {}, destination: id })).json.message_id;
+    const since = '2026-01-01T00:00:00Z';
+    const job = (await call(202, 'POST', `/v1/destinations/${id}/recover`, { since, status: 'dlq', include_cancelled: true })).json.id;
+    await call(202, 'POST', `/v1/app/recovering/endpoints/${own}/recover`, { since, until: since });
+    await call(200, 'GET', `/v1/replays/${job}`);
+    await call(200, 'POST', `/v1/destinations/${id}/cancel`, { event_type: 'a', until: since });
+    await call(200, 'POST', `/v1/app/recovering/endpoints/${own}/cancel`);
+    await call(200, 'POST', `/v1/events/${sent}/cancel`);
+    await call(204, 'DELETE', `/v1/events/${sent}/payload`);
+    await call(200, 'GET', `/v1/events/${sent}`);
+    await call(409, 'POST', `/v1/events/${sent}/replay`);
   });
 
   it('conforms: every error in its envelope', async () => {

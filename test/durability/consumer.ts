@@ -20,7 +20,7 @@ export interface ConsumerOptions {
 }
 
 interface Page {
-  data: { id: string; replayed: boolean; payload: unknown }[];
+  data: { webhook_id: string; replayed: boolean; payload: unknown }[];
   next_cursor: string | null;
 }
 
@@ -91,7 +91,7 @@ export class Consumer {
   }
 
   private handle({ data }: Page): void {
-    for (const { id, replayed: isReplayed, payload } of data) {
+    for (const { webhook_id: id, replayed: isReplayed, payload } of data) {
       const name = `${id}${isReplayed ? ' replayed' : ''}`;
       if (this.handled.has(name)) {
         if (this.uncommitted.has(name)) this.repeated += 1;

@@ -28,7 +28,6 @@ const PLACES: readonly Place[] = [
   { name: 'feed', kinds: null, isPulled: true },
 ];
 const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
-const ANSWER_MS_MAX = 60_000;
 
 /** An endpoint with three routes, and everything that watches it from outside. */
 export class Inbox {
@@ -69,7 +68,7 @@ export class Inbox {
   async replay(): Promise<{ job: Job; asked: RangeReplay }> {
     const asked = { askedAtMs: Date.now(), untilMs: Date.now() };
     const body = { until: new Date(asked.untilMs).toISOString() };
-    const job = await this.persistently(async (api) => {
+    const job = await this.scene.persistently(this.apis, async (api) => {
       const { data } = (await this.scene.call(api, 'GET', `/v1/replays?endpoint=${this.endpoint.id}`)) as { data: Job[] };
       return data[0] ?? this.scene.call(api, 'POST', `/v1/endpoints/${this.endpoint.id}/replay`, body);
     });
@@ -77,7 +76,7 @@ export class Inbox {
   }
 
   async job(id: string): Promise<Job> {
-    return (await this.persistently((api) => this.scene.call(api, 'GET', `/v1/replays/${id}`))) as Job;
+    return (await this.scene.persistently(this.apis, (api) => this.scene.call(api, 'GET', `/v1/replays/${id}`))) as Job;
   }
 
   /** The job as soon as it is as wanted, or as it was last. */
@@ -85,24 +84,6 @@ export class Inbox {
     let job = await this.job(id);
     await eventually(async () => isWanted((job = await this.job(id))), withinMs, everyMs);
     return job;
-  }
-
-  /** At one process after the other, while they are killed. */
-  private async persistently(call: (api: string) => Promise<unknown>): Promise<unknown> {
-    let [answer, failure]: [unknown, unknown] = [undefined, undefined];
-    let tries = 0;
-    const isAnswered = await eventually(async () => {
-      try {
-        answer = await call(this.apis[tries % this.apis.length] as string);
-        return true;
-      } catch (error) {
-        failure = error;
-        tries += 1;
-        return false;
-      }
-    }, ANSWER_MS_MAX);
-    if (!isAnswered) throw new Error(`It was not answered: ${String(failure)}`);
-    return answer;
   }
 
   private urls(): string[] {

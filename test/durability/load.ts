@@ -76,7 +76,7 @@ function note(message: Sent, text: string): void {
 }
 
 /** Whether the service says no for good. 503 and a request that still runs ask for another try. */
-function isFinal(status: string, text: string): boolean {
+export function isFinal(status: string, text: string): boolean {
   if (status === '409') return !text.includes('in_flight');
   return /^[1-4]\d\d$/.test(status);
 }

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-/** @type {{ seed: number, secrets: string[], isCalm: boolean }} The destination at `/0` signs with `secrets[0]`. */
-const { seed, secrets, isCalm } = JSON.parse(process.argv[2]);
+/** @type {{ seed: number, secrets: string[], flaky: number[], isCalm: boolean }} The destination at `/0` signs with `secrets[0]`. */
+const { seed, secrets, flaky, isCalm } = JSON.parse(process.argv[2]);
 const verifiers = secrets.map((secret) => new Webhook(secret));
 
 /** @type {import('./receiver.js').Received[]} */
@@ -22,6 +22,13 @@ const SCRIPT = [
   { upTo: 0.03, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
   { upTo: 0.05, status: 200, delayMs: 700 },
 ];
+/** The same at paths that fail now and then: still far from ten failures in a row. */
+const FLAKY_SCRIPT = [
+  { upTo: 0.1, status: 500, delayMs: 0 },
+  { upTo: 0.15, status: 0, delayMs: 0 },
+  { upTo: 0.18, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
+];
+const FLAKY_PATHS = new Set(flaky.map((number) => `/${number}`));
 const USUAL = { status: 200, delayMs: 0 };
 /** The last destination is slow, so that deliveries always wait for it in the workers. */
 const SLOW_PATH = `/${secrets.length - 1}`;
@@ -33,8 +40,8 @@ function planFor(path, id, body) {
   seen.add(`${path} ${id}`);
   const number = /"n":\s*(\d+)/.exec(body)?.[1];
   if (isCalm || number === undefined) return usual;
-  const share = createHash('sha256').update(`${seed}:${number}`).digest().readUInt32BE(0) / 2 ** 32;
-  return SCRIPT.find(({ upTo }) => share < upTo) ?? usual;
+  const share = createHash('sha256').update(`${seed}:${path}:${number}`).digest().readUInt32BE(0) / 2 ** 32;
+  return (FLAKY_PATHS.has(path) ? FLAKY_SCRIPT : SCRIPT).find(({ upTo }) => share < upTo) ?? usual;
 }
 
 function isSigned(path, headers, body) {

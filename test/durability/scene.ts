@@ -18,13 +18,18 @@ export interface SceneOptions {
   env?: Env;
   /** True for a receiver that answers 200 to everything. */
   isCalm?: boolean;
+  /** Paths of the receiver behind those of the destinations, each with a secret of its own. */
+  paths?: number;
+  /** Paths at which many first attempts fail. */
+  flaky?: readonly number[];
 }
 
-const DESTINATIONS = 8;
+export const DESTINATIONS = 8;
 /** Jitter is from 0 to each of these; more tries than any run of faults uses up. */
-const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
+export const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
 /** Claims of the dead fall back after ten seconds; claims that nobody heard of, when their name goes: after a minute. */
 const QUIET_MS_MAX = 120_000;
+const ANSWER_MS_MAX = 60_000;
 const EVENTS_PER_PAGE = 100;
 
 /** Posthorn processes on one database, a receiver, and destinations at it. */
@@ -41,8 +46,8 @@ export class Scene {
 
   /** The processes listed under `start` (all by default) are up when it resolves; the first of them makes the destinations. */
   static async open(options: SceneOptions, start: readonly string[] = Object.keys(options.processes)): Promise<Scene> {
-    const { seed, isCalm = false } = options;
-    const receiver = await ReceiverProcess.start({ seed, destinations: DESTINATIONS, isCalm });
+    const { seed, isCalm = false, paths = 0, flaky = [] } = options;
+    const receiver = await ReceiverProcess.start({ seed, destinations: DESTINATIONS + paths, flaky, isCalm });
     const scene = new Scene(options, receiver, generateApiKey('live', randomBytes(32)));
     try {
       await scene.staff();
@@ -117,6 +122,24 @@ export class Scene {
     return JSON.parse(text);
   }
 
+  /** What must be answered, asked at one process after the other, while they are killed. */
+  async persistently(apis: readonly string[], call: (api: string) => Promise<unknown>): Promise<unknown> {
+    let [answer, failure]: [unknown, unknown] = [undefined, undefined];
+    let tries = 0;
+    const isAnswered = await eventually(async () => {
+      try {
+        answer = await call(apis[tries % apis.length] as string);
+        return true;
+      } catch (error) {
+        failure = error;
+        tries += 1;
+        return false;
+      }
+    }, ANSWER_MS_MAX);
+    if (!isAnswered) throw new Error(`It was not answered: ${String(failure)}`);
+    return answer;
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.members.values()].map((member) => member.stop()));
     await this.receiver.stop();
@@ -141,7 +164,7 @@ export class Scene {
   }
 
   private async makeDestinations(api: KeptProcess): Promise<void> {
-    for (const [i, secret] of this.receiver.secrets.entries()) {
+    for (const [i, secret] of this.receiver.secrets.slice(0, DESTINATIONS).entries()) {
       const body = { name: `Receiver ${i}`, type: 'https', url: this.receiver.url(i), secret, retry: RETRY };
       const { id } = (await this.call(api.name, 'POST', '/v1/destinations', body)) as { id: string };
       this.destinations.push(id);

@@ -37,8 +37,15 @@ export class EnvironmentEntity {
   @Column('int', { name: 'retention_days', default: 30 })
   retentionDays: number;
 
+  /** Where the service's own events go, as it was named. */
+  @Column('uuid', { name: 'system_destination_id', nullable: true })
+  systemDestinationId: Id | null;
+
   @Column('bytea')
   secret: Buffer;
+
+  @Column('bool', { name: 'public_event_catalog', default: false })
+  publicEventCatalog: boolean;
 
   @Column('bytea', { name: 'previous_secret', nullable: true })
   previousSecret: Buffer | null;

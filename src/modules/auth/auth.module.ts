@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { Environments, FirstStart } from '#modules/auth/contract.js';
+import { Environments, FirstStart, SystemDestinations } from '#modules/auth/contract.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
 import { LockedFirstStart } from './first-start.js';
@@ -14,12 +14,15 @@ import { OrgController } from './org.controller.js';
 import { OrganizationFounder } from './organization-founder.js';
 import { OrganizationService } from './organization.service.js';
 import { OrganizationsStore } from './organizations.store.js';
+import { SigningSecretsService } from './signing-secrets.service.js';
+import { AttachedSystemDestinations } from './system-destinations.js';
 
 /** Who is calling, and for whom: organizations, their environments and API keys. Global, because the edge asks for the authenticator. */
 @Global()
 @Module({
   controllers: [KeysController, OrgController],
   providers: [
+    AttachedSystemDestinations,
     KeysStore,
     KeysService,
     KeyIssuer,
@@ -28,10 +31,12 @@ import { OrganizationsStore } from './organizations.store.js';
     OrganizationsStore,
     OrganizationService,
     OrganizationFounder,
+    SigningSecretsService,
     { provide: Authenticator, useClass: KeyAuthenticator },
     { provide: Environments, useClass: CachedEnvironments },
     { provide: FirstStart, useClass: LockedFirstStart },
+    { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart],
+  exports: [Authenticator, Environments, FirstStart, SystemDestinations],
 })
 export class AuthModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Environment, Environments } from '#modules/auth/contract.js';
+import { type CatalogOwner, type Environment, Environments } from '#modules/auth/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
@@ -46,6 +46,11 @@ export class CachedEnvironments extends Environments {
     return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;
   }
 
+  /** From the database: catalogues are kept as whole pages. */
+  override catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
+    return this.store.catalogOwner(organizationSlug, mode);
+  }
+
   override longestRetentionDays(): Promise<number> {
     return this.store.longestRetentionDays();
   }
@@ -65,6 +70,6 @@ export class CachedEnvironments extends Environments {
   }
 }
 
-function environment({ id, organizationId, mode, retentionDays }: EnvironmentEntity, organizationSlug: string): Environment {
-  return { environmentId: id, organizationId, organizationSlug, mode, retentionDays };
+function environment({ id, organizationId, mode, retentionDays, systemDestinationId }: EnvironmentEntity, organizationSlug: string): Environment {
+  return { environmentId: id, organizationId, organizationSlug, mode, retentionDays, systemDestinationId };
 }

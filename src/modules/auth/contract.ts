@@ -9,6 +9,14 @@ export interface Environment {
   mode: 'live' | 'test';
   /** How long events, attempts and dead letters are kept. */
   retentionDays: number;
+  /** Where the service's own events go, as it was named; it may be deleted since. */
+  systemDestinationId: Id | null;
+}
+
+/** An environment whose event types are public. */
+export interface CatalogOwner {
+  environmentId: number;
+  organizationName: string;
 }
 
 /** Environments by number, from a cache that is never older than five seconds. */
@@ -18,6 +26,9 @@ export abstract class Environments {
 
   /** The keys that sign deliveries to ad-hoc URLs, newest first; two while a rotation's grace lasts. */
   abstract signingKeys(environmentId: number): Promise<readonly Buffer[]>;
+
+  /** Whose event types these are, when anybody may read them; null when nobody may, and when there is no such slug. */
+  abstract catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null>;
 
   /** The longest retention of any environment, in days: how far ahead partitions must exist. */
   abstract longestRetentionDays(): Promise<number>;
@@ -31,4 +42,12 @@ export abstract class FirstStart {
    * start. Safe to run in several processes at once.
    */
   abstract run(): Promise<{ live: string; test: string } | null>;
+}
+
+/** Whether an environment may name this destination. */
+export type KnowsDestination = (environmentId: number, destinationId: Id) => Promise<boolean>;
+
+/** Where an environment's own events go is a setting of its organization; who sends them there knows destinations. */
+export abstract class SystemDestinations {
+  abstract attach(knows: KnowsDestination): void;
 }

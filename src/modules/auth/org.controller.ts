@@ -6,6 +6,7 @@ import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { OrgChangesBody, OrgItem, organizationChanges, presentOrganization, SecretRotationBody, SigningSecret } from './org.dto.js';
 import { OrganizationService } from './organization.service.js';
+import { SigningSecretsService } from './signing-secrets.service.js';
 
 const GRACE_SECONDS_DEFAULT = 86_400;
 
@@ -13,7 +14,10 @@ const GRACE_SECONDS_DEFAULT = 86_400;
 @Section('Organization', 'The organization of the calling key, and the secret that signs deliveries to ad-hoc URLs.')
 @Controller('v1')
 export class OrgController {
-  constructor(private readonly organization: OrganizationService) {}
+  constructor(
+    private readonly organization: OrganizationService,
+    private readonly secrets: SigningSecretsService,
+  ) {}
 
   @Get('org')
   @Scope('read')
@@ -36,7 +40,7 @@ export class OrgController {
   @ApiOperation({ summary: 'Get the signing secret', description: 'It signs deliveries to ad-hoc URLs.' })
   @ApiOkResponse({ type: SigningSecret, description: 'The secret in force.' })
   async getSigningSecret(@CurrentTenant() tenant: Tenant): Promise<SigningSecret> {
-    return { secret: await this.organization.signingSecret(tenant) };
+    return { secret: await this.secrets.show(tenant) };
   }
 
   @Post('signing-secret/rotate')
@@ -46,6 +50,6 @@ export class OrgController {
   @ApiOperation({ summary: 'Rotate the signing secret', description: 'Both secrets sign until the grace ends.' })
   @ApiOkResponse({ type: SigningSecret, description: 'The new secret.' })
   async rotateSigningSecret(@CurrentTenant() tenant: Tenant, @Body() body: SecretRotationBody): Promise<SigningSecret> {
-    return { secret: await this.organization.rotateSigningSecret(tenant, (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000) };
+    return { secret: await this.secrets.rotate(tenant, (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000) };
   }
 }

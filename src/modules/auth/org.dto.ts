@@ -15,6 +15,14 @@ export class OrgChangesBody {
   /** How many days the calling key's environment keeps what it accepts from now on. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 365, example: 30 })
   retention_days?: number;
+
+  /** Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`. */
+  @ApiProperty({ required: false, type: Boolean, example: false })
+  public_event_catalog?: boolean;
+
+  /** The destination that gets the service's own events of that environment (see `GET /v1/system-events`); null for none. */
+  @ApiProperty({ required: false, type: String, nullable: true, maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  system_destination?: string | null;
 }
 
 /** The organization, seen from the calling key's environment. */
@@ -39,6 +47,14 @@ export class OrgItem {
   @ApiProperty({ type: 'integer', example: 30 })
   retention_days: number;
 
+  /** Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`. */
+  @ApiProperty({ example: false })
+  public_event_catalog: boolean;
+
+  /** The destination that gets the service's own events of that environment; null for none, and when it was deleted. */
+  @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  system_destination: string | null;
+
   /** When it was created. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
@@ -58,8 +74,9 @@ export class SigningSecret {
   secret: string;
 }
 
-export function organizationChanges({ name, slug, retention_days: retentionDays }: OrgChangesBody): OrganizationChanges {
-  return { name, slug, retentionDays };
+export function organizationChanges(body: OrgChangesBody): OrganizationChanges {
+  const { name, slug, retention_days: retentionDays, public_event_catalog: publicEventCatalog, system_destination: systemDestination } = body;
+  return { name, slug, retentionDays, publicEventCatalog, systemDestination };
 }
 
 export function presentOrganization({ organization, environment }: OrganizationView): OrgItem {
@@ -69,6 +86,8 @@ export function presentOrganization({ organization, environment }: OrganizationV
     slug: organization.slug,
     environment: environment.mode,
     retention_days: environment.retentionDays,
+    public_event_catalog: environment.publicEventCatalog,
+    system_destination: environment.systemDestinationId && showId('dst', environment.systemDestinationId),
     created_at: organization.createdAt.toISOString(),
   };
 }

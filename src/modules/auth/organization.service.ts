@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { formatSecret } from '#engine/signing.js';
-import { Clock } from '#kernel/clock.js';
 import { Database, sqlState } from '#kernel/database.js';
-import { conflict } from '#kernel/errors.js';
+import { conflict, invalid } from '#kernel/errors.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Vault } from '#kernel/vault.js';
 import type { EnvironmentEntity, OrganizationEntity } from './auth.entities.js';
 import { OrganizationsStore } from './organizations.store.js';
-import { currentKey, rotatedSigningSecret } from './signing-secret.js';
+import { AttachedSystemDestinations } from './system-destinations.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -23,54 +21,47 @@ export interface OrganizationChanges {
   name?: string;
   slug?: string;
   retentionDays?: number;
+  publicEventCatalog?: boolean;
+  /** A destination's id in the form of the API, or null for none. */
+  systemDestination?: string | null;
 }
 
-/** The caller's organization and the signing secret of the caller's environment. */
+/** The caller's organization. */
 @Injectable()
 export class OrganizationService {
   constructor(
     private readonly store: OrganizationsStore,
-    private readonly vault: Vault,
     private readonly database: Database,
     private readonly notifications: Notifications,
-    private readonly clock: Clock,
+    private readonly destinations: AttachedSystemDestinations,
   ) {}
 
+  /** A system destination that was deleted since it was named is shown as none. */
   async get(tenant: Tenant): Promise<OrganizationView> {
-    return { organization: await this.store.find(tenant.organizationId), environment: await this.environment(tenant) };
+    const environment = await this.store.findEnvironment(tenant.environmentId);
+    if (environment === null) throw new Error(`Environment ${tenant.environmentId} of a key does not exist.`);
+    const systemDestinationId = await this.destinations.known(environment.id, environment.systemDestinationId);
+    return { organization: await this.store.find(tenant.organizationId), environment: { ...environment, systemDestinationId } };
   }
 
-  /** The retention is the environment's, and holds for what is accepted from now on. Throws 409 for a slug that is taken. */
-  async update(tenant: Tenant, { retentionDays, ...naming }: OrganizationChanges): Promise<OrganizationView> {
+  /** Retention and catalogue are the environment's; the retention holds for what is accepted from now on. Throws 409 for a slug that is taken, and 422. */
+  async update(tenant: Tenant, { name, slug, systemDestination, ...given }: OrganizationChanges): Promise<OrganizationView> {
+    const settings = { ...given, systemDestinationId: await this.named(tenant, systemDestination) };
     return this.database.transaction(async () => {
-      await this.rename(tenant, naming);
-      if (retentionDays !== undefined) await this.store.updateEnvironment(tenant.environmentId, { retentionDays });
+      await this.rename(tenant, { name, slug });
+      const isSet = Object.values(settings).some((value) => value !== undefined);
+      if (isSet) await this.store.updateEnvironment(tenant.environmentId, settings);
       // The organization's other environment learns of a new slug when its entry in the caches is too old.
-      if (retentionDays !== undefined || naming.slug !== undefined) await this.announce(tenant);
+      if (isSet || slug !== undefined) await this.announce(tenant);
       return this.get(tenant);
     });
   }
 
-  /** The secret that signs deliveries to ad-hoc URLs. */
-  async signingSecret(tenant: Tenant): Promise<string> {
-    return formatSecret(currentKey(this.vault, await this.environment(tenant)));
-  }
-
-  /** A new signing secret; the one before signs too for `graceMs`, and what was before that no longer does. */
-  async rotateSigningSecret(tenant: Tenant, graceMs: number): Promise<string> {
-    return this.database.transaction(async () => {
-      const row = await this.store.findEnvironmentForUpdate(tenant.environmentId);
-      const columns = rotatedSigningSecret(this.vault, row, new Date(this.clock.nowMs() + graceMs));
-      await this.store.updateEnvironment(row.id, columns);
-      await this.announce(tenant);
-      return formatSecret(currentKey(this.vault, { ...row, ...columns }));
-    });
-  }
-
-  private async environment(tenant: Tenant): Promise<EnvironmentEntity> {
-    const row = await this.store.findEnvironment(tenant.environmentId);
-    if (row === null) throw new Error(`Environment ${tenant.environmentId} of a key does not exist.`);
-    return row;
+  private async named({ environmentId }: Tenant, destination: string | null | undefined): Promise<Id | null | undefined> {
+    if (destination == null) return destination;
+    const id = await this.destinations.known(environmentId, parseId('dst', destination));
+    if (id === null) throw invalid([{ path: 'system_destination', message: 'There is no such destination.' }]);
+    return id;
   }
 
   private async rename(tenant: Tenant, naming: Pick<OrganizationChanges, 'name' | 'slug'>): Promise<void> {

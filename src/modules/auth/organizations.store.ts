@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Repository } from 'typeorm';
+import type { CatalogOwner } from '#modules/auth/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { EnvironmentEntity, OrganizationEntity } from './auth.entities.js';
@@ -17,6 +18,15 @@ const NEXT_ENVIRONMENT: Statement = {
 const LONGEST_RETENTION: Statement = {
   name: 'organizations.longest_retention',
   text: 'select coalesce(max(retention_days), 30) as days from environments',
+};
+
+const CATALOG_OWNER: Statement = {
+  name: 'organizations.catalog_owner',
+  // Indexes organizations_slug_key and environments_organization_id_mode_key.
+  text: `
+    select e.id as "environmentId", o.name as "organizationName"
+    from organizations o join environments e on e.organization_id = o.id
+    where o.slug = $1 and e.mode = $2 and e.public_event_catalog`,
 };
 
 /** Organizations and their environments. */
@@ -71,6 +81,12 @@ export class OrganizationsStore {
 
   async updateEnvironment(id: number, changes: Partial<Omit<EnvironmentEntity, 'id'>>): Promise<void> {
     await this.environments().update({ id }, changes);
+  }
+
+  /** The environment of a slug, when its event types are public. */
+  async catalogOwner(slug: string, mode: string): Promise<CatalogOwner | null> {
+    const [owner] = await this.database.query<CatalogOwner>(CATALOG_OWNER, [slug, mode]);
+    return owner ?? null;
   }
 
   async longestRetentionDays(): Promise<number> {

@@ -3,6 +3,7 @@ import type { ClaimedDelivery, Requests } from '#modules/events/contract.js';
 import type { Answer } from '#engine/outcome.js';
 import type { Tracing } from '#kernel/tracing.js';
 import { Attempt } from './attempt.js';
+import type { Withdrawals } from './withdrawals.js';
 
 const NOW_MS = 1_763_690_000_000;
 const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';
@@ -14,6 +15,7 @@ const DELIVERY: ClaimedDelivery = {
   claimedBy: '0190f0a0-0000-0000-0000-00000000000c',
   targetId: TARGET_ID,
   direction: 'outbound',
+  messageId: null,
   url: null,
   eventType: 'invoice.paid',
   headers: { 'x-tenant': '42' },
@@ -40,7 +42,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
     retry: { maxAttempts: 8, scheduleSeconds: [0, 5, 300, 1800] },
     ...change,
   } as Target;
-  const world = { target: target as Target | null, pulled: false, sent: [] as Outgoing[], asked: [] as string[], spans: [] as string[] };
+  const world = { target: target as Target | null, pulled: false, sent: [] as Outgoing[], asked: [] as string[], spans: [] as string[], withdrawn: null as 'cancelled' | 'erased' | null };
   const targets = {
     ofDestination: async (environmentId: number, id: string) => {
       world.asked.push(`${environmentId} ${id}`);
@@ -66,7 +68,8 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
       end: (outcome: string) => world.spans.push(`${type} ${outcome}`),
     }),
   } as unknown as Tracing;
-  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests), target, world };
+  const withdrawals = { reasonOf: async ({ withdrawn }: ClaimedDelivery) => withdrawn ?? world.withdrawn } as unknown as Withdrawals;
+  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests, withdrawals), target, world };
 }
 
 describe('Attempt', () => {
@@ -178,6 +181,9 @@ describe('Attempt', () => {
     ['the destination is gone', (world) => (world.target = null), {}, 'target_gone'],
     ['the destination is disabled', (world) => (world.target = { ...(world.target as Target), status: 'disabled' }), {}, 'target_disabled'],
     ['the event was dropped by retention', () => undefined, { payload: null }, 'expired'],
+    ['its payload was erased before it was claimed', () => undefined, { payload: null, withdrawn: 'erased' }, 'erased'],
+    ['its payload was erased while it waited here', (world) => (world.withdrawn = 'erased'), {}, 'erased'],
+    ['it was cancelled while it waited here', (world) => (world.withdrawn = 'cancelled'), {}, 'cancelled'],
   ])('sends nothing and ends the delivery when %s', async (_what, happen, change, reason) => {
     const { attempt, world } = arrange();
     happen(world);

@@ -6,6 +6,7 @@ import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/tracing.js';
+import { Withdrawals } from './withdrawals.js';
 
 const POSTPONED_MS = 30_000;
 
@@ -25,12 +26,13 @@ export class Attempt {
     private readonly clock: Clock,
     private readonly tracing: Tracing,
     private readonly requests: Requests,
+    private readonly withdrawals: Withdrawals,
   ) {}
 
   /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
   async perform(delivery: ClaimedDelivery, probe: boolean): Promise<Performed> {
     const target = await this.target(delivery);
-    const hopeless = whyHopeless(delivery, target);
+    const hopeless = (await this.withdrawals.reasonOf(delivery)) ?? whyHopeless(delivery, target);
     if (hopeless !== null || target === null) return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
     const adapter = this.targets.adapter(target.type);
     if (adapter.pulled) return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };
@@ -38,7 +40,7 @@ export class Attempt {
     const span = this.tracing.startDelivery(delivery.traceparent, target.type);
     const answer = await adapter.deliver(
       {
-        webhookId: showId(delivery.direction === 'inbound' ? 'evt' : 'msg', delivery.eventId),
+        webhookId: showId(delivery.direction === 'inbound' ? 'evt' : 'msg', delivery.messageId ?? delivery.eventId),
         eventType: delivery.eventType,
         body: delivery.payload ?? '',
         request: () => this.requests.find(delivery.environmentId, delivery.eventId),

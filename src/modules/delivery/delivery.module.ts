@@ -17,6 +17,7 @@ import { WorkerPresence } from './presence.js';
 import { Pump, PumpContext } from './pump.js';
 import { WAKE_QUEUE, WakeQueue } from './wake.queue.js';
 import { WakeProcessor } from './wake.processor.js';
+import { Withdrawals } from './withdrawals.js';
 import { DeliveryWorker } from './worker.js';
 
 /** In the `api` role: only the queue that wakes workers elsewhere. */
@@ -52,6 +53,7 @@ export class HandoverModule implements OnModuleInit {
     Pump,
     PumpContext,
     WakeProcessor,
+    Withdrawals,
     WorkerLoops,
     WorkerPresence,
   ],

@@ -33,19 +33,19 @@ export class Gates {
     }
   }
 
-  /** The limit of a target in deliveries per second, or null. */
-  async ratePerSecond(environmentId: number, targetId: string): Promise<number | null> {
+  /** Has the lane keep to a target's concurrency, and returns its limit in deliveries per second, or null. */
+  async applyLimits(environmentId: number, targetId: string): Promise<number | null> {
     // One target that can't be loaded must not hold up the others: its attempt finds out and is put off.
     const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
+    if (target) this.lane.bound(environmentId, targetId, target.concurrency);
     return target?.ratePerSecond ?? null;
   }
 
   private async admits(delivery: ClaimedDelivery): Promise<boolean> {
     const { environmentId, targetId } = delivery;
     if (!this.circuits.isClosed(environmentId, targetId)) return false;
+    const rate = delivery.url === null ? await this.applyLimits(environmentId, targetId) : null;
     if (this.lane.roomFor(environmentId, targetId) <= 0) return false;
-    if (delivery.url !== null) return true;
-    const rate = await this.ratePerSecond(environmentId, targetId);
     return rate === null || this.permits.spend(environmentId, targetId, rate, 1) > 0;
   }
 }

@@ -35,7 +35,7 @@ const payloadOf = (length: number): string => ({ length }) as unknown as string;
 
 function event(targetId: string, payloadLength = 0, ratePerSecond: number | null = null): NewEvent {
   count += 1;
-  return { environmentId: 1, id: `event ${count}`, targetId, payload: payloadOf(payloadLength), ratePerSecond } as NewEvent;
+  return { environmentId: 1, id: `event ${count}`, targetId, payload: payloadOf(payloadLength), ratePerSecond, concurrency: null } as NewEvent;
 }
 
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent, attempts = 0): ClaimedDelivery =>

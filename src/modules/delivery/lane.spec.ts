@@ -54,7 +54,7 @@ function delivery(targetId: string, attempts = 0, payload = '{}'): ClaimedDelive
 
 function event(targetId: string, more: Partial<NewEvent> = {}): NewEvent {
   count += 1;
-  return { environmentId: 1, id: `event ${count}`, targetId, payload: '{}', ratePerSecond: null, ...more } as NewEvent;
+  return { environmentId: 1, id: `event ${count}`, targetId, payload: '{}', ratePerSecond: null, concurrency: null, ...more } as NewEvent;
 }
 
 const claimed = ({ environmentId, id, targetId, payload }: NewEvent): ClaimedDelivery =>
@@ -204,6 +204,42 @@ describe('what the lane starts', () => {
     end('a', 'failed');
 
     expect(against('a')).toBe(16);
+  });
+
+  it('keeps to what a target\'s owner allows, however the deliveries come', () => {
+    const { lane, end, against } = arrange(1_000);
+    const arriving = Array.from({ length: 5 }, () => event('a', { concurrency: 2 }));
+
+    expect(arriving.map((each) => lane.admit(each))).toEqual(Array.from({ length: 5 }, () => 'run'));
+    lane.take(arriving.map(claimed));
+    lane.bound(1, 'b', 3);
+    for (const each of [...many(10, 'a'), ...many(10, 'b')]) lane.accept(each);
+    end('a');
+    end('b');
+
+    expect([against('a'), against('b'), lane.roomFor(1, 'b')]).toEqual([2, 3, -3]);
+  });
+
+  it('follows a change of what a target\'s owner allows', () => {
+    const { lane, end, against } = arrange(1_000);
+    for (const each of many(40, 'a')) lane.accept(each);
+
+    lane.bound(1, 'a', 2);
+    for (let i = 0; i < 31; i += 1) end('a');
+    expect(against('a')).toBe(2);
+    lane.bound(1, 'a', null);
+    end('a');
+    end('a');
+
+    expect(against('a')).toBeGreaterThan(2);
+  });
+
+  it('remembers nothing of a target that is allowed what all are', () => {
+    const { lane } = arrange();
+
+    lane.bound(1, 'a', null);
+
+    expect(lane.figures().targets).toBe(0);
   });
 
   it('keeps a probe a probe', () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Admission, Arrival, ClaimedDelivery, Lane } from '#modules/events/contract.js';
-import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
+import { admits, bounded, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Config } from '#kernel/config.js';
 import type { Id } from '#kernel/ids.js';
@@ -68,10 +68,11 @@ export class DeliveryLane implements Lane {
     return this.closed ? null : this.presence.claimant();
   }
 
-  admit({ environmentId, targetId, ratePerSecond, payload }: Arrival): Admission {
+  admit({ environmentId, targetId, ratePerSecond, concurrency, payload }: Arrival): Admission {
     if (!this.circuits.isClosed(environmentId, targetId)) return 'park';
     if (this.held >= HELD_MAX || this.heldBytes >= HELD_BYTES_MAX) return 'leave';
     const lane = this.lane(environmentId, targetId);
+    bounded(lane.window, concurrency);
     if (this.roomOf(lane) <= 0) return 'park';
     if (ratePerSecond !== null && this.permits.spend(environmentId, targetId, ratePerSecond, 1) === 0) return 'park';
     lane.reserved += 1;
@@ -107,6 +108,12 @@ export class DeliveryLane implements Lane {
   room(): number {
     if (this.closed || this.heldBytes >= HELD_BYTES_MAX) return 0;
     return Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
+  }
+
+  /** Keeps to what the target's owner allows from now on: at most `concurrency` attempts at once, or null. */
+  bound(environmentId: number, targetId: Id, concurrency: number | null): void {
+    if (concurrency === null && !this.targets.has(targetKey(environmentId, targetId))) return;
+    bounded(this.lane(environmentId, targetId).window, concurrency);
   }
 
   /** How many deliveries of one target this process still has room for. */

@@ -6,6 +6,7 @@ import { Dispatcher } from './dispatcher.js';
 import { DeliveryLane } from './lane.js';
 import { WorkerPresence } from './presence.js';
 import { Pump } from './pump.js';
+import { Withdrawals } from './withdrawals.js';
 import { DeliveryWorker } from './worker.js';
 
 /** The parts of a worker that are started and stopped together. */
@@ -16,6 +17,7 @@ export class WorkerLoops {
     readonly pump: Pump,
     readonly presence: WorkerPresence,
     readonly config: Config,
+    readonly withdrawals: Withdrawals,
   ) {}
 }
 
@@ -31,8 +33,9 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
   ) {}
 
   onApplicationBootstrap(): void {
-    const { dispatcher, pump, presence, config } = this.loops;
+    const { dispatcher, pump, presence, config, withdrawals } = this.loops;
     this.worker.start(() => dispatcher.loop.wake(), this.notifications);
+    withdrawals.start(this.notifications);
     presence.onReaped(() => dispatcher.loop.wake());
     presence.start((claimant) => this.lane.holds(claimant));
     // Without the sweep only wake-ups start deliveries: durability tests use it to show that they would notice.

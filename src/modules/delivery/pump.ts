@@ -56,9 +56,9 @@ export class Pump {
 
   private async release(claimant: Id, environmentId: number, targetId: Id): Promise<void> {
     if (!this.circuits.isClosed(environmentId, targetId)) return this.probe(claimant, environmentId, targetId);
+    const rate = await this.gates.applyLimits(environmentId, targetId);
     const room = Math.min(this.lane.room(), this.lane.roomFor(environmentId, targetId), this.drain(environmentId, targetId), CLAIM_MAX);
     if (room < 1) return;
-    const rate = await this.gates.ratePerSecond(environmentId, targetId);
     const permitted = rate === null ? room : this.turnContext.permits.spend(environmentId, targetId, rate, room);
     if (permitted < 1) return;
     for (const delivery of await this.ledger.claimParked(claimant, environmentId, targetId, permitted)) this.lane.accept(delivery);

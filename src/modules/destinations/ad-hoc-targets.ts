@@ -31,8 +31,11 @@ export class AdHocTargets {
   }
 
   /** Throws 422 when the URL may not be sent to. */
-  of(environmentId: number, url: string): Promise<Target> {
-    return this.cache.get(`${environmentId}:${url}`);
+  async of(environmentId: number, url: string): Promise<Target> {
+    const target = await this.cache.get(`${environmentId}:${url}`);
+    // Asked each time, since a rotation's grace ends without a notice; the same keys are the same array.
+    const signingKeys = await this.environments.signingKeys(environmentId);
+    return signingKeys === target.signingKeys ? target : { ...target, signingKeys };
   }
 
   private async load(key: string): Promise<Target> {
@@ -44,6 +47,7 @@ export class AdHocTargets {
       environmentId,
       targetId: adHocTargetId(environmentId, verdict.url),
       destinationId: null,
+      ownerId: null,
       type: 'https',
       url: verdict.url,
       config: {},
@@ -51,9 +55,12 @@ export class AdHocTargets {
       status: 'active',
       disabledReason: null,
       signingKeys: await this.environments.signingKeys(environmentId),
+      privateKeys: [],
+      legacySignature: null,
       headers: {},
       retry: DEFAULT_RETRY_POLICY,
       ratePerSecond: null,
+      concurrency: null,
       timeoutMs: DEFAULT_SETTINGS.timeoutMs,
       failureThreshold: DEFAULT_CIRCUIT_POLICY.failureThreshold,
     };

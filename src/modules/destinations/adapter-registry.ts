@@ -3,7 +3,6 @@ import { DiscoveryService } from '@nestjs/core';
 import { Adapter, DestinationAdapter } from '#modules/destinations/contract.js';
 import { ApiError } from '#kernel/errors.js';
 
-const PLANNED = ['sqs'];
 const UNSUPPORTED = ['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'];
 
 /** The adapters of destination types: every provider that is marked `@Adapter()`, in any module. */
@@ -35,14 +34,13 @@ export class AdapterRegistry implements OnModuleInit {
     if (adapter !== null) return adapter;
     const refusal = this.refusal(type);
     if (refusal !== null) throw unservable(refusal, refusal);
-    const expected = `must be one of ${[...this.adapters.keys(), ...PLANNED, ...UNSUPPORTED].join(', ')}`;
+    const expected = `must be one of ${[...this.adapters.keys(), ...UNSUPPORTED].join(', ')}`;
     throw unservable(`type: ${expected}`, expected);
   }
 
   /** Why a type of the specification is not served yet, in its words; null for one that is, and for an unknown one. */
   refusal(type: string): string | null {
     if (this.adapters.has(type)) return null;
-    if (PLANNED.includes(type)) return `\`${type}\` is not deliverable yet.`;
     return UNSUPPORTED.includes(type) ? `${type} delivery isn't supported yet` : null;
   }
 

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { shownTarget } from '#modules/destinations/contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { CLOSED } from '#engine/circuit.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
@@ -7,8 +9,10 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { CircuitsStore } from './circuits.store.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
-import { DestinationsStore } from './destinations.store.js';
+import { DestinationSecrets, legacyKeyFaults } from './destination-secrets.js';
+import { DestinationsStore, type Whose } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
+import { secretNames } from './header-templates.js';
 import { Reachability } from './reachability.js';
 import { changed, movesTarget, settingsFaults, settingsOf, type SettingsChanges } from './settings.js';
 
@@ -16,6 +20,8 @@ import { changed, movesTarget, settingsFaults, settingsOf, type SettingsChanges 
 export interface DestinationChanges {
   settings: SettingsChanges;
   status?: 'active' | 'disabled';
+  /** Why it is disabled; a sentence on the API when left out. */
+  reason?: string;
 }
 
 /** A probe that was made for the settings of this version. */
@@ -26,68 +32,118 @@ interface Probed {
 
 const DISABLED_BY_CALLER = 'Disabled through the API.';
 
+/** What of a destination is kept elsewhere, and changes with it. */
+@Injectable()
+export class Attachments {
+  constructor(
+    readonly circuits: CircuitsStore,
+    readonly headerSecrets: HeaderSecrets,
+    readonly secrets: DestinationSecrets,
+  ) {}
+}
+
 /** Changes and removes destinations. */
 @Injectable()
 export class Changes {
   constructor(
     private readonly store: DestinationsStore,
     private readonly reachability: Reachability,
-    private readonly circuits: CircuitsStore,
-    private readonly headerSecrets: HeaderSecrets,
+    private readonly attached: Attachments,
     private readonly database: Database,
+    private readonly systemEvents: SystemEvents,
   ) {}
 
   /**
-   * A change of where the destination is, or how its type connects, is probed before it is stored. Setting the status
-   * to active also closes the circuit. Throws 404, and 422 with the check that failed, and changes nothing then.
+   * A change of where the destination is, or how its type connects, is probed before it is stored, unless an endpoint of
+   * an application owns it. Setting the status to active also closes the circuit. Throws 404, and 422 with the check
+   * that failed, and changes nothing then.
    */
-  async update(tenant: Tenant, id: Id, changes: DestinationChanges): Promise<DestinationEntity> {
-    const found = await this.store.find(tenant.environmentId, id);
+  async update(tenant: Tenant, id: Id, changes: DestinationChanges, whose: Whose = 'listed'): Promise<DestinationEntity> {
+    const found = await this.store.find(tenant.environmentId, id, whose);
     if (found === null) throw notFound('destination');
     const settings = changed(settingsOf(found), changes.settings);
-    const faults = [...settingsFaults(settings), ...await this.headerFaults(tenant, changes.settings.headers)];
+    const faults = [
+      ...settingsFaults(settings), ...legacyKeyFaults(settings, changes.settings, found.legacySecret),
+      ...await this.headerFaults(tenant, changes.settings.headers),
+    ];
     if (faults.length > 0) throw invalid(faults);
     const probed = movesTarget(found, settings) ? await this.probe({ ...found, ...settings }) : null;
-    return this.database.transaction(() => this.apply(tenant, id, changes, probed));
+    return this.database.transaction(() => this.apply(tenant, id, changes, probed, whose));
   }
 
   /** Throws 404 when there is none, also the second time. What waits for it is settled by the deliveries. */
-  async remove(tenant: Tenant, id: Id): Promise<void> {
+  async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
-      if (!(await this.store.remove(tenant.environmentId, id))) throw notFound('destination');
-      await this.headerSecrets.release(tenant.environmentId, id);
-      await this.circuits.change(tenant.environmentId, id, () => CLOSED);
+      if ((await this.store.findForUpdate(environmentId, id, whose)) === null) throw notFound('destination');
+      await this.store.remove(environmentId, id);
+      await this.attached.headerSecrets.release(environmentId, id);
+      await this.attached.circuits.change(environmentId, id, () => CLOSED);
+    });
+  }
+
+  /** Removes everything that one endpoint of an application owns. */
+  async removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]> {
+    return this.database.transaction(async () => {
+      const removed = await this.store.removeOwned(environmentId, ownerId);
+      for (const { id, headers } of removed) {
+        if (secretNames(headers).length > 0) await this.attached.headerSecrets.release(environmentId, id);
+      }
+      return removed.map(({ id }) => id);
     });
   }
 
   /** Headers that the call leaves as they are must not stand in the way of anything else that it changes. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
-    return headers ? this.headerSecrets.faults(tenant.environmentId, headers) : [];
+    return headers ? this.attached.headerSecrets.faults(tenant.environmentId, headers) : [];
   }
 
   private async probe(row: DestinationEntity): Promise<Probed> {
-    return { version: row.version, validation: await this.reachability.admit(this.reachability.draft(row)) };
+    const draft = this.reachability.draft(row);
+    return { version: row.version, validation: row.ownerId ? this.reachability.admitUnprobed(draft) : await this.reachability.admit(draft) };
   }
 
   /** Under the row's lock, so that calls at the same time that change different things all take effect. */
-  private async apply(tenant: Tenant, id: Id, { settings: given, status }: DestinationChanges, probed: Probed | null): Promise<DestinationEntity> {
-    const row = await this.store.findForUpdate(tenant.environmentId, id);
+  private async apply(tenant: Tenant, id: Id, changes: DestinationChanges, probed: Probed | null, whose: Whose): Promise<DestinationEntity> {
+    const { settings: given, status, reason } = changes;
+    const row = await this.store.findForUpdate(tenant.environmentId, id, whose);
     if (row === null) throw notFound('destination');
     if (probed && probed.version !== row.version) {
       throw conflict('Another call changed the destination while this one was probing it. Read it and try again.');
     }
     const settings = changed(settingsOf(row), given);
-    const next = { ...settings, ...(probed && { validation: probed.validation }), ...(status && statusColumns(row, status)) };
-    if (status === 'active') await this.circuits.change(tenant.environmentId, id, () => CLOSED);
+    const faults = [...settingsFaults(settings), ...legacyKeyFaults(settings, given, row.legacySecret)];
+    // What was right before the lock may collide with what another call has changed since.
+    if (faults.length > 0) throw invalid(faults);
+    const next = {
+      ...settings,
+      ...this.attached.secrets.following(row, settings, given),
+      ...(probed && { validation: probed.validation }),
+      ...(status && statusColumns(row, status, reason)),
+    };
+    if (status === 'active') await this.attached.circuits.change(tenant.environmentId, id, () => CLOSED);
     if (isDeepStrictEqual({ ...row, ...next }, { ...row })) return row;
     const version = row.version + 1;
     const write = (): Promise<void> => this.store.update(tenant.environmentId, id, { ...next, version });
-    await (given.headers === undefined ? write() : this.headerSecrets.using(tenant.environmentId, id, next.headers, write));
-    return { ...row, ...next, version };
+    await (given.headers === undefined ? write() : this.attached.headerSecrets.using(tenant.environmentId, id, next.headers, write));
+    const changedRow = { ...row, ...next, version };
+    if (changedRow.status !== row.status) await this.noteStatus(changedRow);
+    return changedRow;
+  }
+
+  private async noteStatus(row: DestinationEntity): Promise<void> {
+    const { environmentId, id, status, disabledReason } = row;
+    const signal = { environmentId, subject: id };
+    if (status === 'active') {
+      await this.systemEvents.note({ ...signal, type: 'destination.enabled', details: { ...shownTarget(row), by: 'api' } });
+    } else {
+      await this.systemEvents.note({ ...signal, type: 'destination.disabled', details: { ...shownTarget(row), reason: disabledReason, by: 'api' } });
+    }
   }
 }
 
-function statusColumns(row: DestinationEntity, status: 'active' | 'disabled'): Pick<DestinationEntity, 'status' | 'disabledReason'> {
+function statusColumns(
+  row: DestinationEntity, status: 'active' | 'disabled', reason = DISABLED_BY_CALLER,
+): Pick<DestinationEntity, 'status' | 'disabledReason'> {
   if (status === 'active') return { status, disabledReason: null };
-  return { status, disabledReason: row.status === 'disabled' ? row.disabledReason : DISABLED_BY_CALLER };
+  return { status, disabledReason: row.status === 'disabled' ? row.disabledReason : reason };
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
-import { Circuits, type TargetCircuit } from '#modules/destinations/contract.js';
+import { Circuits, DestinationNames, shownTarget, type TargetCircuit } from '#modules/destinations/contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
@@ -28,6 +29,12 @@ const FIND: Statement = {
   name: 'circuits.find',
   // Index circuits_pkey.
   text: `select ${COLUMNS} from circuits where environment_id = $1::int and target_id = $2::uuid`,
+};
+
+const FIND_ALL: Statement = {
+  name: 'circuits.find_all',
+  // Index circuits_pkey.
+  text: `select ${COLUMNS} from circuits where environment_id = $1::int and target_id = any($2::uuid[])`,
 };
 
 const ENSURE: Statement = {
@@ -59,6 +66,8 @@ export class CircuitsStore extends Circuits {
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
+    private readonly names: DestinationNames,
+    private readonly systemEvents: SystemEvents,
   ) {
     super();
   }
@@ -74,6 +83,12 @@ export class CircuitsStore extends Circuits {
     return row ? circuit(row) : CLOSED;
   }
 
+  /** The circuits of many targets that are not closed and clean. */
+  async findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>> {
+    const rows = await this.database.query<Row>(FIND_ALL, [environmentId, targetIds]);
+    return new Map(rows.map((row) => [row.target_id, circuit(row)]));
+  }
+
   override change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit> {
     return this.database.transaction(async () => {
       const before = await this.lock(environmentId, targetId);
@@ -86,8 +101,17 @@ export class CircuitsStore extends Circuits {
         ]);
       }
       if (next !== before) await this.notifications.announce('circuit', `${environmentId}:${targetId}`);
+      if ((next.state === 'closed') !== (before.state === 'closed')) await this.note(environmentId, targetId, next);
       return next;
     });
+  }
+
+  /** A probe that fails leaves a circuit open: only the first opening is told. Nobody knows an ad-hoc URL by its id. */
+  private async note(environmentId: number, targetId: Id, { state }: Circuit): Promise<void> {
+    const [destination] = await this.names.find(environmentId, [targetId]);
+    if (!destination) return;
+    const type = state === 'closed' ? 'circuit.closed' : 'circuit.opened';
+    await this.systemEvents.note({ environmentId, type, subject: targetId, details: shownTarget(destination) });
   }
 
   /** The circuit, which nobody else changes until the transaction ends. */

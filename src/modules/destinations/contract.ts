@@ -1,9 +1,12 @@
+import type { KeyObject } from 'node:crypto';
 import { DiscoveryService } from '@nestjs/core';
 import type { Circuit } from '#engine/circuit.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
+import type { LegacyScheme, LegacySignature } from '#engine/legacy-signature.js';
 import type { Answer } from '#engine/outcome.js';
 import type { RetryPolicy } from '#engine/retry.js';
-import type { Id } from '#kernel/ids.js';
+import { type Id, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
 
 /** Everything that one attempt needs to know of where it goes. */
 export interface Target {
@@ -12,6 +15,8 @@ export interface Target {
   targetId: Id;
   /** Null for an ad-hoc URL. */
   destinationId: Id | null;
+  /** The endpoint of an application that the destination belongs to; null for one of the list. */
+  ownerId: Id | null;
   type: string;
   url: URL | null;
   config: Record<string, unknown>;
@@ -19,13 +24,19 @@ export interface Target {
   credentials: Record<string, string> | null;
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Keys that sign, newest first: two while a rotation's grace lasts. */
-  signingKeys: readonly Buffer[];
+  /** Keys that sign at the moment of reading, newest first: two while a rotation's grace lasts. */
+  readonly signingKeys: readonly Buffer[];
+  /** The same for the ed25519 keys; none unless the destination asks for asymmetric signatures. */
+  readonly privateKeys: readonly KeyObject[];
+  /** A company's old signature, sent beside the standard one. */
+  legacySignature: LegacySignature | null;
   /** Static headers, lower-case names. */
   headers: Record<string, string>;
   retry: RetryPolicy;
   /** Deliveries per second over all workers, or null for no limit. */
   ratePerSecond: number | null;
+  /** Most attempts that one worker has under way at once, or null for what the target bears. */
+  concurrency: number | null;
   timeoutMs: number;
   /** Consecutive hard failures that open the circuit. */
   failureThreshold: number;
@@ -103,6 +114,15 @@ export abstract class Targets {
   /** The target of a destination, disabled ones too; null when there is none in this environment. */
   abstract ofDestination(environmentId: number, destinationId: Id): Promise<Target | null>;
 
+  /** The same for an id that a caller names: what belongs to an application's endpoint does not exist there. */
+  abstract ofListed(environmentId: number, destinationId: Id): Promise<Target | null>;
+
+  /**
+   * The targets of many destinations, in the order of `ids`; what is not in the cache is loaded by one statement. Null
+   * stands also for one whose secrets can't be filled in right now: its attempt finds out. Rejects while storage is away.
+   */
+  abstract ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]>;
+
   /** The target of an ad-hoc URL. Throws 422 when the URL may not be sent to. */
   abstract ofUrl(environmentId: number, url: string): Promise<Target>;
 
@@ -127,4 +147,130 @@ export abstract class Circuits {
 
   /** Changes one circuit under its row lock and announces it; returns what it became. */
   abstract change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit>;
+}
+
+/** A legacy signature as a caller gives it; the API describes the fields (LegacySignatureBody). */
+export interface LegacySignatureSettings {
+  header: string;
+  algorithm?: LegacyScheme['algorithm'];
+  encoding?: LegacyScheme['encoding'];
+  content?: string;
+  format?: string;
+  timestamp_header?: string | null;
+  id_header?: string | null;
+  /** Left out, the stored one stays. */
+  secret?: string;
+  secret_encoding?: 'utf8' | 'hex' | 'base64';
+}
+
+/** How something is delivered to, in the form of the API: what is left out stays, null goes back to the default. */
+export interface DeliverySettings {
+  headers?: Record<string, string> | null;
+  retry?: { max_attempts?: number; schedule?: number[] } | null;
+  rate_limit?: { per_second: number } | null;
+  timeout_ms?: number | null;
+  concurrency?: number | null;
+  asymmetric?: boolean | null;
+  legacy_signature?: LegacySignatureSettings | null;
+}
+
+/** The same as it is shown: in force, and without secrets. */
+export interface ShownDeliverySettings {
+  headers: Record<string, string>;
+  retry: { max_attempts: number; schedule: number[] };
+  rate_limit: { per_second: number } | null;
+  timeout_ms: number;
+  concurrency: number | null;
+  asymmetric: boolean;
+  legacy_signature: Required<Omit<LegacySignatureSettings, 'secret' | 'secret_encoding'>> | null;
+}
+
+/** What signs deliveries, as receivers are given it. */
+export interface ShownSecret {
+  /** `whsec_…`. */
+  secret: string;
+  /** `whpk_…`, or null without asymmetric signatures. */
+  publicKey: string | null;
+}
+
+/** A destination that belongs to an endpoint of an application. */
+export interface OwnedDestination {
+  id: Id;
+  ownerId: Id;
+  name: string;
+  url: string | null;
+  status: 'active' | 'disabled';
+  disabledReason: string | null;
+  settings: ShownDeliverySettings;
+  circuit: Pick<Circuit, 'state' | 'openedAt'>;
+  /** Rises with every change of the settings. */
+  version: number;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** A destination that an endpoint asks for; `secret` is `whsec_…` when its receiver knows one already. */
+export interface NewOwnedDestination {
+  id: Id;
+  name: string;
+  url: string;
+  settings: DeliverySettings;
+  secret?: string | null;
+}
+
+/** What changes of one: what is left out stays. */
+export interface OwnedDestinationChanges {
+  name?: string;
+  url?: string;
+  settings?: DeliverySettings;
+}
+
+/**
+ * Destinations that belong to endpoints of applications: of type https, never probed (a customer's endpoint may not be
+ * up yet), and for every caller of the API who names their ids they do not exist. All of it joins the transaction of the
+ * caller. Faults of settings are named as in the API (`headers.x-a`, `legacy_signature.header`).
+ */
+export abstract class OwnedDestinations {
+  /** Throws 422 with the faults of the URL or the settings. */
+  abstract create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination>;
+
+  /** Throws 404, and 422 as above. */
+  abstract update(tenant: Tenant, id: Id, changes: OwnedDestinationChanges): Promise<OwnedDestination>;
+
+  /** Enabling closes the circuit too; a reason that a disabled one has stays. Throws 404. */
+  abstract setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination>;
+
+  /** Removes one; what waits for it fails as `target_gone`. Throws 404. */
+  abstract remove(environmentId: number, id: Id): Promise<void>;
+
+  /** Removes all of one owner and returns their ids. */
+  abstract removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]>;
+
+  /** In the order of `ids`, without those that do not exist; two statements whatever their number. */
+  abstract find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]>;
+
+  /** Throws 404. */
+  abstract showSecret(tenant: Tenant, id: Id): Promise<ShownSecret>;
+
+  /** New keys; the ones before sign too for `graceMs`. Throws 404. */
+  abstract rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret>;
+}
+
+/** What a target is called: a destination of the list, or with an owner the endpoint of an application. */
+export interface DestinationName {
+  id: Id;
+  name: string;
+  /** The application. */
+  ownerId: Id | null;
+}
+
+/** A target as the API names it. */
+export function shownTarget({ id, name, ownerId }: DestinationName): Record<string, string> {
+  return ownerId === null ? { destination: showId('dst', id), name } : { endpoint: showId('ep', id), application: showId('app', ownerId) };
+}
+
+/** What destinations are called. */
+export abstract class DestinationNames {
+  /** Those of `ids` that exist, whoever they belong to. */
+  abstract find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]>;
 }

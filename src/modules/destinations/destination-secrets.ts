@@ -1,23 +1,40 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { formatSecret, parseSecret } from '#engine/signing.js';
+import type { ShownSecret, Target } from '#modules/destinations/contract.js';
+import { formatPublicKey, formatSecret, parseSecret, privateKeyOf, SEED_BYTES } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
-import { invalid, notFound } from '#kernel/errors.js';
+import { type Fault, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { sealedIn, Vault } from '#kernel/vault.js';
 import type { DestinationEntity } from './destinations.entities.js';
-import { DestinationsStore } from './destinations.store.js';
+import { DestinationsStore, type Whose } from './destinations.store.js';
+import type { Settings, SettingsChanges } from './settings.js';
 
-/** The sealed columns. */
-export type SecretColumns = Pick<DestinationEntity, 'secret' | 'previousSecret' | 'previousSecretUntil'>;
+/** The sealed columns that sign. */
+export type SecretColumns = Pick<
+  DestinationEntity, 'secret' | 'previousSecret' | 'previousSecretUntil' | 'privateKey' | 'previousPrivateKey' | 'legacySecret'
+>;
+
+/** Keys that sign together. */
+export type SigningKeys = Pick<Target, 'signingKeys' | 'privateKeys'>;
+
+/** Everything that signs for a destination, opened. */
+export interface OpenedKeys {
+  current: SigningKeys;
+  /** The keys before as well, until the grace of their rotation ends; null when there are none. */
+  both: SigningKeys | null;
+  graceUntilMs: number;
+  legacySignature: Target['legacySignature'];
+}
 
 type Place = Pick<DestinationEntity, 'environmentId' | 'id'>;
+type Column = 'secret' | 'previous_secret' | 'credentials' | 'private_key' | 'previous_private_key' | 'legacy_secret';
 
 const KEY_BYTES = 32;
 
-/** Signing secrets and credentials of destinations: sealed in their rows, opened here only. */
+/** Signing keys and credentials of destinations: sealed in their rows, opened here only. */
 @Injectable()
 export class DestinationSecrets {
   constructor(
@@ -28,56 +45,108 @@ export class DestinationSecrets {
   ) {}
 
   /** The columns of a new destination; `given` is the secret that its owner brings. Throws 422 when that is none. */
-  begin(place: Place, given: string | null): SecretColumns {
-    const key = given === null ? randomBytes(KEY_BYTES) : givenKey(given);
-    return { secret: this.vault.seal(key, sealed(place, 'secret')), previousSecret: null, previousSecretUntil: null };
+  begin(place: Place, given: string | null, { asymmetric }: Pick<Settings, 'asymmetric'>, { legacyKey }: SettingsChanges): SecretColumns {
+    return {
+      secret: this.seal(place, 'secret', given === null ? randomBytes(KEY_BYTES) : givenKey(given)),
+      previousSecret: null,
+      previousSecretUntil: null,
+      privateKey: asymmetric ? this.newSeed(place) : null,
+      previousPrivateKey: null,
+      legacySecret: legacyKey ? this.seal(place, 'legacy_secret', legacyKey) : null,
+    };
   }
 
-  /** The keys that sign now, newest first. */
-  signingKeys(row: SecretColumns & Place): Buffer[] {
-    const isInGrace = row.previousSecret !== null && row.previousSecretUntil !== null && row.previousSecretUntil > this.clock.now();
-    const current = this.current(row);
-    return isInGrace && row.previousSecret ? [current, this.vault.open(row.previousSecret, sealed(row, 'previous_secret'))] : [current];
+  /** The columns that a change of settings takes with it: keys that are needed now, and those that are not any more. */
+  following(row: DestinationEntity, { asymmetric, legacySignature }: Settings, { legacyKey }: SettingsChanges): Partial<SecretColumns> {
+    const columns: Partial<SecretColumns> = {};
+    if (!asymmetric) Object.assign(columns, { privateKey: null, previousPrivateKey: null });
+    else if (row.privateKey === null) columns.privateKey = this.newSeed(row);
+    if (legacySignature === null) columns.legacySecret = null;
+    else if (legacyKey) columns.legacySecret = this.seal(row, 'legacy_secret', legacyKey);
+    return columns;
   }
 
-  /** The secret in force. Throws 404. */
-  async show(tenant: Tenant, id: Id): Promise<string> {
-    const row = await this.store.find(tenant.environmentId, id);
+  /** Opens what signs. Which keys do at a moment is for the reader to ask by its clock. */
+  open(row: DestinationEntity): OpenedKeys {
+    const signingKeys = [this.current(row)];
+    const privateKeys = row.privateKey ? [privateKeyOf(this.opened(row, 'private_key', row.privateKey))] : [];
+    const previous = row.previousSecret && this.opened(row, 'previous_secret', row.previousSecret);
+    const previousSeed = row.previousPrivateKey && this.opened(row, 'previous_private_key', row.previousPrivateKey);
+    const { legacySignature: scheme, legacySecret } = row;
+    return {
+      current: { signingKeys, privateKeys },
+      both: previous && {
+        signingKeys: [...signingKeys, previous],
+        privateKeys: previousSeed ? [...privateKeys, privateKeyOf(previousSeed)] : privateKeys,
+      },
+      graceUntilMs: row.previousSecretUntil?.getTime() ?? -Infinity,
+      legacySignature: scheme && legacySecret && { ...scheme, key: this.opened(row, 'legacy_secret', legacySecret) },
+    };
+  }
+
+  /** What signs now. Throws 404. */
+  async show(tenant: Tenant, id: Id, whose: Whose = 'listed'): Promise<ShownSecret> {
+    const row = await this.store.find(tenant.environmentId, id, whose);
     if (row === null) throw notFound('destination');
-    return formatSecret(this.current(row));
+    return this.shown(row);
   }
 
-  /** A new secret; the one before signs too for `graceMs`, and what was before that no longer does. Throws 404. */
-  rotate(tenant: Tenant, id: Id, graceMs: number): Promise<string> {
+  /** New keys; the ones before sign too for `graceMs`, and what was before those no longer does. Throws 404. */
+  rotate(tenant: Tenant, id: Id, graceMs: number, whose: Whose = 'listed'): Promise<ShownSecret> {
     return this.database.transaction(async () => {
-      const row = await this.store.findForUpdate(tenant.environmentId, id);
+      const row = await this.store.findForUpdate(tenant.environmentId, id, whose);
       if (row === null) throw notFound('destination');
-      const columns = this.begin(row, null);
-      await this.store.update(tenant.environmentId, id, {
-        ...columns,
+      const columns: Partial<SecretColumns> = {
+        secret: this.seal(row, 'secret', randomBytes(KEY_BYTES)),
+        privateKey: row.privateKey && this.newSeed(row),
         // Sealed again: a value opens only in the column that it was sealed for.
-        previousSecret: this.vault.seal(this.current(row), sealed(row, 'previous_secret')),
+        previousSecret: this.seal(row, 'previous_secret', this.current(row)),
+        previousPrivateKey: row.privateKey && this.seal(row, 'previous_private_key', this.opened(row, 'private_key', row.privateKey)),
         previousSecretUntil: new Date(this.clock.nowMs() + graceMs),
-      });
-      return formatSecret(this.current({ ...row, ...columns }));
+      };
+      await this.store.update(tenant.environmentId, id, columns);
+      return this.shown({ ...row, ...columns });
     });
   }
 
   sealCredentials(place: Place, credentials: Record<string, string> | null): Buffer | null {
-    return credentials && this.vault.seal(JSON.stringify(credentials), sealed(place, 'credentials'));
+    return credentials && this.seal(place, 'credentials', JSON.stringify(credentials));
   }
 
   openCredentials(row: Place & Pick<DestinationEntity, 'credentials'>): Record<string, string> | null {
     if (row.credentials === null) return null;
-    return JSON.parse(this.vault.open(row.credentials, sealed(row, 'credentials')).toString()) as Record<string, string>;
+    return JSON.parse(this.opened(row, 'credentials', row.credentials).toString()) as Record<string, string>;
+  }
+
+  private shown(row: DestinationEntity): ShownSecret {
+    const publicKey = row.privateKey && formatPublicKey(privateKeyOf(this.opened(row, 'private_key', row.privateKey)));
+    return { secret: formatSecret(this.current(row)), publicKey };
+  }
+
+  private newSeed(place: Place): Buffer {
+    return this.seal(place, 'private_key', randomBytes(SEED_BYTES));
   }
 
   private current(row: Pick<SecretColumns, 'secret'> & Place): Buffer {
-    return this.vault.open(row.secret, sealed(row, 'secret'));
+    return this.opened(row, 'secret', row.secret);
+  }
+
+  private seal(place: Place, column: Column, plaintext: Buffer | string): Buffer {
+    return this.vault.seal(plaintext, sealed(place, column));
+  }
+
+  private opened(place: Place, column: Column, value: Buffer): Buffer {
+    return this.vault.open(value, sealed(place, column));
   }
 }
 
-function sealed({ environmentId, id }: Place, column: 'secret' | 'previous_secret' | 'credentials'): string {
+/** That a legacy signature has no key to sign with, neither a new one nor a stored one. */
+export function legacyKeyFaults({ legacySignature }: Settings, { legacyKey }: SettingsChanges, stored: Buffer | null): Fault[] {
+  const lacks = legacySignature !== null && !legacyKey && stored === null;
+  return lacks ? [{ path: 'legacy_signature.secret', message: 'is required: there is none yet' }] : [];
+}
+
+function sealed({ environmentId, id }: Place, column: Column): string {
   return sealedIn({ table: 'destinations', environmentId, id, column });
 }
 

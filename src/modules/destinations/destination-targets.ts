@@ -2,15 +2,20 @@ import { Injectable } from '@nestjs/common';
 import type { Target } from '#modules/destinations/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { ApiError } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { DestinationSecrets } from './destination-secrets.js';
+import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { secretNames } from './header-templates.js';
 import { targetOf } from './target.js';
 
-const ENTRIES_MAX = 10_000;
+/** Rows that several loads ask for at once, by id. */
+type Gathering = Map<Id, (rows: Promise<ReadonlyMap<Id, DestinationEntity>>) => void>;
+
+const ENTRIES_MAX = 50_000;
 
 /** The targets of stored destinations, from a cache by environment and id. */
 @Injectable()
@@ -18,15 +23,19 @@ export class DestinationTargets {
   private readonly cache: Cache<Target | null>;
   /** Keys of what was loaded with secrets in its headers: all that a changed secret can concern. */
   private readonly withSecrets = new Set<string>();
+  /** Set while `ofAll` asks the cache, so that what the cache lacks is loaded together. */
+  private gathering: Gathering | null = null;
 
   constructor(
     private readonly store: DestinationsStore,
     private readonly secrets: DestinationSecrets,
     private readonly headerSecrets: HeaderSecrets,
     notifications: Notifications,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
-    this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
+    this.cache = new Cache((key) => this.load(key), {
+      entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs(), heardUntilMs: () => notifications.heardUntilMs(),
+    });
     notifications.on('destination', (key) => (key === '*' ? this.cache.clear() : this.forget(key)));
     notifications.on('secret', (key) => (key === '*' ? this.cache.clear() : this.forgetSecretsOf(key.slice(0, key.indexOf(':')))));
   }
@@ -36,17 +45,53 @@ export class DestinationTargets {
     return this.cache.get(`${environmentId}:${id}`);
   }
 
+  /** The same for many: one statement for all that the cache lacks. Null as well for one whose headers lack a secret. */
+  async ofAll(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
+    const found = this.gathered(environmentId, ids);
+    try {
+      return await Promise.all(found);
+    } catch {
+      // The rare case: one that can't be loaded must not stand in the way of the others.
+      return Promise.all(found.map((target) => target.catch(nullWhereRefused)));
+    }
+  }
+
+  private gathered(environmentId: number, ids: readonly Id[]): Promise<Target | null>[] {
+    const gathering: Gathering = new Map();
+    this.gathering = gathering;
+    try {
+      return ids.map((id) => this.of(environmentId, id));
+    } finally {
+      this.gathering = null;
+      if (gathering.size > 0) {
+        const rows = this.rowsOf(environmentId, [...gathering.keys()]);
+        for (const resolve of gathering.values()) resolve(rows);
+      }
+    }
+  }
+
+  private async rowsOf(environmentId: number, ids: readonly Id[]): Promise<ReadonlyMap<Id, DestinationEntity>> {
+    const rows = await this.store.findAll(environmentId, ids);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
   private async load(key: string): Promise<Target | null> {
     const colon = key.indexOf(':');
-    const row = await this.store.find(Number(key.slice(0, colon)), key.slice(colon + 1));
-    if (row === null) return null;
+    const environmentId = Number(key.slice(0, colon));
+    const id = key.slice(colon + 1);
+    // Before the first wait: the gathering lasts no longer than the call that it is for.
+    const { gathering } = this;
+    const rows = gathering ? new Promise<ReadonlyMap<Id, DestinationEntity>>((resolve) => gathering.set(id, resolve)) : this.rowsOf(environmentId, [id]);
+    const row = (await rows).get(id);
+    if (!row) return null;
     // Noted before the secrets are read: a change in between must find it.
     if (secretNames(row.headers).length > 0) this.withSecrets.add(key);
-    return targetOf(row, {
-      signingKeys: this.secrets.signingKeys(row),
+    const opened = {
+      keys: this.secrets.open(row),
       credentials: this.secrets.openCredentials(row),
       headers: await this.headerSecrets.resolve(row.environmentId, row.headers),
-    });
+    };
+    return targetOf(row, opened, () => this.clock.nowMs());
   }
 
   private forget(key: string): void {
@@ -57,4 +102,9 @@ export class DestinationTargets {
   private forgetSecretsOf(environmentId: string): void {
     for (const key of this.withSecrets) if (key.startsWith(`${environmentId}:`)) this.forget(key);
   }
+}
+
+function nullWhereRefused(error: unknown): null {
+  if (error instanceof ApiError && error.type === 'conflict') return null;
+  throw error;
 }

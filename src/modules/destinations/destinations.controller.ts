@@ -66,6 +66,6 @@ export class DestinationsController {
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
   async deleteDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
-    await this.changes.remove(tenant, destinationId(id));
+    await this.changes.remove(tenant.environmentId, destinationId(id));
   }
 }

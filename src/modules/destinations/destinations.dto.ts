@@ -1,10 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
+import { DeliverySettingsItem } from './contract.dto.js';
+import { shownSettings } from './delivery-settings.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
 import type { DestinationRows, DestinationView } from './destinations.service.js';
-import { RateLimitBody, RetryBody, STATUSES, VALIDATIONS } from './settings.dto.js';
-import { retryPolicy } from './settings.js';
+import { STATUSES, VALIDATIONS } from './settings.dto.js';
 
 const STATES = ['closed', 'open', 'half_open'] as const;
 
@@ -85,26 +86,10 @@ export class CircuitItem {
 }
 
 /** A destination with all its settings. Credentials and secrets are never in it. */
-export class DestinationDetail extends DestinationItem {
+export class DestinationDetail extends IntersectionType(DestinationItem, DeliverySettingsItem) {
   /** Settings of its type, and `circuit_breaker: {failure_threshold}`. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { circuit_breaker: { failure_threshold: 10 } } })
   config: Record<string, unknown>;
-
-  /** Headers that every delivery carries. */
-  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
-  headers: Record<string, string>;
-
-  /** The retry policy in force. */
-  @ApiProperty({ type: RetryBody })
-  retry: RetryBody;
-
-  /** The rate limit in force; null when there is none. */
-  @ApiProperty({ type: RateLimitBody, nullable: true })
-  rate_limit: RateLimitBody | null;
-
-  /** How long one attempt may take, in milliseconds. */
-  @ApiProperty({ type: 'integer', example: 15_000 })
-  timeout_ms: number;
 
   /** Its circuit breaker. */
   @ApiProperty({ type: CircuitItem })
@@ -140,14 +125,10 @@ export function presentPage({ rows, nextCursor }: DestinationRows): DestinationP
 }
 
 export function presentDestination({ row, circuit }: DestinationView): DestinationDetail {
-  const { maxAttempts, scheduleSeconds } = retryPolicy(row.retry);
   return {
     ...presentItem(row),
     config: row.config,
-    headers: row.headers,
-    retry: { max_attempts: maxAttempts, schedule: [...scheduleSeconds] },
-    rate_limit: row.rateLimit,
-    timeout_ms: row.timeoutMs,
+    ...shownSettings(row),
     circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null },
     disabled_reason: row.disabledReason,
   };

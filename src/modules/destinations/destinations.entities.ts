@@ -1,4 +1,5 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { LegacyScheme } from '#engine/legacy-signature.js';
 import type { Id } from '#kernel/ids.js';
 
 /** `max_attempts` and `schedule` (seconds) as a caller gave them; what is left out has its default. */
@@ -17,6 +18,8 @@ export type Validation = 'pending' | 'valid' | 'stale' | 'invalid';
 
 /** One destination. The secrets and credentials are sealed. */
 @Entity('destinations')
+@Index('destinations_listed_idx', ['environmentId', 'id'], { where: 'owner_id is null' })
+@Index('destinations_owner_id_idx', ['environmentId', 'ownerId'], { where: 'owner_id is not null' })
 @Check('destinations_validation_check', `validation in ('pending', 'valid', 'stale', 'invalid')`)
 @Check('destinations_status_check', `status in ('active', 'disabled')`)
 export class DestinationEntity {
@@ -26,6 +29,10 @@ export class DestinationEntity {
 
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'destinations_pkey' })
   id: Id;
+
+  /** The endpoint of an application that it belongs to; such a one is not in the list. */
+  @Column('uuid', { name: 'owner_id', nullable: true })
+  ownerId: Id | null;
 
   @Column('text')
   name: string;
@@ -54,6 +61,16 @@ export class DestinationEntity {
   @Column('int', { name: 'timeout_ms' })
   timeoutMs: number;
 
+  @Column('int', { nullable: true })
+  concurrency: number | null;
+
+  /** ASYMMETRIC is a reserved word of SQL. */
+  @Column('boolean', { name: 'is_asymmetric', default: false })
+  asymmetric: boolean;
+
+  @Column('jsonb', { name: 'legacy_signature', nullable: true })
+  legacySignature: LegacyScheme | null;
+
   @Column('text')
   validation: Validation;
 
@@ -74,6 +91,18 @@ export class DestinationEntity {
 
   @Column('timestamptz', { name: 'previous_secret_until', nullable: true })
   previousSecretUntil: Date | null;
+
+  /** The seed of the ed25519 key; null unless `asymmetric`. */
+  @Column('bytea', { name: 'private_key', nullable: true })
+  privateKey: Buffer | null;
+
+  /** The one before, until `previousSecretUntil` as well. */
+  @Column('bytea', { name: 'previous_private_key', nullable: true })
+  previousPrivateKey: Buffer | null;
+
+  /** The key of `legacySignature`. */
+  @Column('bytea', { name: 'legacy_secret', nullable: true })
+  legacySecret: Buffer | null;
 
   @Column('timestamptz', { name: 'created_at' })
   createdAt: Date;

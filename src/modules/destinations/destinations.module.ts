@@ -1,19 +1,21 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Circuits, Targets } from '#modules/destinations/contract.js';
+import { Circuits, DestinationNames, OwnedDestinations, Targets } from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
 import { AdapterRegistry } from './adapter-registry.js';
-import { Changes } from './changes.js';
+import { Attachments, Changes } from './changes.js';
 import { CircuitsStore } from './circuits.store.js';
 import { DestinationChecksController } from './destination-checks.controller.js';
+import { DestinationNamesStore } from './destination-names.store.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import { DestinationTargets } from './destination-targets.js';
 import { DestinationsController } from './destinations.controller.js';
 import { DestinationsService } from './destinations.service.js';
 import { DestinationsStore } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
+import { StoredOwnedDestinations } from './owned-destinations.js';
 import { Reachability } from './reachability.js';
 import { Registration } from './registration.js';
 import { CachedTargets } from './targets.js';
@@ -27,6 +29,7 @@ import { Validator } from './validator.js';
   providers: [
     AdapterRegistry,
     AdHocTargets,
+    Attachments,
     Changes,
     CircuitsStore,
     DestinationSecrets,
@@ -38,8 +41,10 @@ import { Validator } from './validator.js';
     Registration,
     Validator,
     { provide: Circuits, useExisting: CircuitsStore },
+    { provide: DestinationNames, useClass: DestinationNamesStore },
+    { provide: OwnedDestinations, useClass: StoredOwnedDestinations },
     { provide: Targets, useClass: CachedTargets },
   ],
-  exports: [Circuits, Targets],
+  exports: [Circuits, DestinationNames, OwnedDestinations, Targets],
 })
 export class DestinationsModule {}

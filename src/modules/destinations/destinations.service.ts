@@ -54,7 +54,7 @@ export class DestinationsService {
 
   /** Throws 404. */
   async find(tenant: Tenant, id: Id): Promise<DestinationView> {
-    const row = await this.store.find(tenant.environmentId, id);
+    const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw notFound('destination');
     return this.view(row);
   }

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type FindOptionsWhere, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { type DestinationName, shownTarget } from '#modules/destinations/contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
+import { Any, type FindOptionsWhere, IsNull, LessThan, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -13,6 +15,9 @@ export interface DestinationFilter {
   beforeId?: Id;
 }
 
+/** Which destinations a caller may know: those of the list, or those that an application's endpoint owns. */
+export type Whose = 'listed' | 'owned';
+
 /** TypeORM takes the values of open records (`config`) for functions. */
 type Writable = QueryDeepPartialEntity<DestinationEntity>;
 
@@ -22,7 +27,7 @@ const DISABLE: Statement = {
   text: `
     update destinations set status = 'disabled', disabled_reason = $3, updated_at = $4::timestamptz
     where environment_id = $1::int and id = $2::uuid and status = 'active'
-    returning id`,
+    returning id, name, owner_id as "ownerId"`,
 };
 
 const REMOVE: Statement = {
@@ -37,6 +42,27 @@ const REMOVE: Statement = {
     select id from removed`,
 };
 
+const REMOVE_OWNED: Statement = {
+  name: 'destinations.remove_owned',
+  // Indexes destinations_owner_id_idx, target_permits_pkey and circuits_pkey.
+  text: `
+    with removed as (
+      delete from destinations where environment_id = $1::int and owner_id = $2::uuid returning environment_id, id, headers
+    ), permits as (
+      delete from target_permits p using removed r where p.environment_id = r.environment_id and p.target_id = r.id
+    ), circuits as (
+      delete from circuits c using removed r where c.environment_id = r.environment_id and c.target_id = r.id returning c.target_id
+    )
+    select r.id, r.headers, c.target_id is not null as "hadCircuit" from removed r left join circuits c on c.target_id = r.id order by r.id`,
+};
+
+/** A destination that went with its owner. */
+export interface RemovedOwned {
+  id: Id;
+  headers: Record<string, string>;
+  hadCircuit: boolean;
+}
+
 /** Destinations. Every change is announced in its own transaction: no node goes on with what it remembers. */
 @Injectable()
 export class DestinationsStore {
@@ -44,21 +70,27 @@ export class DestinationsStore {
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
+    private readonly systemEvents: SystemEvents,
   ) {}
 
   /** Index destinations_pkey. */
-  find(environmentId: number, id: Id): Promise<DestinationEntity | null> {
-    return this.rows().findOneBy({ environmentId, id });
+  find(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
+    return this.rows().findOneBy({ environmentId, id, ownerId: ownerOf(whose) });
   }
 
   /** The same, and nobody else changes it until the transaction ends. */
-  findForUpdate(environmentId: number, id: Id): Promise<DestinationEntity | null> {
-    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+  findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
+    return this.rows().findOne({ where: { environmentId, id, ownerId: ownerOf(whose) }, lock: { mode: 'pessimistic_write' } });
   }
 
-  /** Newest first. Index destinations_pkey, backwards; filters are applied on the way. */
+  /** Whoever they belong to, in no order. Index destinations_pkey. */
+  findAll(environmentId: number, ids: readonly Id[]): Promise<DestinationEntity[]> {
+    return this.rows().findBy({ environmentId, id: Any(ids) });
+  }
+
+  /** Newest first. Index destinations_listed_idx, backwards; filters are applied on the way. */
   page(environmentId: number, { beforeId, type, validation }: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
-    const where: FindOptionsWhere<DestinationEntity> = { environmentId };
+    const where: FindOptionsWhere<DestinationEntity> = { environmentId, ownerId: IsNull() };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     if (type !== undefined) where.type = type;
     if (validation !== undefined) where.validation = validation;
@@ -79,15 +111,30 @@ export class DestinationsStore {
     });
   }
 
-  /** Disables an active one. */
+  /** Disables an active one, as its receiver asks for. */
   disable(environmentId: number, id: Id, reason: string): Promise<void> {
     return this.database.transaction(async () => {
-      const disabled = await this.database.query(DISABLE, [environmentId, id, reason, this.clock.now()]);
-      if (disabled.length > 0) await this.announce(environmentId, id);
+      const [disabled] = await this.database.query<DestinationName>(DISABLE, [environmentId, id, reason, this.clock.now()]);
+      if (!disabled) return;
+      await this.announce(environmentId, id);
+      const details = { ...shownTarget(disabled), reason, by: 'receiver' };
+      await this.systemEvents.note({ environmentId, type: 'destination.disabled', subject: id, details });
     });
   }
 
-  /** False when there is none. */
+  /** Everything of one owner; what of it used secrets is for the caller to release. */
+  removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
+    return this.database.transaction(async () => {
+      const removed = await this.database.query<RemovedOwned>(REMOVE_OWNED, [environmentId, ownerId]);
+      for (const { id, hadCircuit } of removed) {
+        await this.announce(environmentId, id);
+        if (hadCircuit) await this.notifications.announce('circuit', `${environmentId}:${id}`);
+      }
+      return removed;
+    });
+  }
+
+  /** False when there is none; whose it is was asked before. */
   remove(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
       const removed = await this.database.query(REMOVE, [environmentId, id]);
@@ -104,4 +151,8 @@ export class DestinationsStore {
   private rows(): Repository<DestinationEntity> {
     return this.database.manager().getRepository(DestinationEntity);
   }
+}
+
+function ownerOf(whose: Whose): ReturnType<typeof IsNull> {
+  return whose === 'listed' ? IsNull() : Not(IsNull());
 }

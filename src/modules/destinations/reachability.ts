@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Draft, ProbeReport } from '#modules/destinations/contract.js';
+import type { DestinationAdapter, Draft, ProbeReport } from '#modules/destinations/contract.js';
 import { ApiError, checkFailed, invalid } from '#kernel/errors.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationSecrets } from './destination-secrets.js';
@@ -22,12 +22,16 @@ export class Reachability {
 
   /** What to note of a target that may be stored. Throws 422 with the check that failed. */
   async admit(draft: Draft): Promise<Validation> {
-    const adapter = this.adapters.require(draft.type);
-    const faults = adapter.check(draft);
-    if (faults.length > 0) throw invalid(faults);
+    const adapter = this.checked(draft);
     const report = await adapter.probe(draft);
     if (!report.ok) throw refusal(report);
     return adapter.pulled ? 'pending' : 'valid';
+  }
+
+  /** The same without touching the network. */
+  admitUnprobed(draft: Draft): Validation {
+    this.checked(draft);
+    return 'pending';
   }
 
   /** Whether a URL can be reached, for people; nothing is stored. Throws 422 for an unknown type only. */
@@ -35,9 +39,10 @@ export class Reachability {
     const unsupported = this.adapters.refusal(draft.type);
     if (unsupported !== null) return { ok: false, detail: unsupported };
     const adapter = this.adapters.require(draft.type);
-    const [fault] = adapter.check(draft);
+    const theirs = { ...draft, config: adapterConfig(draft.config) };
+    const [fault] = adapter.check(theirs);
     if (fault) return { ok: false, detail: `${fault.path}: ${fault.message}` };
-    const { ok, detail } = await adapter.probe(draft);
+    const { ok, detail } = await adapter.probe(theirs);
     return { ok, detail };
   }
 
@@ -55,6 +60,14 @@ export class Reachability {
   /** A stored destination as its adapter checks it. */
   draft(row: Pick<DestinationEntity, 'environmentId' | 'id' | 'type' | 'url' | 'config' | 'credentials'>): Draft {
     return { type: row.type, url: row.url, config: adapterConfig(row.config), credentials: this.secrets.openCredentials(row) };
+  }
+
+  /** The adapter, when the settings fit it. */
+  private checked(draft: Draft): DestinationAdapter {
+    const adapter = this.adapters.require(draft.type);
+    const faults = adapter.check(draft);
+    if (faults.length > 0) throw invalid(faults);
+    return adapter;
   }
 }
 

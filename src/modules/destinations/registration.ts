@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { invalid } from '#kernel/errors.js';
-import { Ids, idTimeMs } from '#kernel/ids.js';
+import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { DestinationSecrets } from './destination-secrets.js';
+import { DestinationSecrets, legacyKeyFaults } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
@@ -19,6 +19,12 @@ export interface NewDestination {
   secret: string | null;
 }
 
+/** The endpoint of an application that a destination is for, and the id that it is to have. */
+export interface Ownership {
+  id: Id;
+  ownerId: Id;
+}
+
 /** Registers destinations: checked, probed, and only then stored. */
 @Injectable()
 export class Registration {
@@ -30,19 +36,25 @@ export class Registration {
     private readonly ids: Ids,
   ) {}
 
-  /** Throws 422 with the check that failed, and stores nothing then. */
-  async create(tenant: Tenant, { name, type, settings: given, credentials, secret }: NewDestination): Promise<DestinationEntity> {
+  /** An owned one is not probed. Throws 422 with the check that failed, and stores nothing then. */
+  async create(tenant: Tenant, asked: NewDestination, owned: Ownership | null = null): Promise<DestinationEntity> {
+    const { name, type, settings: given, credentials, secret } = asked;
     const settings = changed({ ...DEFAULT_SETTINGS, name }, given);
-    const place = { environmentId: tenant.environmentId, id: this.ids.next() };
-    const columns = this.secrets.begin(place, secret);
-    const faults = [...settingsFaults(settings), ...await this.headerSecrets.faults(tenant.environmentId, settings.headers)];
+    const place = { environmentId: tenant.environmentId, id: owned?.id ?? this.ids.next() };
+    const columns = this.secrets.begin(place, secret, settings, given);
+    const faults = [
+      ...settingsFaults(settings), ...legacyKeyFaults(settings, given, null),
+      ...await this.headerSecrets.faults(tenant.environmentId, settings.headers),
+    ];
     if (faults.length > 0) throw invalid(faults);
-    const validation = await this.reachability.admit({ type, url: settings.url, config: adapterConfig(settings.config), credentials });
+    const draft = { type, url: settings.url, config: adapterConfig(settings.config), credentials };
+    const validation = owned ? this.reachability.admitUnprobed(draft) : await this.reachability.admit(draft);
     const now = new Date(idTimeMs(place.id));
     const row: DestinationEntity = {
       ...place,
       ...settings,
       ...columns,
+      ownerId: owned?.ownerId ?? null,
       type,
       credentials: this.secrets.sealCredentials(place, credentials),
       validation,

@@ -1,68 +1,25 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Strict } from '#http/schemas.js';
+import type { ShownSecret } from '#modules/destinations/contract.js';
 import type { DestinationChanges } from './changes.js';
+import { DeliverySettingsBody, type SigningSecretItem } from './contract.dto.js';
+import { deliveryChanges } from './delivery-settings.js';
 import type { NewDestination } from './registration.js';
 import type { SettingsChanges } from './settings.js';
 
 export const VALIDATIONS = ['pending', 'valid', 'stale', 'invalid'] as const;
 export const STATUSES = ['active', 'disabled'] as const;
 
-/** How often, and after which waits, a delivery is tried. */
-@Strict()
-export class RetryBody {
-  /** All attempts, the first one included; the length of the schedule when left out. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 20, example: 8 })
-  max_attempts?: number;
-
-  /** The longest wait before each attempt, in seconds; the last one repeats. */
-  @ApiProperty({
-    required: false,
-    type: 'array',
-    items: { type: 'integer', minimum: 0, maximum: 604_800 },
-    minItems: 1,
-    maxItems: 20,
-    example: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000],
-  })
-  schedule?: number[];
-}
-
-/** A bound on deliveries, over all workers. */
-@Strict()
-export class RateLimitBody {
-  /** Deliveries per second; below 1 for less than one in a second. */
-  @ApiProperty({ type: Number, minimum: 0.001, maximum: 1_000_000, example: 50 })
-  per_second: number;
-}
-
 /** The settings of a destination that may be given when it is created and changed later. */
-export class SettingsBody {
+export class SettingsBody extends DeliverySettingsBody {
   /** Where it is, for types that have a URL. */
   @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
   url?: string | null;
 
-  /** Settings of its type, and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10). */
+  /** Settings of its type (`queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10). */
   @ApiPropertyOptional({
     type: 'object', additionalProperties: true, nullable: true, example: { circuit_breaker: { failure_threshold: 20 } },
   })
   config?: Record<string, unknown> | null;
-
-  /** Headers that every delivery carries. */
-  @ApiPropertyOptional({
-    type: 'object', additionalProperties: { type: 'string' }, nullable: true, example: { 'x-tenant': '42' },
-  })
-  headers?: Record<string, string> | null;
-
-  /** The retry policy; 8 attempts over about 28 hours when left out. */
-  @ApiProperty({ required: false, type: RetryBody, nullable: true })
-  retry?: RetryBody | null;
-
-  /** The rate limit; none when left out. */
-  @ApiProperty({ required: false, type: RateLimitBody, nullable: true })
-  rate_limit?: RateLimitBody | null;
-
-  /** How long one attempt may take, in milliseconds. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 100, maximum: 15_000, nullable: true, default: 15_000, example: 15_000 })
-  timeout_ms?: number | null;
 }
 
 /** The destination to create. */
@@ -71,7 +28,7 @@ export class NewDestinationBody extends SettingsBody {
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'Orders' })
   name: string;
 
-  /** How it is delivered to: `https` or `pull`. */
+  /** How it is delivered to: `https`, `mirror`, `sqs` or `pull`, or a type that an extension adds. */
   @ApiProperty({ minLength: 1, maxLength: 64, example: 'https' })
   type: string;
 
@@ -111,6 +68,14 @@ export class CheckBody {
   /** Where it is, for types that have a URL. */
   @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
   url?: string | null;
+
+  /** Settings of its type, as they would be given to create it. */
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/1/orders', region: 'eu-west-1' } })
+  config?: Record<string, unknown> | null;
+
+  /** Credentials of its type; used for this check and not stored. */
+  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'string' }, nullable: true, example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' } })
+  credentials?: Record<string, string> | null;
 }
 
 /** Whether a target can be reached. */
@@ -161,13 +126,6 @@ export class DestinationSecretRotationBody {
   grace_seconds?: number;
 }
 
-/** The signing secret of a destination. */
-export class DestinationSecret {
-  /** `whsec_` and the key in base64: the receiver verifies with it. */
-  @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
-  secret: string;
-}
-
 export function newDestination(body: NewDestinationBody): NewDestination {
   const { name, type, credentials, secret } = body;
   const isEmpty = !credentials || Object.keys(credentials).length === 0;
@@ -178,11 +136,16 @@ export function destinationChanges(body: DestinationChangesBody): DestinationCha
   return { settings: { ...settingsChanges(body), name: body.name }, status: body.status };
 }
 
+/** The secret as receivers are given it. */
+export function presentSecret({ secret, publicKey }: ShownSecret): SigningSecretItem {
+  return { secret, public_key: publicKey };
+}
+
 /** Without the detail when it says nothing. */
 export function presentCheck<T extends { detail: string }>({ detail, ...result }: T): Omit<T, 'detail'> & { detail?: string } {
   return detail === '' ? result : { ...result, detail };
 }
 
-function settingsChanges({ url, config, headers, retry, rate_limit: rateLimit, timeout_ms: timeoutMs }: SettingsBody): SettingsChanges {
-  return { url, config, headers, retry, rateLimit, timeoutMs };
+function settingsChanges({ url, config, ...delivery }: SettingsBody): SettingsChanges {
+  return { url, config, ...deliveryChanges(delivery) };
 }

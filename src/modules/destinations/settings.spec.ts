@@ -1,3 +1,4 @@
+import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { changed, DEFAULT_SETTINGS, failureThreshold, movesTarget, retryPolicy, settingsFaults, type Settings, type SettingsChanges } from './settings.js';
 
 const GIVEN: Settings = {
@@ -8,6 +9,9 @@ const GIVEN: Settings = {
   retry: { max_attempts: 2 },
   rateLimit: { per_second: 5 },
   timeoutMs: 500,
+  concurrency: 3,
+  asymmetric: true,
+  legacySignature: { ...DEFAULT_LEGACY_SCHEME, header: 'X-Old' },
 };
 
 describe('changed', () => {
@@ -19,6 +23,7 @@ describe('changed', () => {
     const changes: SettingsChanges = {
       name: 'Bills', url: 'https://example.com/b', config: { a: 1 }, headers: { b: 'c' },
       retry: { schedule: [0] }, rateLimit: { per_second: 1 }, timeoutMs: 700,
+      concurrency: 4, asymmetric: false, legacySignature: { ...DEFAULT_LEGACY_SCHEME, header: 'X-Older' },
     };
 
     for (const [name, value] of Object.entries(changes)) {
@@ -27,7 +32,10 @@ describe('changed', () => {
   });
 
   it('puts what is null back to its default', () => {
-    const cleared = changed(GIVEN, { url: null, config: null, headers: null, retry: null, rateLimit: null, timeoutMs: null });
+    const cleared = changed(GIVEN, {
+      url: null, config: null, headers: null, retry: null, rateLimit: null, timeoutMs: null,
+      concurrency: null, asymmetric: null, legacySignature: null,
+    });
 
     expect(cleared).toEqual({ ...DEFAULT_SETTINGS, name: 'Orders' });
   });

@@ -1,15 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_CIRCUIT_POLICY } from '#engine/circuit.js';
 import { forwardedHeaderFaults } from '#engine/headers.js';
+import { legacySchemeFaults } from '#engine/legacy-signature.js';
 import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#engine/retry.js';
 import type { Fault } from '#kernel/errors.js';
 import type { DestinationEntity, RetrySettings } from './destinations.entities.js';
 
 /** What a caller decides about a destination. */
-export type Settings = Pick<DestinationEntity, 'name' | 'url' | 'config' | 'headers' | 'retry' | 'rateLimit' | 'timeoutMs'>;
+export type Settings = Pick<
+  DestinationEntity,
+  'name' | 'url' | 'config' | 'headers' | 'retry' | 'rateLimit' | 'timeoutMs' | 'concurrency' | 'asymmetric' | 'legacySignature'
+>;
 
 /** What a caller changes: what is left out stays, null goes back to its default. */
-export type SettingsChanges = { [K in keyof Settings]?: Settings[K] | (K extends 'name' ? never : null) };
+export type SettingsChanges = { [K in keyof Settings]?: Settings[K] | (K extends 'name' ? never : null) } & {
+  /** A new key for the legacy signature, which is no setting: nobody is shown it. */
+  legacyKey?: Buffer;
+};
 
 const TIMEOUT_MS_DEFAULT = 15_000;
 const FAILURE_THRESHOLD_MAX = 1000;
@@ -22,11 +29,14 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   retry: null,
   rateLimit: null,
   timeoutMs: TIMEOUT_MS_DEFAULT,
+  concurrency: null,
+  asymmetric: false,
+  legacySignature: null,
 });
 
 /** The settings after the changes. */
 export function changed(settings: Settings, changes: SettingsChanges): Settings {
-  const { url, config, headers, retry, rateLimit, timeoutMs } = changes;
+  const { url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = changes;
   return {
     name: changes.name ?? settings.name,
     url: url === undefined ? settings.url : url && normalUrl(url),
@@ -35,12 +45,16 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
     retry: retry === undefined ? settings.retry : retry,
     rateLimit: rateLimit === undefined ? settings.rateLimit : rateLimit,
     timeoutMs: timeoutMs === undefined ? settings.timeoutMs : (timeoutMs ?? DEFAULT_SETTINGS.timeoutMs),
+    concurrency: concurrency === undefined ? settings.concurrency : concurrency,
+    asymmetric: asymmetric === undefined ? settings.asymmetric : (asymmetric ?? DEFAULT_SETTINGS.asymmetric),
+    legacySignature: legacySignature === undefined ? settings.legacySignature : legacySignature,
   };
 }
 
 /** Only the settings of something that has more than those. */
-export function settingsOf({ name, url, config, headers, retry, rateLimit, timeoutMs }: Settings): Settings {
-  return { name, url, config, headers, retry, rateLimit, timeoutMs };
+export function settingsOf(row: Settings): Settings {
+  const { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature } = row;
+  return { name, url, config, headers, retry, rateLimit, timeoutMs, concurrency, asymmetric, legacySignature };
 }
 
 /** Whether a new probe is due: where the target is, or how its type connects, differs. */
@@ -49,8 +63,9 @@ export function movesTarget(before: Settings, after: Settings): boolean {
 }
 
 /** Faults that are none of the adapter's business: headers, as far as they can be judged without secrets, and the circuit breaker. */
-export function settingsFaults({ headers, config }: Settings): Fault[] {
-  return [...forwardedHeaderFaults(headers), ...circuitBreakerFaults(config.circuit_breaker)];
+export function settingsFaults({ headers, config, legacySignature }: Settings): Fault[] {
+  const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
+  return [...forwardedHeaderFaults(headers), ...legacyFaults, ...circuitBreakerFaults(config.circuit_breaker)];
 }
 
 /** The part of `config` that the type's adapter knows. The circuit breaker is ours, whatever the type. */

@@ -1,30 +1,41 @@
 import type { Target } from '#modules/destinations/contract.js';
 import { normalizeForwardedHeaders } from '#engine/headers.js';
+import type { OpenedKeys, SigningKeys } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { adapterConfig, failureThreshold, retryPolicy } from './settings.js';
 
 /** What of a stored destination is sealed, opened. */
-export interface Opened extends Pick<Target, 'signingKeys' | 'credentials'> {
+export interface Opened extends Pick<Target, 'credentials'> {
+  keys: OpenedKeys;
   /** With the values of their secrets. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** A stored destination as deliveries see it. */
-export function targetOf(row: DestinationEntity, { signingKeys, credentials, headers }: Opened): Target {
+/** A stored destination as deliveries see it; which keys sign is asked of the clock each time. */
+export function targetOf(row: DestinationEntity, { keys, credentials, headers }: Opened, nowMs: () => number): Target {
+  const signing = (): SigningKeys => (keys.both !== null && keys.graceUntilMs > nowMs() ? keys.both : keys.current);
   return {
     environmentId: row.environmentId,
     targetId: row.id,
     destinationId: row.id,
+    ownerId: row.ownerId,
     type: row.type,
     url: row.url !== null && URL.canParse(row.url) ? new URL(row.url) : null,
     config: adapterConfig(row.config),
     credentials,
     status: row.status,
     disabledReason: row.disabledReason,
-    signingKeys,
+    get signingKeys() {
+      return signing().signingKeys;
+    },
+    get privateKeys() {
+      return signing().privateKeys;
+    },
+    legacySignature: keys.legacySignature,
     headers: normalizeForwardedHeaders(headers),
     retry: retryPolicy(row.retry),
     ratePerSecond: row.rateLimit?.per_second ?? null,
+    concurrency: row.concurrency,
     timeoutMs: row.timeoutMs,
     failureThreshold: failureThreshold(row.config),
   };

@@ -22,6 +22,15 @@ export class CachedTargets extends Targets {
     return this.destinations.of(environmentId, destinationId);
   }
 
+  override async ofListed(environmentId: number, destinationId: Id): Promise<Target | null> {
+    const target = await this.destinations.of(environmentId, destinationId);
+    return target?.ownerId === null ? target : null;
+  }
+
+  override ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
+    return this.destinations.ofAll(environmentId, ids);
+  }
+
   override ofUrl(environmentId: number, url: string): Promise<Target> {
     return this.adHoc.of(environmentId, url);
   }

@@ -21,7 +21,7 @@ export class Validator {
 
   /** Throws 404. */
   async validate(tenant: Tenant, id: Id): Promise<ValidationReport> {
-    const row = await this.store.find(tenant.environmentId, id);
+    const row = await this.store.find(tenant.environmentId, id, 'listed');
     if (row === null) throw notFound('destination');
     const report = await this.reachability.report(row);
     const validation = verdict(report, row.validation);

@@ -33,6 +33,7 @@ import { Routing } from './routing.js';
 import { TestSample } from './test-sample.js';
 import { TransformUrls } from './transform-urls.js';
 import { Transformer } from './transformer.js';
+import { VerificationWatch } from './verification-watch.js';
 
 /** URLs that providers send to: how they are set up, and what happens to what comes in. */
 @Module({
@@ -66,6 +67,7 @@ import { Transformer } from './transformer.js';
     TestSample,
     Transformer,
     TransformUrls,
+    VerificationWatch,
     { provide: Endpoints, useExisting: LiveEndpoints },
   ],
   exports: [Endpoints],

@@ -10,6 +10,7 @@ import { INGEST_PREFIX } from './ingest-prefix.js';
 import { IngestMetrics } from './ingest.metrics.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline, RECEIVED_HEADERS, type Passed } from './pipeline.js';
+import { VerificationWatch } from './verification-watch.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -20,6 +21,7 @@ export class IngestEdge {
     readonly gate: RequestGate,
     readonly filter: EnvelopeFilter,
     readonly metrics: IngestMetrics,
+    readonly verification: VerificationWatch,
   ) {}
 }
 
@@ -89,6 +91,7 @@ export class Ingest implements OnModuleInit {
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     });
     this.edge.metrics.received(passed);
+    if (passed.eventId !== null) this.edge.verification.count(found.endpoint, passed.eventId, passed.answer === 'refused');
     await this.respond(passed, request, reply);
   }
 

@@ -40,7 +40,10 @@ export class LiveEndpoints extends Endpoints {
       // A path may belong to another endpoint now, or to a longer one.
       this.byPath.clear();
     });
-    sources.attach((environmentId, path) => this.store.ownAt(environmentId, path));
+    sources.attach(async (environmentId, path) => {
+      const endpointId = await this.store.ownAt(environmentId, path);
+      return endpointId === null ? null : { endpointId };
+    });
   }
 
   override find(environmentId: number, id: Id): Promise<EndpointSummary | null> {

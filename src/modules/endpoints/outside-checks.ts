@@ -35,7 +35,7 @@ export class OutsideChecks {
   }
 
   private async destinationFaults(environmentId: number, { destinationId, at }: RouteDraft): Promise<Fault[]> {
-    const target = await this.targets.ofDestination(environmentId, destinationId);
+    const target = await this.targets.ofListed(environmentId, destinationId);
     return target === null ? [noDestination(at)] : [];
   }
 

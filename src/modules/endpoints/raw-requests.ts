@@ -53,11 +53,12 @@ export class RawRequests {
   /**
    * Verifies, transforms and routes the request with the endpoint's settings of now, as a new event. A good verdict of
    * its time holds; one that failed is looked at again, since the secret may be right by now. Throws 404, and 409 while
-   * the endpoint is not active.
+   * the endpoint is not active or when the request was erased.
    */
   async replay(tenant: Tenant, endpointId: Id, id: Id): Promise<Id> {
     const endpoint = await this.endpoint(tenant, endpointId);
-    const { method, path, query, headers, body, url, ip, verification, replayOf } = await this.stored(tenant, endpointId, id);
+    const { method, path, query, headers, body, url, ip, verification, replayOf, erasedAt } = await this.stored(tenant, endpointId, id);
+    if (erasedAt !== null) throw conflict('The request was erased: there is nothing to repeat.', { reason: 'erased' });
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`);
     // A repetition repeats what came first: its signature is as old as that.
     const first = replayOf ?? id;

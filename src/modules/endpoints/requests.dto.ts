@@ -100,6 +100,10 @@ export class RequestDetailItem extends RequestItem {
   @ApiProperty({ enum: ['text', 'base64'], example: 'text' })
   body_encoding: string;
 
+  /** When it was erased with its event's payload: query, body and values of headers are empty then. Absent while they are there. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  erased_at?: string;
+
   /** The client's address. */
   @ApiProperty({ example: '203.0.113.7' })
   ip: string;
@@ -182,6 +186,7 @@ export function presentRequestDetail(row: RequestDetail): RequestDetailItem {
     headers: row.headers,
     body: isText ? text : row.body.toString('base64'),
     body_encoding: isText ? 'text' : 'base64',
+    ...(row.erasedAt !== null && { erased_at: row.erasedAt.toISOString() }),
     ip: row.ip,
   };
 }

@@ -24,6 +24,7 @@ export class Routing {
       payload,
       pulled: target !== null && this.targets.adapter(target.type).pulled,
       ratePerSecond: target?.ratePerSecond ?? null,
+      concurrency: target?.concurrency ?? null,
     };
   }
 }

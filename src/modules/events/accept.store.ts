@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import type { Once } from '#kernel/once.js';
 import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { Admission, NewEvent } from './contract.js';
-import { pullItems, receivedParts } from './parts.js';
+import { DELIVERED, parts, pullItems, RECEIVED, receivedPart } from './parts.js';
 
 /** An event with where its delivery goes first. */
 export interface Admitted {
@@ -28,8 +29,8 @@ const OFFERED = pullItems(`(
   from i where admission = 'pull') offered`);
 
 /** Ad-hoc URLs have no metrics: nobody could ask for them. */
-const COUNTED = receivedParts(`
-  select environment_id, target_id as key_id, 1 as received, (admission = 'pull')::int as delivered from i where url is null`);
+const COUNTED = parts(`
+  select ${receivedPart('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from i where url is null`);
 
 const DUE = `
   insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,
@@ -114,14 +115,13 @@ export class AcceptStore {
   }
 
   /** The stored answer of a key, or null when it is gone meanwhile. Served by idempotency_keys_pkey. */
-  async answerOf(event: NewEvent): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
-    const request = event.once?.request;
+  async answerOf({ environmentId, route, key }: Once): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
     const rows = await this.database.hot<{ fingerprint: Buffer; status: number | null; body: string | null }>(
       {
         name: 'ledger_answer_of',
         text: 'select fingerprint, status, body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',
       },
-      [request?.environmentId, request?.route, request?.key],
+      [environmentId, route, key],
     );
     return rows[0] ?? null;
   }

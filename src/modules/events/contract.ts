@@ -12,6 +12,8 @@ export interface Arrival {
   pulled: boolean;
   /** The target's limit over all workers, or null. */
   ratePerSecond: number | null;
+  /** Most attempts that one worker may have under way at the target at once, or null. */
+  concurrency: number | null;
 }
 
 /** An event that is about to be accepted, with its one delivery. */
@@ -32,7 +34,38 @@ export interface NewEvent extends Arrival {
   once: { request: Once; status: number; body: string } | null;
 }
 
-/** Why a received event goes nowhere. */
+/** Endpoints that one message goes to, at most. */
+export const FAN_OUT_MAX = 1_000;
+
+/** One event of a fan-out. */
+export interface FannedOut extends Arrival {
+  /** Behind the message's id, in order and without a gap: see `Ids.block`. */
+  eventId: Id;
+  /** The application's endpoint that subscribes. */
+  endpointId: Id;
+  /** True for one that is disabled: the event fails at once, where everybody can see it and it can be sent again. */
+  refused: boolean;
+}
+
+/** A message that is about to be accepted for every endpoint that subscribes to it. */
+export interface NewMessage {
+  environmentId: number;
+  id: Id;
+  expiresOnDay: number;
+  applicationId: Id;
+  eventType: string;
+  channels: readonly string[];
+  headers: Record<string, string> | null;
+  traceparent: string | null;
+  /** The payload's very characters, stored once. */
+  payload: string;
+  payloadBytes: number;
+  /** None when nothing subscribes: the message is kept as one event that says so. At most a thousand. */
+  events: readonly FannedOut[];
+  once: { request: Once; status: number; body: string } | null;
+}
+
+/** Why an event goes nowhere: nothing matched (`ignored`), or for a received one what else became of it. */
 export type Disposition = 'quarantined' | 'parked' | 'ignored';
 
 /** The request behind a received event, as it came. */
@@ -93,14 +126,18 @@ export type Direction = 'outbound' | 'inbound';
 export interface ClaimedDelivery extends DeliveryKey {
   claimedBy: Id;
   direction: Direction;
+  /** The message of a fan-out that the event belongs to; null for any other event. */
+  messageId: Id | null;
   targetId: Id;
   /** The address, when the target is an ad-hoc URL. */
   url: string | null;
   eventType: string;
   headers: Record<string, string> | null;
   traceparent: string | null;
-  /** Null when the event is past its retention. */
+  /** Null when the event is past its retention, or its payload was erased. */
   payload: string | Buffer | null;
+  /** Why it ends without an attempt: cancelled, or its payload was erased. */
+  withdrawn?: 'cancelled' | 'erased' | null;
   /** Attempts made so far, and how many of them count against the retry policy. */
   attempts: number;
   attemptsUsed: number;
@@ -191,6 +228,9 @@ export abstract class Ledger {
    */
   abstract accept(event: NewEvent): Promise<void>;
 
+  /** The same for a fan-out: the message and all its events in one commit, or nothing. */
+  abstract fanOut(message: NewMessage): Promise<void>;
+
   /** The same for what an endpoint received: the event, its request and its deliveries in one commit. */
   abstract receive(event: ReceivedEvent): Promise<void>;
 
@@ -262,6 +302,8 @@ export interface RequestRow {
 
 /** A raw request as it came. */
 export interface RequestDetail extends RequestRow {
+  /** When it was erased: what is left are the names of its headers. */
+  erasedAt: Date | null;
   endpointId: Id;
   url: string;
   query: string;
@@ -279,52 +321,21 @@ export abstract class Requests {
   abstract find(environmentId: number, id: Id): Promise<RequestDetail | null>;
 }
 
-/** Which received events to look at: those of one endpoint, from one id to before another. */
-export interface ReceivedRange {
-  environmentId: number;
-  endpointId: Id;
-  beforeId: Id;
-  fromId: Id;
-  /** Only events in this state, or any. */
-  status: string | null;
+/** Whose events: those that went to a target by itself, or those of an endpoint. */
+export interface EventAim {
+  targetId?: Id;
+  endpointId?: Id;
 }
 
-/** A received event as a replay looks at it. */
-export interface ReceivedRow {
-  id: Id;
-  /** The day of its partition, as `YYYY-MM-DD`. */
-  expiresOn: string;
-  disposition: Disposition | null;
-  /** Whether it is in the state that was asked for. */
-  inStatus: boolean;
-  /** What filters see: the request with the body that the event has (its first 128 KB); null when it was not asked for. */
-  request: {
-    method: string; url: string; path: string; query: string; headers: [string, string][]; ip: string;
-    verification: 'verified' | 'failed' | 'none'; body: Buffer;
-  } | null;
-}
+/** Knows what some of the names stand for that events are filtered by; null for any other. */
+export type FindAim = (environmentId: number, name: string) => Promise<EventAim | null>;
 
-/** Received events, for sending ranges of them again. */
-export abstract class ReceivedEvents {
-  /** Newest first, whatever their state: each says whether it is in the one that was asked for. */
-  abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;
-
-  /** All of the range, and how many of them were never routed because they are quarantined or parked; counts up to `max`. */
-  abstract count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }>;
-
-  /** How many events of an environment, sent ones too, have this id or a later one, up to `max`. */
-  abstract acceptedSince(environmentId: number, id: Id, max: number): Promise<number>;
-
-  /** Deliveries of events between two ids (both included) that wait to be claimed, up to `max`. */
-  abstract waiting(environmentId: number, fromId: Id, toId: Id, max: number): Promise<number>;
-}
-
-/** Knows endpoints by their paths; connected by the context that has them. */
+/** Knows endpoints by their ids and paths; connected by the contexts that have them. */
 export abstract class EventSources {
-  /** The endpoint that lives at a path, or null. */
-  abstract endpointAt(environmentId: number, path: string): Promise<Id | null>;
+  /** What an `ep_` id or a path stands for; the id of an endpoint that is gone is still one. */
+  abstract aim(environmentId: number, name: string): Promise<EventAim | null>;
 
-  abstract attach(find: (environmentId: number, path: string) => Promise<Id | null>): void;
+  abstract attach(find: FindAim): void;
 }
 
 /** Who is alive. A claim by anyone else is no claim. */

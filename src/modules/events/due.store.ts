@@ -3,11 +3,15 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
 import type { Backlog, ClaimedDelivery, DeliveryKey, Direction } from './contract.js';
-import { settledParts } from './parts.js';
+import { endedParts } from './ended.js';
+import type { WithdrawnReason } from './recovery.contract.js';
 
 const KEY = 'environment_id, event_id, ordinal';
 
-/** Claims the rows of `picked` and reads what an attempt needs; events_pkey of the one partition that holds the event. */
+/**
+ * Claims the rows of `picked` and reads what an attempt needs: events_pkey and messages_pkey of the one partition that
+ * holds them. The payload of a fan-out comes with its first row only: a thousand of them would be a gigabyte.
+ */
 const claim = (picked: string): string => `
   with picked as (${picked}), claimed as (
     update due_deliveries d set claimed_by = $1 from picked p
@@ -15,11 +19,15 @@ const claim = (picked: string): string => `
     returning d.*
   )
   select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used, c.first_attempt_at,
-         c.replayed, e.direction, case when e.direction = 'outbound' then e.url end as url, e.event_type, e.headers,
-         e.traceparent, e.payload, e.body
+         c.replayed, c.withdrawn, e.direction, case when e.direction = 'outbound' then e.url end as url, e.event_type,
+         coalesce(e.headers, m.headers) as headers, coalesce(e.traceparent, m.traceparent) as traceparent, e.message_id,
+         e.erased_at is not null or m.erased_at is not null as erased, e.body,
+         case when e.message_id is null then e.payload
+              when row_number() over (partition by e.message_id order by c.due_at, c.event_id) = 1 then m.payload end as payload
   from claimed c
   left join events e on e.environment_id = c.environment_id and e.id = c.event_id and e.expires_on = c.expires_on
-  order by c.due_at`;
+  left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
+  order by c.due_at, c.event_id`;
 
 /** Oldest first from the head of due_deliveries_due_at_idx, past what other workers are claiming. */
 const CLAIM_DUE: Statement = {
@@ -47,14 +55,19 @@ const CLAIM_PARKED: Statement = {
     order by due_at limit $4 for update skip locked`),
 };
 
-/** By due_deliveries_pkey, where the claim still holds. */
+const CLAIM_HOLDS = `
+  d.environment_id = k.environment_id and d.event_id = k.event_id and d.ordinal = k.ordinal and d.claimed_by = k.claimed_by`;
+
+/** By due_deliveries_pkey, where the claim still holds. What was withdrawn meanwhile ends here. */
 const RELEASE: Statement = {
   name: 'due_release',
   text: `
-    update due_deliveries d set claimed_by = null, parked = $5
-    from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[]) as k(environment_id, event_id, ordinal, claimed_by)
-    where d.environment_id = k.environment_id and d.event_id = k.event_id and d.ordinal = k.ordinal
-      and d.claimed_by = k.claimed_by`,
+    with k as (
+      select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[]) as k(environment_id, event_id, ordinal, claimed_by)
+    ), gone as (
+      delete from due_deliveries d using k where ${CLAIM_HOLDS} and d.withdrawn is not null returning d.*
+    ), ${endedParts('withdrawn')}
+    update due_deliveries d set claimed_by = null, parked = $5 from k where ${CLAIM_HOLDS} and d.withdrawn is null`,
 };
 
 /** A loose scan: one step of due_deliveries_parked_idx per target, however many deliveries wait there. */
@@ -99,16 +112,7 @@ const FAIL_WAITING: Statement = {
     ), gone as (
       delete from due_deliveries d using picked p
       where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning d.*
-    ), settled as (
-      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
-                              replayed, superseded, settled_at)
-      select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'failed', $3, attempts, replayed,
-             superseded, now()
-      from gone returning 1
-    ), counted as (${settledParts(`
-      select environment_id, target_id as key_id, null::timestamptz as started_at, 'failed' as status, null::int as duration_ms from gone
-      union all select environment_id, endpoint_id, null, 'failed', null from gone where endpoint_id is not null`)}
-    )
+    ), ${endedParts('$3')}
     select count(*)::int as count from settled`,
 };
 
@@ -142,6 +146,9 @@ interface ClaimedRow {
   first_attempt_at: Date | null;
   replayed: boolean;
   direction: Direction | null;
+  message_id: Id | null;
+  erased: boolean;
+  withdrawn: WithdrawnReason | null;
   url: string | null;
   event_type: string | null;
   headers: Record<string, string> | null;
@@ -210,24 +217,28 @@ export class DueStore {
   }
 
   private async claim(statement: Statement, values: unknown[]): Promise<ClaimedDelivery[]> {
-    return (await this.database.hot<ClaimedRow>(statement, values)).map(claimed);
+    const payloads = new Map<Id, string>();
+    return (await this.database.hot<ClaimedRow>(statement, values)).map((row) => claimed(row, payloads));
   }
 }
 
 /** An event whose partition was dropped leaves no payload behind; the attempt ends such a delivery. */
-function claimed(row: ClaimedRow): ClaimedDelivery {
+function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
+  if (row.message_id !== null && row.payload !== null) payloads.set(row.message_id, row.payload);
   return {
     environmentId: row.environment_id,
     eventId: row.event_id,
     ordinal: row.ordinal,
     claimedBy: row.claimed_by,
     direction: row.direction ?? 'outbound',
+    messageId: row.message_id,
     targetId: row.target_id,
     url: row.url,
     eventType: row.event_type ?? '',
     headers: row.headers,
     traceparent: row.traceparent,
-    payload: row.payload ?? row.body,
+    payload: row.message_id === null ? row.payload ?? row.body : payloads.get(row.message_id) ?? null,
+    withdrawn: row.withdrawn ?? (row.erased ? 'erased' : null),
     attempts: row.attempts,
     attemptsUsed: row.attempts_used,
     firstAttemptAtMs: row.first_attempt_at?.getTime() ?? null,

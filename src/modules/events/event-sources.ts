@@ -1,17 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import type { Id } from '#kernel/ids.js';
-import { EventSources } from './contract.js';
+import { parseId } from '#kernel/ids.js';
+import { EventSources, type EventAim, type FindAim } from './contract.js';
 
-/** Knows no endpoint until the context that has them is connected. */
+/** Asks every context that has endpoints. */
 @Injectable()
 export class AttachedEventSources extends EventSources {
-  private find: (environmentId: number, path: string) => Promise<Id | null> = () => Promise.resolve(null);
+  private readonly finders: FindAim[] = [];
 
-  override endpointAt(environmentId: number, path: string): Promise<Id | null> {
-    return this.find(environmentId, path);
+  override async aim(environmentId: number, name: string): Promise<EventAim | null> {
+    for (const find of this.finders) {
+      const aim = await find(environmentId, name);
+      if (aim !== null) return aim;
+    }
+    const endpointId = parseId('ep', name);
+    return endpointId === null ? null : { endpointId };
   }
 
-  override attach(find: (environmentId: number, path: string) => Promise<Id | null>): void {
-    this.find = find;
+  override attach(find: FindAim): void {
+    this.finders.push(find);
   }
 }

@@ -55,18 +55,18 @@ export class EventItem {
   @ApiProperty({ example: 'invoice.paid' })
   event_type: string;
 
-  /** The path of the inbound endpoint that received it; null for an event that was sent. */
+  /** The path of the inbound endpoint that received it, or the `ep_` id of the application's endpoint that it goes to; null for any other. */
   @ApiProperty({ type: String, nullable: true, example: null })
   endpoint: string | null;
 
   /**
    * `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
-   * events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route matched).
+   * events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route, or no subscription, matched).
    */
   @ApiProperty({ enum: STATUSES, example: 'delivered' })
   status: string;
 
-  /** Where it was sent: a destination's id, or the ad-hoc URL; null for a received event, whose deliveries tell. */
+  /** Where it was sent: a destination's id, or the ad-hoc URL; null for an event of an endpoint, whose deliveries tell. */
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string | null;
 
@@ -112,7 +112,7 @@ export class AttemptItem {
   @ApiProperty({ type: String, nullable: true, example: 'ok' })
   response_excerpt: string | null;
 
-  /** Why there was no answer: timeout, dns, connection, tls, blocked or protocol. */
+  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol, or refused (not sent at all). */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 
@@ -123,7 +123,7 @@ export class AttemptItem {
 
 /** One event going to one destination. */
 export class DeliveryItem {
-  /** A destination's id, or the ad-hoc URL. */
+  /** A destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
 
@@ -135,7 +135,7 @@ export class DeliveryItem {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_attempt_at: string | null;
 
-  /** Why it failed: gone, target_gone, target_disabled or superseded (by a replay). */
+  /** Why it failed: gone, target_gone, target_disabled, refused, cancelled, erased, expired or superseded (by a replay). */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason: string | null;
 
@@ -153,6 +153,14 @@ export class EventDetailItem extends EventItem {
   /** Which way it went. */
   @ApiProperty({ enum: ['outbound', 'inbound'], example: 'outbound' })
   direction: string;
+
+  /** The application that it was sent to; absent for any other event. */
+  @ApiProperty({ required: false, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  application?: string;
+
+  /** When its payload was erased; absent while it is there. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  payload_erased_at?: string;
 
   /** Headers that are forwarded with it. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
@@ -187,10 +195,10 @@ export function presentEvent(row: EventRow): EventItem {
   return {
     id: showId('evt', row.id),
     event_type: row.eventType,
-    endpoint: isReceived(row) ? row.url : null,
+    endpoint: endpointOf(row),
     status: row.status,
-    destination: isReceived(row) ? null : (row.url ?? showId('dst', row.targetId)),
-    message_id: isReceived(row) ? null : showId('msg', row.id),
+    destination: isReceived(row) || row.messageId !== null ? null : (row.url ?? showId('dst', row.targetId)),
+    message_id: isReceived(row) ? null : showId('msg', row.messageId ?? row.id),
     received_at: new Date(idTimeMs(row.id)).toISOString(),
   };
 }
@@ -198,16 +206,20 @@ export function presentEvent(row: EventRow): EventItem {
 /** The detail as JSON text: the payload goes in as the characters that it was sent with, large integers and all. */
 export function presentEventDetail({ event, deliveries, attempts }: EventDetail): string {
   const address = isReceived(event) ? null : event.url;
-  const destination = (row: DeliveryRow): string => address ?? showId('dst', row.targetId);
+  // An application's endpoint with a URL is its own destination.
+  const kindOf = (row: DeliveryRow): 'ep' | 'dst' => (event.messageId !== null && row.targetId === event.targetId ? 'ep' : 'dst');
+  const destination = (row: DeliveryRow): string => address ?? showId(kindOf(row), row.targetId);
   const replays = new Set(deliveries.filter(({ replayed }) => replayed).map(({ ordinal }) => ordinal));
   const payload = event.payloadBytes <= PAYLOAD_SHOWN_BYTES_MAX ? shownPayload(event) : null;
   const detail: EventDetailItem = {
     ...presentEvent(event),
-    webhook_id: showId(isReceived(event) ? 'evt' : 'msg', event.id),
+    webhook_id: showId(isReceived(event) ? 'evt' : 'msg', event.messageId ?? event.id),
     direction: event.direction,
     headers: event.headers ?? {},
+    ...(event.applicationId !== null && { application: showId('app', event.applicationId) }),
     ...(isReceived(event) && { request_id: showId('req', event.id) }),
-    ...(payload ? { payload_encoding: payload.encoding } : { payload_truncated: true }),
+    ...(event.erasedAt !== null && { payload_erased_at: event.erasedAt.toISOString() }),
+    ...(payload ? { payload_encoding: payload.encoding } : event.erasedAt === null && { payload_truncated: true }),
     deliveries: deliveries.map((row) => ({
       destination: destination(row),
       status: row.status,
@@ -227,6 +239,12 @@ export function presentEventDetail({ event, deliveries, attempts }: EventDetail)
   };
   const text = JSON.stringify(detail);
   return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
+}
+
+/** The unmatched message's own event has the message's id, and no endpoint. */
+function endpointOf(row: EventRow): string | null {
+  if (isReceived(row)) return row.url;
+  return row.messageId === null || row.messageId === row.id ? null : showId('ep', row.targetId);
 }
 
 function isReceived({ direction }: EventRow): boolean {

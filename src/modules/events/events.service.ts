@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
-import { lowestIdAt, parseId, type Id } from '#kernel/ids.js';
+import { idAfter, lowestIdAt, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { EventSources, type AttemptRow } from './contract.js';
+import { EventSources, FAN_OUT_MAX, type AttemptRow, type EventAim } from './contract.js';
 import { EventsStore, type DeliveryRow, type EventContent, type EventFilter, type EventRow, type EventStatus } from './events.store.js';
 
 /** What a caller filters the list by, as given. */
@@ -66,8 +66,10 @@ export class EventsService {
     const untilMs = query.until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', query.until);
     const sinceMs = query.since === undefined ? 0 : timeMs('since', query.since);
     return {
-      beforeId: message ? following(message) : lowestIdAt(untilMs + 1),
+      // The events of a fan-out are the ids behind that of its message, and nobody else has one of those.
+      beforeId: message ? idAfter(message, FAN_OUT_MAX + 1) : lowestIdAt(untilMs + 1),
       fromId: message ?? lowestIdAt(sinceMs),
+      messageId: message,
       status: query.status,
       eventType: query.event_type,
       ...aim,
@@ -75,11 +77,9 @@ export class EventsService {
   }
 
   /** What an `ep_` or `dst_` id, or the path of an endpoint, stands for; null for what is nothing here. */
-  private async aim(tenant: Tenant, text: string): Promise<Pick<EventFilter, 'targetId' | 'endpointId'> | null> {
+  private async aim(tenant: Tenant, text: string): Promise<EventAim | null> {
     const targetId = parseId('dst', text);
-    if (targetId !== null) return { targetId };
-    const endpointId = parseId('ep', text) ?? (await this.sources.endpointAt(tenant.environmentId, text));
-    return endpointId === null ? null : { endpointId };
+    return targetId === null ? this.sources.aim(tenant.environmentId, text) : { targetId };
   }
 }
 
@@ -95,10 +95,4 @@ export function timeMs(parameter: string, text: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(ms)) throw badRequest(`${parameter} must be an RFC 3339 time such as 2026-11-21T09:30:00.000Z.`);
   return ms;
-}
-
-/** The id right behind `id`, so that a range holds `id` alone. */
-function following(id: Id): Id {
-  const next = (BigInt(`0x${id.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0');
-  return [next.slice(0, 8), next.slice(8, 12), next.slice(12, 16), next.slice(16, 20), next.slice(20)].join('-');
 }

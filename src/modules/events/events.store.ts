@@ -11,7 +11,9 @@ export type EventStatus = DeliveryStatus | Disposition;
 export interface EventRow {
   id: Id;
   expiresOn: string;
-  /** The destination, the ad-hoc URL's id, or the endpoint that received it. */
+  /** The message of a fan-out that it belongs to. */
+  messageId: Id | null;
+  /** The destination, the ad-hoc URL's id, or the endpoint that received it or that it was fanned out to. */
   targetId: Id;
   /** The ad-hoc URL, or the path of the endpoint that received it. */
   url: string | null;
@@ -22,6 +24,10 @@ export interface EventRow {
 
 /** What only the detail shows. */
 export interface EventContent {
+  /** The application that a message was sent to. */
+  applicationId: Id | null;
+  /** When the payload was erased. */
+  erasedAt: Date | null;
   headers: Record<string, string> | null;
   payload: string | null;
   /** In place of a payload that is no text. */
@@ -50,6 +56,8 @@ export interface EventFilter {
   targetId?: Id;
   /** An endpoint that received them. */
   endpointId?: Id;
+  /** The message that they belong to; the range holds no more than its ids then. */
+  messageId?: Id;
 }
 
 /**
@@ -69,7 +77,7 @@ export const STATUS = `
   ), e.disposition, 'failed')`;
 
 const COLUMNS = `
-  e.id, e.expires_on::text as "expiresOn", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
+  e.id, e.expires_on::text as "expiresOn", e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
 
 /**
  * Where a list of one status starts from, newest first: the smallest set that holds every such event. Open deliveries
@@ -84,18 +92,17 @@ const SOURCES: Record<DeliveryStatus, string> = {
 };
 
 /** The statement of a combination of filters; one name for each. */
-export function listStatement(filter: Pick<EventFilter, 'status' | 'eventType' | 'targetId' | 'endpointId'>): Statement {
-  const { status, eventType, targetId, endpointId } = filter;
+export function listStatement(filter: Omit<EventFilter, 'beforeId' | 'fromId'>): Statement {
+  const { status, eventType, targetId, endpointId, messageId } = filter;
   const typed = eventType === undefined ? '' : 'and e.event_type = $5';
   const isAimed = targetId !== undefined || endpointId !== undefined;
   const aimed = isAimed ? 'and e.target_id = $6' : '';
   const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
-  const text = listText(status, typed, aimed, isAimed ? aim : '');
-  return {
-    name: `events_list_${status ?? 'any'}_${eventType === undefined ? 0 : 1}${isAimed ? (endpointId === undefined ? 1 : 2) : 0}`,
-    // The casts give $5 and $6 a type also where they are not used.
-    text: `with unused as (select $5::text, $6::uuid) ${text}`,
-  };
+  const ofMessage = `and (e.id = $7 or e.message_id = $7) ${typed} ${aimed}`;
+  const text = messageId === undefined ? listText(status, typed, aimed, isAimed ? aim : '') : fromEvents(ofMessage, status);
+  const kinds = [eventType, isAimed || undefined, endpointId, messageId].map((kind) => (kind === undefined ? 0 : 1)).join('');
+  // The casts give the parameters a type also where they are not used.
+  return { name: `events_list_${status ?? 'any'}_${kinds}`, text: `with unused as (select $5::text, $6::uuid, $7::uuid) ${text}` };
 }
 
 function listText(status: EventStatus | undefined, typed: string, aimed: string, aim: string): string {
@@ -139,8 +146,11 @@ function fromDeliveries(status: DeliveryStatus, typed: string, aimed: string): s
 const FIND: Statement = {
   name: 'events_find',
   text: `
-    select ${COLUMNS}, ${STATUS} as status, e.headers, e.payload, e.body, e.payload_bytes as "payloadBytes"
-    from events e where e.environment_id = $1 and e.id = $2`,
+    select ${COLUMNS}, ${STATUS} as status, coalesce(e.headers, m.headers) as headers, coalesce(e.payload, m.payload) as payload, e.body,
+           e.payload_bytes as "payloadBytes", m.application_id as "applicationId", coalesce(e.erased_at, m.erased_at) as "erasedAt"
+    from events e
+    left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
+    where e.environment_id = $1 and e.id = $2`,
 };
 
 const DELIVERIES: Statement = {
@@ -176,6 +186,7 @@ export class EventsStore {
       limit,
       filter.eventType ?? null,
       filter.targetId ?? filter.endpointId ?? null,
+      filter.messageId ?? null,
     ]);
   }
 

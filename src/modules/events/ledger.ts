@@ -1,8 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isStorageAway, sqlState } from '#kernel/database.js';
-import { conflict, unavailable } from '#kernel/errors.js';
+import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { AlreadyAnswered } from '#kernel/once.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AcceptStore, type Admitted } from './accept.store.js';
 import {
@@ -15,11 +14,14 @@ import {
   type Handover,
   type Lane,
   type NewEvent,
+  type NewMessage,
   type ReceivedEvent,
   type Redelivered,
   type Redelivery,
 } from './contract.js';
 import { DueStore } from './due.store.js';
+import { FanningOut } from './fanning-out.js';
+import { FirstRequests } from './first-requests.js';
 import { GroupCommit } from './group-commit.js';
 import { LedgerContext } from './ledger-context.js';
 import { Receiving } from './receiving.js';
@@ -58,14 +60,14 @@ export class GroupLedger extends Ledger {
   private readonly redelivering: RedeliverStore;
   private readonly accepts: GroupCommit<NewEvent, void>;
   private readonly records: GroupCommit<DeliveryResult, boolean>;
-  /** Idempotency keys whose first request is in this process right now. */
-  private readonly inFlight = new Set<string>();
   private lane: Lane | null = null;
   private handover: Handover | null = null;
 
   constructor(
     stores: LedgerStores,
     private readonly receiving: Receiving,
+    private readonly fanningOut: FanningOut,
+    private readonly firstRequests: FirstRequests,
     private readonly context: LedgerContext,
   ) {
     super();
@@ -90,16 +92,11 @@ export class GroupLedger extends Ledger {
 
   async accept(event: NewEvent): Promise<void> {
     if (this.accepts.backlog >= ACCEPT_BACKLOG_MAX) throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
-    if (!event.once) return this.accepts.add(event);
-    const { environmentId, route, key } = event.once.request;
-    const scope = `${environmentId} ${route} ${key}`;
-    if (this.inFlight.has(scope)) throw inFlight();
-    this.inFlight.add(scope);
-    try {
-      await this.accepts.add(event);
-    } finally {
-      this.inFlight.delete(scope);
-    }
+    return this.firstRequests.hold(event.once?.request ?? null, () => this.accepts.add(event));
+  }
+
+  async fanOut(message: NewMessage): Promise<void> {
+    await this.fanningOut.fanOut(message);
   }
 
   async receive(event: ReceivedEvent): Promise<void> {
@@ -170,16 +167,18 @@ export class GroupLedger extends Ledger {
   attachLane(lane: Lane): void {
     this.lane = lane;
     this.receiving.attachLane(lane);
+    this.fanningOut.attachLane(lane);
   }
 
   attachHandover(handover: Handover): void {
     this.handover = handover;
     this.receiving.attachHandover(handover);
+    this.fanningOut.attachHandover(handover);
   }
 
   /** Waits until everything that was handed in is committed. */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.accepts.drained(), this.receiving.drained(), this.records.drained()]);
+    await Promise.all([this.accepts.drained(), this.receiving.drained(), this.fanningOut.drained(), this.records.drained()]);
   }
 
   private async writeAccepted(events: NewEvent[], partitionsMade = false): Promise<(void | Error)[]> {
@@ -226,7 +225,7 @@ export class GroupLedger extends Ledger {
     const back: NewEvent[] = [];
     for (const [i, { event, admission }] of group.entries()) {
       if (stored !== 'all' && !stored.has(i)) {
-        results.push(await this.answered(event));
+        results.push(event.once ? await this.firstRequests.answered(event.once.request) : undefined);
         if (admission === 'run') back.push(event);
         continue;
       }
@@ -241,19 +240,6 @@ export class GroupLedger extends Ledger {
       else this.handover?.announce(left);
     }
     return results;
-  }
-
-  /** What the second request with a key is told. */
-  private async answered(event: NewEvent): Promise<Error> {
-    const known = await this.accepting.answerOf(event);
-    if (!known) return inFlight();
-    if (!known.fingerprint.equals(event.once?.request.fingerprint as Buffer)) {
-      return conflict('This Idempotency-Key was used with another body. Use a new key for a new request.', {
-        reason: 'key_reused',
-      });
-    }
-    if (known.status === null || known.body === null) return inFlight();
-    return new AlreadyAnswered({ status: known.status, body: known.body });
   }
 
   private async writeRecorded(results: DeliveryResult[]): Promise<(boolean | Error)[]> {
@@ -288,11 +274,6 @@ export class GroupLedger extends Ledger {
   }
 }
 
-function inFlight(): Error {
-  const error = conflict('The first request with this Idempotency-Key is still running. Try again shortly.', { reason: 'in_flight' });
-  return Object.assign(error, { retryAfterSeconds: 1 });
-}
-
 function claimedAtBirth(event: NewEvent, claimant: Id): ClaimedDelivery {
   return {
     environmentId: event.environmentId,
@@ -300,6 +281,7 @@ function claimedAtBirth(event: NewEvent, claimant: Id): ClaimedDelivery {
     ordinal: 0,
     claimedBy: claimant,
     direction: 'outbound',
+    messageId: null,
     targetId: event.targetId,
     url: event.url,
     eventType: event.eventType,

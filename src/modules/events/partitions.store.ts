@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 
-const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items'] as const;
+const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'] as const;
 const DAY_MS = 86_400_000;
 /**
  * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums

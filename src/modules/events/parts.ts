@@ -12,16 +12,30 @@ export const pullItems = (source: string): string => `
   select environment_id, target_id, ${EPOCH}, pg_current_xact_id()::text::bigint, event_id, ordinal, expires_on, endpoint_id, replayed
   from ${source}`;
 
-/** Sums of what was received, and of what is delivered with it because it is pulled, from rows of (environment_id, key_id, received, delivered). */
-export const receivedParts = (rows: string): string => `
-  insert into rollup_parts (environment_id, key_id, minute, received, delivered, failed, retried, dlq, latencies_ms)
-  select environment_id, key_id, date_trunc('minute', now()), sum(received), sum(delivered), 0, 0, 0, '{}'
-  from (${rows}) received group by environment_id, key_id`;
+/** What an entry of a part says, as bits; one with a duration was an attempt besides. */
+export const RECEIVED = 1;
+export const DELIVERED = 2;
+const FAILED = 4;
+const RETRIED = 8;
+const DLQ = 16;
 
-/** Sums of results, from rows of (environment_id, key_id, started_at, status, duration_ms); a result without attempt has no duration. */
-export const settledParts = (rows: string): string => `
-  insert into rollup_parts (environment_id, key_id, minute, received, delivered, failed, retried, dlq, latencies_ms)
-  select environment_id, key_id, date_trunc('minute', coalesce(started_at, now())), 0, count(*) filter (where status = 'delivered'),
-         count(*) filter (where status = 'failed'), count(*) filter (where status = 'retrying' and duration_ms is not null), count(*) filter (where status = 'dlq'),
-         coalesce(array_agg(duration_ms) filter (where duration_ms is not null), '{}')
-  from (${rows}) settled group by 1, 2, 3`;
+/**
+ * What happened, for the metrics: one row per environment and commit, with an entry for each of the rows of (environment_id,
+ * key_id, other_id, at, what, ms). Either id may be null; without a time it happened now.
+ */
+export const parts = (rows: string): string => `
+  insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
+  select environment_id, array_agg(key_id), array_agg(other_id), array_agg(at), array_agg(what), array_agg(ms)
+  from (${rows}) part group by environment_id`;
+
+/** A row of what was received for one key and perhaps another one. */
+export const receivedPart = (keyId: string, otherId: string, what: string): string =>
+  `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
+
+/** `what` of a result in columns (status, duration_ms); one without an attempt was no retry. */
+export const SETTLED = `
+  (case status when 'delivered' then ${DELIVERED} when 'failed' then ${FAILED} when 'dlq' then ${DLQ}
+   when 'retrying' then case when duration_ms is null then 0 else ${RETRIED} end end)::smallint`;
+
+/** A row of what failed without an attempt. */
+export const FAILED_PART = `environment_id, target_id as key_id, endpoint_id as other_id, null::timestamptz as at, ${FAILED}::smallint as what, null::int as ms`;

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { byteaArray, dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { Admission, Arrival, ReceivedEvent } from './contract.js';
-import { pullItems, receivedParts } from './parts.js';
+import { DELIVERED, parts, pullItems, RECEIVED, receivedPart } from './parts.js';
 
 /** A received event with where each of its deliveries goes first. */
 export interface Received {
@@ -41,10 +41,11 @@ const RECEIVE: Statement = {
       select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'delivered', null, 0, false, false, now()
       from d where admission = 'pull'
     ), o as (${pullItems(`(select *, false as replayed from d where admission = 'pull') offered`)}
-    ), m as (${receivedParts(`
-      select environment_id, endpoint_id as key_id, 1 as received, 0 as delivered from i
-      union all select environment_id, endpoint_id, 0, 1 from d where admission = 'pull'
-      union all select environment_id, target_id, 1, (admission = 'pull')::int from d`)}
+    ), m as (${parts(`
+      select ${receivedPart('endpoint_id', 'null', String(RECEIVED))} from i
+      union all
+      select ${receivedPart('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+      union all select ${receivedPart('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`)}
     )
     insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
                                 attempts, attempts_used, first_attempt_at, replayed, superseded)

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './contract.js';
 import { STATUS } from './events.store.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './recovery.contract.js';
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
 const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
-const COLUMNS = `e.id, e.expires_on::text as "expiresOn", e.disposition, ${IN_STATUS} as "inStatus"`;
+const COLUMNS = `e.id, e.expires_on::text as "expiresOn", e.disposition, e.erased_at is not null as erased, ${IN_STATUS} as "inStatus"`;
 /** Filters see 128 KB of a body, and whether it is longer. */
 const SEEN_BYTES = 131_073;
 
@@ -33,8 +33,8 @@ const PAGE_WITH_REQUESTS: Statement = {
 const COUNT: Statement = {
   name: 'received_count',
   text: `
-    select count(*)::int as scanned, count(*) filter (where disposition in ('quarantined', 'parked'))::int as excluded
-    from (select e.disposition from events e where ${RANGE} and ${IN_STATUS} limit $6) counted`,
+    select count(*)::int as scanned, count(*) filter (where erased_at is not null or disposition in ('quarantined', 'parked'))::int as excluded
+    from (select e.disposition, e.erased_at from events e where ${RANGE} and ${IN_STATUS} limit $6) counted`,
 };
 
 /** due_deliveries_pkey: nothing but what is open stands there. */
@@ -66,8 +66,8 @@ export class ReceivedStore extends ReceivedEvents {
     const values = [...valuesOf(range), limit];
     if (!hasRequests) return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
     const rows = await this.database.read<PageRow>(PAGE_WITH_REQUESTS, values);
-    return rows.map(({ id, expiresOn, disposition, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
-      id, expiresOn, disposition, inStatus, request: { method, url, path, query, headers, ip, verification, body },
+    return rows.map(({ id, expiresOn, disposition, erased, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
+      id, expiresOn, disposition, erased, inStatus, request: { method, url, path, query, headers, ip, verification, body },
     }));
   }
 

@@ -110,7 +110,7 @@ export class Receiving {
 function claimedAtBirth(event: ReceivedEvent, { targetId }: Arrival, ordinal: number, claimedBy: Id): ClaimedDelivery {
   const { environmentId, id: eventId, eventType, headers, traceparent, payload } = event;
   return {
-    environmentId, eventId, ordinal, claimedBy, direction: 'inbound', targetId, url: null, eventType, headers, traceparent, payload,
+    environmentId, eventId, ordinal, claimedBy, direction: 'inbound', messageId: null, targetId, url: null, eventType, headers, traceparent, payload,
     attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null, replayed: false,
   };
 }

@@ -111,7 +111,7 @@ export class RedeliverStore {
 
   one(tenant: Tenant, eventId: Id): Promise<number> {
     return this.database.transaction(async () => {
-      await this.lock(tenant.environmentId);
+      await this.standInLine(tenant.environmentId);
       const [row] = await this.database.query<{ count: number }>(ONE, [tenant.environmentId, eventId]);
       return row?.count ?? 0;
     });
@@ -119,7 +119,7 @@ export class RedeliverStore {
 
   /** Inside the caller's transaction. */
   async to(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
-    await this.lock(environmentId);
+    await this.standInLine(environmentId);
     const [row] = await this.database.query<{ count: number }>(TO, [
       environmentId,
       uuidArray(picked.map(({ eventId }) => eventId)),
@@ -156,7 +156,8 @@ export class RedeliverStore {
     return rows[0] ?? null;
   }
 
-  private async lock(environmentId: number): Promise<void> {
+  /** Until the end of the caller's transaction no other replay of the environment makes deliveries. */
+  async standInLine(environmentId: number): Promise<void> {
     await this.database.query(LOCK, [`redeliver ${environmentId}`]);
   }
 }

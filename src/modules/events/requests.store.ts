@@ -21,7 +21,7 @@ const FIND: Statement = {
   name: 'requests_find',
   text: `
     select ${COLUMNS}, r.endpoint_id as "endpointId", r.url, r.query, r.headers, r.ip,
-           coalesce(r.body, e.body, convert_to(e.payload, 'UTF8')) as body
+           coalesce(r.body, e.body, convert_to(e.payload, 'UTF8'), '') as body, e.erased_at as "erasedAt"
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
 

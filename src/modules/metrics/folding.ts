@@ -8,7 +8,7 @@ import { RollupsStore } from './rollups.store.js';
 import { KEPT_MS, WINDOWS } from './windows.js';
 
 /** One statement's worth: long enough to merge what belongs together, short enough to let others at the same rollups. */
-const PARTS_MAX = 2_000;
+const PARTS_MAX = 200;
 const REST_MS = 1_000;
 const IDLE_REST_MS = 2_000;
 const SWEEP_EVERY_MS = 3_600_000;

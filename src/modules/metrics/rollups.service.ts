@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Applications } from '#modules/applications/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import { Endpoints } from '#modules/endpoints/contract.js';
 import { Clock } from '#kernel/clock.js';
@@ -17,6 +18,7 @@ export class RollupsService {
     private readonly store: RollupsStore,
     private readonly endpoints: Endpoints,
     private readonly targets: Targets,
+    private readonly applications: Applications,
     private readonly clock: Clock,
   ) {}
 
@@ -31,12 +33,13 @@ export class RollupsService {
     return starts.map((startMs) => byStart.get(startMs) ?? { startMs, ...NOTHING });
   }
 
-  /** The id of an endpoint or destination of this environment. Throws 404 for anything else. */
+  /** The id of an endpoint, an application's one too, or a destination of this environment. Throws 404 for anything else. */
   private async owned({ environmentId }: Tenant, key: string): Promise<Id> {
     const endpointId = parseId('ep', key);
     if (endpointId !== null && (await this.endpoints.find(environmentId, endpointId)) !== null) return endpointId;
+    if (endpointId !== null && (await this.applications.findEndpoint(environmentId, endpointId)) !== null) return endpointId;
     const destinationId = parseId('dst', key);
-    if (destinationId !== null && (await this.targets.ofDestination(environmentId, destinationId)) !== null) return destinationId;
+    if (destinationId !== null && (await this.targets.ofListed(environmentId, destinationId)) !== null) return destinationId;
     throw notFound('endpoint or destination');
   }
 }

@@ -6,21 +6,21 @@ import { intArray } from '#kernel/pg-array.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { Window } from './windows.js';
 
+/** How often what happened. */
+export type Counts = Record<'received' | 'delivered' | 'failed' | 'retried' | 'dlq' | 'attempts', number>;
+
 /** What happened to one endpoint or destination in one window. */
-export interface Rollup {
+export interface Rollup extends Counts {
   /** Milliseconds since the epoch. */
   startMs: number;
-  received: number;
-  delivered: number;
-  failed: number;
-  retried: number;
-  dlq: number;
-  attempts: number;
   /** Of the attempts' durations. */
   histogram: Histogram;
 }
 
 const SUMS = 'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
+/** The bits of an entry: see modules/events/parts.ts. */
+const COUNTS = `
+  what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
 
 /** In a histogram counts stand at their bucket's number from 1; `gap` buckets without any are before this one. */
@@ -28,8 +28,11 @@ const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id
 
 /**
  * Takes the oldest parts (rollup_parts_pkey), past what others are folding, out and into the rollups (rollups_pkey). One
- * statement, and so one commit: a part is in here or there, whatever is killed. Rollups are written in the order of
+ * statement, and so one commit: a part is in here or there, whatever is killed. A part of the release before is one key's sums. Rollups are written in the order of
  * their key, so that folders which meet at the same ones wait for each other instead of deadlocking.
+ *
+ * Dead letters are noted for the service's own events: here, where each counts once, and off the way of deliveries. Whose
+ * they are is found out by who tells of them (modules/system-events/waiting-signals.ts).
  */
 const FOLD: Statement = {
   name: 'rollups_fold',
@@ -37,10 +40,19 @@ const FOLD: Statement = {
     with parts as (
       delete from rollup_parts
       where id = any (array(select id from rollup_parts order by id limit $1 for update skip locked)) returning *
+    ), entries as (
+      select environment_id, added_at, e.* from parts, unnest(key_ids, other_ids, ats, whats, durations_ms) e(key_id, other_id, at, what, ms)
     ), samples as (
-      select environment_id, key_id, minute, received, delivered, failed, retried, dlq, null::int as bucket, 0 as n from parts
+      select environment_id, key_id, minute, ${COUNTS}, bucket, (bucket is not null)::int as n, added_at
+      from (
+        select environment_id, k.key_id, date_trunc('minute', coalesce(at, added_at), 'UTC') as minute, what, added_at,
+               case when ms is not null then width_bucket(greatest(ms, 0), $2::int[]) end as bucket
+        from entries, lateral (values (entries.key_id), (entries.other_id)) k(key_id) where k.key_id is not null
+      ) e
       union all
-      select environment_id, key_id, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1 from parts, unnest(latencies_ms) ms
+      select environment_id, key_id, minute, received, delivered, failed, retried, dlq, null, 0, added_at from parts where key_id is not null
+      union all
+      select environment_id, key_id, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1, added_at from parts, unnest(latencies_ms) ms
     ), minutes as (
       select environment_id, key_id, minute, bucket, ${SUMS} from samples group by environment_id, key_id, minute, bucket
     ), windows as (
@@ -58,6 +70,10 @@ const FOLD: Statement = {
         histogram = array(
           select least(coalesce(old, 0)::bigint + coalesce(new, 0), 2147483647)::int
           from unnest(r.histogram, excluded.histogram) with ordinality as h(old, new, bucket) order by bucket)
+    ), noted as (
+      insert into system_signals (environment_id, type, subject, count, first_at, last_at)
+      select environment_id, 'event.dead_lettered', key_id, sum(dlq), min(added_at), max(added_at)
+      from samples where dlq > 0 group by environment_id, key_id
     )
     select count(*)::int as parts from parts`,
 };
@@ -81,6 +97,18 @@ const FIND: Statement = {
   text: `
     select extract(epoch from start)::float8 * 1000 as "startMs", received::float8, delivered::float8, failed::float8,
            retried::float8, dlq::float8, attempts::float8, histogram
+    from rollups
+    where environment_id = $1 and key_id = $2 and resolution = $3
+      and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
+};
+
+/** By rollups_pkey; one row, whatever there is. */
+const SUM: Statement = {
+  name: 'rollups_sum',
+  text: `
+    select coalesce(sum(received), 0)::float8 as received, coalesce(sum(delivered), 0)::float8 as delivered,
+           coalesce(sum(failed), 0)::float8 as failed, coalesce(sum(retried), 0)::float8 as retried, coalesce(sum(dlq), 0)::float8 as dlq,
+           coalesce(sum(attempts), 0)::float8 as attempts
     from rollups
     where environment_id = $1 and key_id = $2 and resolution = $3
       and start between to_timestamp($4::float8 / 1000) and to_timestamp($5::float8 / 1000)`,
@@ -117,6 +145,12 @@ export class RollupsStore {
   /** Those of the windows from `firstMs` to `lastMs`, both included, in which anything happened; in any order. */
   find(tenant: Tenant, keyId: Id, window: Window, { firstMs, lastMs }: { firstMs: number; lastMs: number }): Promise<Rollup[]> {
     return this.database.read(FIND, [tenant.environmentId, keyId, window, firstMs, lastMs]);
+  }
+
+  /** Everything of those windows added up. */
+  async sum(tenant: Tenant, keyId: Id, window: Window, { firstMs, lastMs }: { firstMs: number; lastMs: number }): Promise<Counts> {
+    const [counts] = await this.database.read<Counts>(SUM, [tenant.environmentId, keyId, window, firstMs, lastMs]);
+    return counts ?? { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
   }
 
   /** How long the oldest part waits to be folded; 0 when there is none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ApiError } from '#kernel/errors.js';
-import { KEPT_MS, startsOf, timeMs, WINDOWS, type Range, type Window } from './windows.js';
+import { KEPT_MS, spanOf, startsOf, timeMs, WINDOWS, type Range, type Window } from './windows.js';
 
 const NOW = Date.parse('2026-11-21T09:30:20.500Z');
 const LENGTHS_MS = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 };
@@ -103,4 +103,30 @@ describe('timeMs', () => {
   it('leaves what is left out', () => {
     expect(timeMs('since', undefined)).toBeUndefined();
   });
+});
+
+describe('spanOf', () => {
+  const NOW_MS = Date.parse('2026-11-21T09:30:30.000Z');
+  const shown = (since?: string, until?: string): unknown => {
+    const { window, firstMs, lastMs, endMs } = spanOf(range(since, until), NOW_MS);
+    return [window, ...[firstMs, lastMs, endMs].map((ms) => new Date(ms).toISOString().slice(0, 16))];
+  };
+
+  it.each<[string | undefined, string | undefined, unknown[]]>([
+    [undefined, undefined, ['1m', '2026-11-20T09:30', '2026-11-21T09:30', '2026-11-21T09:31']],
+    ['2026-11-21T09:00:10Z', '2026-11-21T09:10:00Z', ['1m', '2026-11-21T09:00', '2026-11-21T09:09', '2026-11-21T09:10']],
+    ['2026-11-20T00:00:00Z', undefined, ['1h', '2026-11-20T00:00', '2026-11-21T09:00', '2026-11-21T10:00']],
+    // Minutes are kept for 7 days, hours for 90.
+    ['2026-11-10T08:20:00Z', '2026-11-10T08:30:00Z', ['1h', '2026-11-10T08:00', '2026-11-10T08:00', '2026-11-10T09:00']],
+    ['2026-01-01T12:00:00Z', '2026-01-02T00:00:00Z', ['1d', '2026-01-01T00:00', '2026-01-01T00:00', '2026-01-02T00:00']],
+    ['2026-11-21T09:30:00Z', '2100-01-01T00:00:00Z', ['1m', '2026-11-21T09:30', '2026-11-21T09:30', '2026-11-21T09:31']],
+  ])('from %s to %s: the shortest windows that will do, in full', (since, until, expected) => {
+    expect(shown(since, until)).toEqual(expected);
+  });
+
+  it.each([['2026-11-21T09:31:00Z', undefined], ['2026-11-21T09:00:00Z', '2026-11-21T09:00:00Z'], ['2025-01-01T00:00:00Z', undefined]])(
+    '400: from %s to %s', (since, until) => {
+      expect(refusal(() => spanOf(range(since, until), NOW_MS))).toMatch(/^bad_request: since /);
+    },
+  );
 });

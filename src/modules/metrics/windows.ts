@@ -38,6 +38,31 @@ export function startsOf(window: Window, { sinceMs, untilMs }: Range, nowMs: num
   return starts.filter((startMs) => startMs >= nowMs - KEPT_MS[window] && startMs <= nowMs);
 }
 
+/** Windows to add up, from the start of the first to the end of the last. */
+export interface Span {
+  window: Window;
+  firstMs: number;
+  lastMs: number;
+  endMs: number;
+}
+
+/**
+ * The shortest windows that a range has no more of than are shown at once, and that are still kept: the range is widened
+ * to full ones. Without `sinceMs` it is a day. Throws 400 for a range that is empty, begins in the future, or is too long.
+ */
+export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): Span {
+  const endMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1);
+  const startMs = sinceMs ?? endMs - DAY_MS;
+  if (startMs >= endMs) throw badRequest('since must be in the past and before until, which is now when it is left out.');
+  for (const window of WINDOWS) {
+    const lengthMs = LENGTHS_MS[window];
+    const [firstMs, lastMs] = [floored(startMs, lengthMs), floored(endMs - 1, lengthMs)];
+    const isKept = firstMs >= nowMs - KEPT_MS[window];
+    if (isKept && (lastMs - firstMs) / lengthMs <= SHOWN_MAX) return { window, firstMs, lastMs, endMs: lastMs + lengthMs };
+  }
+  throw badRequest('since is further back than the 400 days for which figures are kept.');
+}
+
 /** Milliseconds of an RFC 3339 time; undefined stays so. Throws 400. */
 export function timeMs(parameter: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

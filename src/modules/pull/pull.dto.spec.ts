@@ -14,6 +14,8 @@ const row = (fields: Partial<ItemRow> = {}): ItemRow => ({
   headers: null,
   payload: '{"a":1}',
   body: null,
+  messageId: null,
+  erasedAt: null,
   settledAt: new Date(EDGE_MS + 4),
   ...fields,
 });
@@ -69,6 +71,18 @@ describe('presentBatch', () => {
     const { data: [item] } = JSON.parse(present(row({ direction: 'inbound', ...fields })));
 
     expect(item).toMatchObject({ payload_encoding: encoding, payload });
+  });
+
+  it('shows an event of a fan-out under the id of its message', () => {
+    const { data: [item] } = JSON.parse(present(row({ messageId: lowestIdAt(EDGE_MS - 1) })));
+
+    expect(item).toMatchObject({ id: showId('evt', lowestIdAt(EDGE_MS)), webhook_id: showId('msg', lowestIdAt(EDGE_MS - 1)) });
+  });
+
+  it.each(['outbound', 'inbound'] as const)('shows an erased event (%s) without a payload, and when it was erased', (direction) => {
+    const { data: [item] } = JSON.parse(present(row({ direction, payload: null, erasedAt: new Date(EDGE_MS + 9) })));
+
+    expect(item).toMatchObject({ payload_encoding: 'json', payload: null, payload_erased_at: '2026-11-21T09:30:00.009Z' });
   });
 
   it('tells a replay by when it was put here, and not by when the event was stored', () => {

@@ -66,6 +66,10 @@ export class PullItem {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   received_at: string;
 
+  /** When its payload was erased: `payload` is null then. Absent while it is there. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  payload_erased_at?: string;
+
   /** Headers that are forwarded with it, lower-case names. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers: Record<string, string>;
@@ -127,11 +131,12 @@ function presentItem(row: ItemRow, consumedAtMs: number): string {
   const { encoding, json } = shownPayload(row);
   const item: Omit<PullItem, 'payload'> = {
     id: showId('evt', row.eventId),
-    webhook_id: showId(isReceived ? 'evt' : 'msg', row.eventId),
+    webhook_id: showId(isReceived ? 'evt' : 'msg', row.messageId ?? row.eventId),
     event_type: row.eventType,
     endpoint: isReceived ? row.url : null,
     status: 'delivered',
     received_at: new Date(idTimeMs(row.eventId)).toISOString(),
+    ...(row.erasedAt !== null && { payload_erased_at: row.erasedAt.toISOString() }),
     headers: row.headers ?? {},
     replayed: row.replayed,
     timings: timingsOf(row, consumedAtMs),
@@ -155,7 +160,8 @@ function timingsOf({ eventId, replayed, settledAt }: ItemRow, consumedAtMs: numb
 }
 
 /** The payload as JSON text. What was sent is JSON; what was received may be anything. */
-function shownPayload({ direction, payload, body }: ItemRow): { encoding: 'json' | 'text' | 'base64'; json: string } {
+function shownPayload({ direction, payload, body, erasedAt }: ItemRow): { encoding: 'json' | 'text' | 'base64'; json: string } {
+  if (erasedAt !== null) return { encoding: 'json', json: 'null' };
   if (payload === null) return { encoding: 'base64', json: JSON.stringify(body?.toString('base64') ?? '') };
   if (direction === 'outbound' || isJson(payload)) return { encoding: 'json', json: payload };
   return { encoding: 'text', json: JSON.stringify(payload) };

@@ -26,6 +26,10 @@ export interface ItemRow {
   payload: string | null;
   /** In place of a payload that is no text. */
   body: Buffer | null;
+  /** The message of a fan-out that it belongs to. */
+  messageId: Id | null;
+  /** When the payload was erased. */
+  erasedAt: Date | null;
   /** When it was put here. */
   settledAt: Date | null;
 }
@@ -58,7 +62,7 @@ const KEY = 'epoch, xid, event_id, ordinal';
 
 /**
  * Each partition in the order of pull_items_pkey, merged: the key of the partitions is not asked for, since a replayed
- * item stands where its event does. The events by events_pkey, when they were offered by deliveries_pkey, of this page
+ * item stands where its event does. The events by events_pkey, those of a fan-out with messages_pkey, when they were offered by deliveries_pkey, of this page
  * only. The payloads are not touched until the page is cut.
  */
 const LOOK: Statement = {
@@ -74,10 +78,12 @@ const LOOK: Statement = {
       select * from passed where $8::uuid is null or endpoint_id = $8 order by n limit $9
     ), page as (
       select o.n, concat_ws('.', o.epoch, o.xid, o.event_id, o.ordinal) as position, o.event_id as "eventId", o.replayed, e.direction, e.url,
-             e.event_type as "eventType", e.headers, e.payload, e.body, d.settled_at as "settledAt",
+             e.event_type as "eventType", coalesce(e.headers, m.headers) as headers, coalesce(e.payload, m.payload) as payload, e.body,
+             e.message_id as "messageId", coalesce(e.erased_at, m.erased_at) as "erasedAt", d.settled_at as "settledAt",
              row_number() over (order by o.n) as rank, sum(coalesce(e.payload_bytes, 0)) over (order by o.n) as bytes
       from own o
       left join events e on e.environment_id = $1 and e.id = o.event_id and e.expires_on = o.expires_on
+      left join messages m on m.environment_id = $1 and m.id = e.message_id and m.expires_on = o.expires_on
       left join deliveries d on d.environment_id = $1 and d.event_id = o.event_id and d.ordinal = o.ordinal and d.expires_on = o.expires_on
     )
     select l.n as passed, l.last, page.* from (select n, concat_ws('.', ${KEY}) as last from passed order by n desc limit 1) l

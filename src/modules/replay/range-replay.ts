@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Endpoints, type EndpointSummary } from '#modules/endpoints/contract.js';
-import { ReceivedEvents, type ReceivedRange } from '#modules/events/contract.js';
+import { ReceivedEvents, type ReceivedRange } from '#modules/events/recovery.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
@@ -82,10 +82,9 @@ export class RangeReplay {
     // Whatever their state: telling that apart for a large window takes as long as the job.
     const { scanned } = await this.received.count({ ...range, status: null }, ESTIMATE_MAX);
     const job = await this.jobs.insert({
-      environmentId: tenant.environmentId, id: ids.next(), replayId: ids.next(), endpointId, since, until, status: query.status ?? null,
-      destinations, destinationsUsed: routesTo(endpoint, destinations).map(({ destinationId }) => destinationId),
-      beforeId: range.beforeId, fromId: range.fromId, totalEstimate: scanned, scanned: 0, replayed: 0, enqueued: 0, skipped: 0,
-      excluded: 0, resumedFrom: null, error: null, runner: null, createdAt: clock.now(), startedAt: null, pageAt: null, finishedAt: null,
+      environmentId: tenant.environmentId, id: ids.next(), kind: 'range', replayId: ids.next(), endpointId, applicationId: null,
+      targetId: null, includeCancelled: false, since, until, status: query.status ?? null, destinations, destinationsUsed: routesTo(endpoint, destinations).map(({ destinationId }) => destinationId),
+      beforeId: range.beforeId, fromId: range.fromId, totalEstimate: scanned, createdAt: clock.now(),
     });
     announcer.announce(job);
     return job;

@@ -1,23 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { Database, type Statement } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import type { ReplayJob } from './replay-job.js';
+import { subjectOf, type NewReplayJob, type ReplayJob } from './replay-job.js';
 
 const COLUMNS = `
-  environment_id as "environmentId", id, replay_id as "replayId", endpoint_id as "endpointId", state, since, until, status,
+  environment_id as "environmentId", id, kind, application_id as "applicationId", target_id as "targetId",
+  include_cancelled as "includeCancelled", replay_id as "replayId", endpoint_id as "endpointId", state, since, until, status,
   destinations, destinations_used as "destinationsUsed", stop_requested as "stopRequested", before_id as "beforeId",
   from_id as "fromId", total_estimate as "totalEstimate", scanned, replayed, enqueued, skipped, excluded,
   resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
   page_at as "pageAt", finished_at as "finishedAt"`;
 
+/** Nothing while another one is live (replay_jobs_live_idx): an error would take the caller's transaction with it. */
 const INSERT: Statement = {
   name: 'replay_jobs_insert',
   text: `
     insert into replay_jobs (environment_id, id, replay_id, endpoint_id, state, since, until, status, destinations,
       destinations_used, stop_requested, before_id, from_id, total_estimate, scanned, replayed, enqueued, skipped, excluded,
-      failures, created_at)
-    values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8::uuid[], $9::uuid[], false, $10, $11, $12, 0, 0, 0, 0, 0, 0, $13)
+      failures, created_at, kind, application_id, target_id, include_cancelled)
+    values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8::uuid[], $9::uuid[], false, $10, $11, $12, 0, 0, 0, 0, 0, 0, $13, $14, $15, $16, $17)
+    on conflict (environment_id, endpoint_id) where state in ('pending', 'running') do nothing
     returning ${COLUMNS}`,
 };
 
@@ -66,24 +69,21 @@ const FORGOTTEN: Statement = {
     where state in ('pending', 'running') and coalesce(page_at, started_at, created_at) < $1 order by created_at limit 100`,
 };
 
-/** Range replays. */
+/** Replay jobs. */
 @Injectable()
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** Throws 409 while another replay of the endpoint is live (replay_jobs_live_idx). */
-  async insert(job: Omit<ReplayJob, 'state' | 'stopRequested' | 'failures'>): Promise<ReplayJob> {
+  /** Committed together with an idempotency key. Throws 409 while another job of the endpoint or destination is live. */
+  async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId, job.id, job.replayId, job.endpointId, job.since, job.until, job.status, job.destinations,
       job.destinationsUsed, job.beforeId, job.fromId, job.totalEstimate, job.createdAt,
+      job.kind, job.applicationId, job.targetId, job.includeCancelled,
     ];
-    try {
-      const [row] = await this.database.query<ReplayJob>(INSERT, values);
-      return row as ReplayJob;
-    } catch (error) {
-      if (sqlState(error) !== '23505') throw error;
-      throw conflict('Another replay of this endpoint is live. Wait for it, or stop it.', { reason: 'replay_live' });
-    }
+    const [row] = await this.database.transaction(() => this.database.query<ReplayJob>(INSERT, values));
+    if (!row) throw conflict(`Another replay of this ${subjectOf(job) === 'dst' ? 'destination' : 'endpoint'} is live. Wait for it, or stop it.`, { reason: 'replay_live' });
+    return row;
   }
 
   async find(environmentId: number, id: Id): Promise<ReplayJob | null> {

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
+import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { ReplayJob } from './replay-job.js';
+import { endOf, type ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 
 const LIMIT_DEFAULT = 50;
@@ -16,6 +18,8 @@ export class ReplayJobs {
     private readonly store: ReplayJobsStore,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
+    private readonly database: Database,
+    private readonly systemEvents: SystemEvents,
   ) {}
 
   async list(
@@ -24,7 +28,7 @@ export class ReplayJobs {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'replays', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
-    const endpointId = filters.endpoint === undefined ? undefined : parseId('ep', filters.endpoint);
+    const endpointId = filters.endpoint === undefined ? undefined : (parseId('ep', filters.endpoint) ?? parseId('dst', filters.endpoint));
     if (endpointId === null) return { rows: [], nextCursor: null };
     const rows = await this.store.page(tenant.environmentId, { beforeId, endpointId, state: filters.state }, limit + 1);
     const page = rows.slice(0, limit);
@@ -39,10 +43,14 @@ export class ReplayJobs {
     return job;
   }
 
-  /** Throws 404. */
-  async stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
-    const job = await this.store.requestStop(tenant.environmentId, id, this.clock.now());
-    if (job === null) throw notFound('replay job');
-    return job;
+  /** Throws 404. One that runs stops between two pages, and its runner says so; one that has not started is over at once. */
+  stop(tenant: Tenant, id: Id): Promise<ReplayJob> {
+    return this.database.transaction(async () => {
+      const before = await this.store.lock(tenant.environmentId, id);
+      const job = before && (await this.store.requestStop(tenant.environmentId, id, this.clock.now()));
+      if (!job) throw notFound('replay job');
+      if (before.state === 'pending') await this.systemEvents.note(endOf(job));
+      return job;
+    });
   }
 }

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { EndpointSummary, LiveRoute } from '#modules/endpoints/contract.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow, type Redelivered } from '#modules/events/contract.js';
+import type { Redelivered } from '#modules/events/contract.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/recovery.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
+import type { ReplayJob } from './replay-job.js';
 
 const STEP_WITH_BODIES = 100;
 
@@ -13,14 +15,22 @@ export interface ReplayPage {
   scanned: number;
   /** Events with at least one delivery. */
   replayed: number;
-  /** Events that no route takes. */
+  /** Events that no route takes, or that were cancelled. */
   skipped: number;
-  /** Events that are quarantined or parked. */
+  /** Events that are never sent again: quarantined, parked, or without a payload any more. */
   excluded: number;
   /** The oldest event of the page; null for an empty one. */
   lastId: Id | null;
   /** Whether older ones may follow. */
   isFull: boolean;
+}
+
+/** What comes next in a job, with the destinations that it goes to; or, as a sentence, why the job cannot go on. */
+export type NextPage = { page: ReplayPage; destinations: readonly Id[] } | { obstacle: string };
+
+/** What a job of one kind sends. Called inside the transaction of the page. */
+export interface PageSource {
+  next(job: ReplayJob): Promise<NextPage>;
 }
 
 /** Decides what a replay sends: the events of a page, to the routes of now. */
@@ -52,7 +62,7 @@ export class ReplayPages {
 
   private count(page: ReplayPage, row: ReceivedRow, endpointId: Id, routes: readonly LiveRoute[]): Redelivered[] {
     page.scanned += 1;
-    if (row.disposition === 'quarantined' || row.disposition === 'parked') {
+    if (row.erased || row.disposition === 'quarantined' || row.disposition === 'parked') {
       page.excluded += 1;
       return [];
     }

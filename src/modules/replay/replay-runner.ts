@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { Endpoints } from '#modules/endpoints/contract.js';
-import { Ledger, ReceivedEvents } from '#modules/events/contract.js';
+import { Ledger } from '#modules/events/contract.js';
+import { ReceivedEvents } from '#modules/events/recovery.contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { LiveLoad } from './live-load.js';
-import { FORGOTTEN_MS, type ReplayJob } from './replay-job.js';
+import { endOf, FORGOTTEN_MS, type ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
-import { ReplayPages, routesTo } from './replay-pages.js';
+import { ReplayKinds } from './replay-kinds.js';
 
-/** Of the specification: order holds within so many events. */
-const PAGE_EVENTS = 1_000;
 /** The next page waits until so few of the last one are unclaimed: a replay is never a wall that live events queue behind. */
 const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
@@ -29,7 +28,6 @@ type Step = { kind: 'more'; fromId: Id; toId: Id; enqueued: number } | { kind: '
 @Injectable()
 export class ReplayReach {
   constructor(
-    readonly endpoints: Endpoints,
     readonly received: ReceivedEvents,
     readonly ledger: Ledger,
     readonly database: Database,
@@ -49,9 +47,10 @@ export class ReplayRunner {
 
   constructor(
     private readonly jobs: ReplayJobsStore,
-    private readonly pages: ReplayPages,
+    private readonly kinds: ReplayKinds,
     private readonly reach: ReplayReach,
     private readonly live: LiveLoad,
+    private readonly systemEvents: SystemEvents,
   ) {}
 
   /** Resolves when the job is over, another process has it, or this process stops; a failed page is tried again. */
@@ -85,12 +84,11 @@ export class ReplayRunner {
     if (this.isElsewhere(job)) return { kind: 'elsewhere' };
     this.begin(job);
     if (job.stopRequested) return this.finish(job, 'stopped', null);
-    const endpoint = await this.reach.endpoints.find(environmentId, job.endpointId);
-    if (endpoint?.status !== 'active') return this.finish(job, 'failed', endpoint ? `The endpoint is ${endpoint.status}.` : 'The endpoint was deleted.');
-    const routes = routesTo(endpoint, job.destinations);
-    const page = await this.pages.read(job, routes, PAGE_EVENTS);
+    const next = await this.kinds.next(job);
+    if ('obstacle' in next) return this.finish(job, 'failed', next.obstacle);
+    const { page, destinations } = next;
     if (page.deliveries.length > 0) job.enqueued += await this.reach.ledger.redeliverTo(environmentId, page.deliveries);
-    job.destinationsUsed = [...new Set([...job.destinationsUsed, ...routes.map(({ destinationId }) => destinationId)])];
+    job.destinationsUsed = [...new Set([...job.destinationsUsed, ...destinations])];
     job.scanned += page.scanned;
     job.replayed += page.replayed;
     job.skipped += page.skipped;
@@ -118,7 +116,9 @@ export class ReplayRunner {
   }
 
   private async finish(job: ReplayJob, state: 'completed' | 'stopped' | 'failed', error: string | null): Promise<Step> {
-    await this.jobs.update({ ...job, state, error, finishedAt: this.reach.clock.now() });
+    const ended = { ...job, state, error, finishedAt: this.reach.clock.now() };
+    await this.jobs.update(ended);
+    await this.systemEvents.note(endOf(ended));
     return { kind: 'over' };
   }
 

@@ -1,13 +1,22 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { Config } from '#kernel/config.js';
+import { ApplicationsModule } from '../applications/applications.module.js';
+import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EndpointsModule } from '../endpoints/endpoints.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { Cancel } from './cancel.js';
 import { LiveLoad } from './live-load.js';
+import { NamedTargets } from './named-targets.js';
+import { RangePages } from './range-pages.js';
 import { RangeReplay, ReplayAnnouncer, ReplayBasics } from './range-replay.js';
+import { Recover } from './recover.js';
+import { RecoverController } from './recover.controller.js';
+import { RecoverPages } from './recover-pages.js';
 import { ReplayController } from './replay.controller.js';
 import { ReplayJobs } from './replay-jobs.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
+import { ReplayKinds } from './replay-kinds.js';
 import { ReplayPages } from './replay-pages.js';
 import { ReplayProcessor } from './replay.processor.js';
 import { REPLAY_QUEUE, ReplayQueue } from './replay.queue.js';
@@ -16,18 +25,21 @@ import { ReplayReach, ReplayRunner } from './replay-runner.js';
 import { ReplayService } from './replay.service.js';
 import { ReplaysController } from './replays.controller.js';
 
-const WORKER = [LiveLoad, ReplayProcessor, ReplayReach, ReplayReconciler, ReplayRunner];
+const WORKER = [LiveLoad, RangePages, RecoverPages, ReplayKinds, ReplayProcessor, ReplayReach, ReplayReconciler, ReplayRunner];
 
-/** Sending again: one event, dead letters, and time ranges as jobs, which run where deliveries do. */
+/** Sending again: one event, dead letters, and time ranges and what failed as jobs, which run where deliveries do. Giving up on what waits. */
 @Module({})
 export class ReplayModule {
   static for(role: Config['role']): DynamicModule {
     return {
       module: ReplayModule,
-      imports: [BullModule.registerQueue({ name: REPLAY_QUEUE }), EndpointsModule, EventsModule],
-      controllers: [ReplayController, ReplaysController],
+      imports: [BullModule.registerQueue({ name: REPLAY_QUEUE }), ApplicationsModule, DestinationsModule, EndpointsModule, EventsModule],
+      controllers: [RecoverController, ReplayController, ReplaysController],
       providers: [
+        Cancel,
+        NamedTargets,
         RangeReplay,
+        Recover,
         ReplayBasics,
         ReplayJobs,
         ReplayJobsStore,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EventSources, Ledger, Requests, type Redelivery } from '#modules/events/contract.js';
+import { Withdrawal } from '#modules/events/recovery.contract.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -11,12 +12,16 @@ export class ReplayService {
     private readonly ledger: Ledger,
     private readonly sources: EventSources,
     private readonly requests: Requests,
+    private readonly withdrawal: Withdrawal,
   ) {}
 
-  /** Takes an `evt_` id or the `msg_` id of a send. Throws 404, and 409 for a received event that went nowhere. */
+  /** Takes an `evt_` id or the `msg_` id of a send. Throws 404, and 409 for one without a payload or that went nowhere. */
   async event(tenant: Tenant, text: string): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
     if (eventId === null) throw notFound('event');
+    if ((await this.withdrawal.erasedAt(tenant.environmentId, eventId)) !== null) {
+      throw conflict('The payload of the event was erased: there is nothing to send again.', { reason: 'erased' });
+    }
     if ((await this.ledger.redeliver(tenant, { eventId })) > 0) return eventId;
     const request = await this.requests.find(tenant.environmentId, eventId);
     if (request === null) throw notFound('event');
@@ -33,8 +38,8 @@ export class ReplayService {
   private async aim(tenant: Tenant, text: string): Promise<Pick<Redelivery, 'targetId' | 'endpointId'>> {
     const targetId = parseId('dst', text);
     if (targetId !== null) return { targetId };
-    const endpointId = parseId('ep', text) ?? (await this.sources.endpointAt(tenant.environmentId, text));
-    if (endpointId === null) throw invalid([{ path: 'endpoint', message: 'must be the id of a destination, or the id or path of an endpoint' }]);
-    return { endpointId };
+    const aim = await this.sources.aim(tenant.environmentId, text);
+    if (aim === null) throw invalid([{ path: 'endpoint', message: 'must be the id of a destination, or the id or path of an endpoint' }]);
+    return aim;
   }
 }

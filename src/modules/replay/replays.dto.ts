@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
 import type { DryRun } from './range-replay.js';
-import { JOB_STATES, type ReplayJob } from './replay-job.js';
+import { JOB_KINDS, JOB_STATES, subjectOf, type ReplayJob } from './replay-job.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
@@ -58,7 +58,7 @@ export class DryRunResult {
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
 
-  /** Events that are quarantined or parked, and never replayed. */
+  /** Events that are never replayed: quarantined, parked, or without a payload any more. */
   @ApiProperty({ type: 'integer', example: 2 })
   excluded: number;
 
@@ -71,13 +71,17 @@ export class DryRunResult {
   next_cursor: string | null;
 }
 
-/** A range replay and how far it has come. */
+/** A replay of many events, and how far it has come. */
 export class ReplayJobItem {
   /** The job's id. */
   @ApiProperty({ example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The endpoint. */
+  /** `range` for what an endpoint received in a time, `recover` for what failed at an endpoint or a destination. */
+  @ApiProperty({ enum: JOB_KINDS, example: 'range' })
+  kind: string;
+
+  /** The endpoint, or the destination (`dst_`) of a recovery. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint: string;
 
@@ -109,7 +113,7 @@ export class ReplayJobItem {
   @ApiProperty({ example: false })
   stop_requested: boolean;
 
-  /** Events in the window when it was asked for, whatever their state, counted up to 100,000. */
+  /** Events in the window when it was asked for, of a range whatever their state; counted up to 100,000. */
   @ApiProperty({ type: 'integer', example: 120 })
   total_estimate: number;
 
@@ -125,11 +129,11 @@ export class ReplayJobItem {
   @ApiProperty({ type: 'integer', example: 230 })
   enqueued: number;
 
-  /** Events that no route takes. */
+  /** Events that no route takes; of a recovery those that were cancelled. */
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
 
-  /** Events that are quarantined or parked, and never replayed. */
+  /** Events that are never replayed: quarantined, parked, or without a payload any more. */
   @ApiProperty({ type: 'integer', example: 2 })
   excluded: number;
 
@@ -160,7 +164,7 @@ export class ReplayJobItem {
 
 /** Filters of the list of replay jobs. */
 export class ReplayJobListQuery {
-  /** Only jobs of this endpoint. */
+  /** Only jobs of this endpoint or destination. */
   @ApiProperty({ required: false, maxLength: 64, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
@@ -194,7 +198,8 @@ const time = (at: Date | null): string | null => at?.toISOString() ?? null;
 export function presentJob(job: ReplayJob): ReplayJobItem {
   return {
     id: showId('rpj', job.id),
-    endpoint: showId('ep', job.endpointId),
+    kind: job.kind,
+    endpoint: showId(subjectOf(job), job.endpointId),
     state: job.state,
     since: time(job.since),
     until: time(job.until),

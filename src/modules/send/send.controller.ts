@@ -29,6 +29,7 @@ export class SendController {
       destination: body.destination,
       eventType: body.event_type,
       headers: body.headers,
+      payload: body.payload,
       bodyText: request.bodyText ?? '',
       once: request.once,
       traceparent: request.headers.traceparent as string | undefined,

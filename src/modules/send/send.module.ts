@@ -1,7 +1,14 @@
 import { Module } from '@nestjs/common';
+import { ApplicationsModule } from '../applications/applications.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
+import { EventTypesModule } from '../event-types/event-types.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { EndpointTestController } from './endpoint-test.controller.js';
+import { EndpointTestService, TestedEndpoints } from './endpoint-test.service.js';
+import { FanOutController } from './fan-out.controller.js';
+import { FanOutService } from './fan-out.service.js';
+import { SendBasics } from './send-basics.js';
 import { SendController } from './send.controller.js';
 import { SendService } from './send.service.js';
 import { TestEventController } from './test-event.controller.js';
@@ -9,8 +16,8 @@ import { TestEventService } from './test-event.service.js';
 
 /** Sending: from a request to a committed event. */
 @Module({
-  imports: [AuthModule, DestinationsModule, EventsModule],
-  controllers: [SendController, TestEventController],
-  providers: [SendService, TestEventService],
+  imports: [ApplicationsModule, AuthModule, DestinationsModule, EventTypesModule, EventsModule],
+  controllers: [EndpointTestController, FanOutController, SendController, TestEventController],
+  providers: [EndpointTestService, FanOutService, SendBasics, SendService, TestedEndpoints, TestEventService],
 })
 export class SendModule {}

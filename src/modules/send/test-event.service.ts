@@ -8,7 +8,9 @@ import type { Tenant } from '#kernel/tenant.js';
 import { SendService } from './send.service.js';
 
 /** An attempt may take 15 seconds; a little more for the queue before and the record behind it. */
-const WAIT_MS = 20_000;
+export const TEST_WAIT_MS = 20_000;
+
+export const TEST_TYPE = 'posthorn.test';
 
 /** Sends a test event and waits for its first attempt. */
 @Injectable()
@@ -23,22 +25,23 @@ export class TestEventService {
   /** Throws 404 for a destination that is not in this environment and 422 for a disabled one. */
   async run(tenant: Tenant, destination: string): Promise<{ eventId: Id; attempt: AttemptRow | null }> {
     const id = parseId('dst', destination);
-    const target = id && (await this.targets.ofDestination(tenant.environmentId, id));
+    const target = id && (await this.targets.ofListed(tenant.environmentId, id));
     if (!target) throw notFound('destination');
-    const payload = {
-      type: 'posthorn.test',
-      timestamp: this.clock.now().toISOString(),
-      data: { message: 'This is a test event. It reached you, so the destination works.' },
-    };
+    const payload = testPayload(TEST_TYPE, this.clock.now(), 'destination');
     const eventId = await this.sending.send(tenant, {
       destination,
-      eventType: 'posthorn.test',
+      eventType: TEST_TYPE,
       headers: undefined,
       bodyText: JSON.stringify({ payload }),
       once: null,
       traceparent: undefined,
     });
-    const waitMs = this.targets.adapter(target.type).pulled ? 0 : WAIT_MS;
+    const waitMs = this.targets.adapter(target.type).pulled ? 0 : TEST_WAIT_MS;
     return { eventId, attempt: await this.ledger.firstAttempt(tenant, eventId, waitMs) };
   }
+}
+
+/** What a test event says to whoever reads it. */
+export function testPayload(type: string, at: Date, what: 'destination' | 'endpoint'): { type: string; timestamp: string; data: { message: string } } {
+  return { type, timestamp: at.toISOString(), data: { message: `This is a test event. It reached you, so the ${what} works.` } };
 }

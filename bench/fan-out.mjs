@@ -1,0 +1,79 @@
+/** What goes to many: a fan-out of a hundred, of ten over few and many applications, and beside one endpoint that hangs. */
+import { receiver, withService } from './subjects.mjs';
+import { fillApplications, measure } from './window.mjs';
+
+const FANOUT = 100;
+const ENDPOINTS = 10;
+const FEW = 10;
+const MANY = 2_000;
+/** Messages that warm up what is hot before the first row. */
+const BREAK_IN = 600;
+const CALLS_AT_ONCE = 16;
+
+/** @typedef {import('./rows.mjs').Service} Service */
+
+/**
+ * Applications `name-0000` and on, each with as many endpoints on the receiver, a copy of every message each.
+ *
+ * @param {import('./rows.mjs').Bench} bench @param {Service} subject @param {string} name @param {number} count @param {number} endpoints
+ */
+async function createApplications(bench, subject, name, count, endpoints) {
+  let next = 0;
+  const maker = async () => {
+    while (next < count) {
+      const uid = `${name}-${String(next++).padStart(4, '0')}`;
+      await subject.call('POST', '/v1/app', { name: uid, uid });
+      for (let i = 0; i < endpoints; i++) {
+        await subject.call('POST', `/v1/app/${uid}/endpoints`, { url: `${receiver(bench)}/copy?${i}/${endpoints}` });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, maker));
+  return { path: `/v1/app/${name}-%%%%/event`, spread: count, copies: endpoints };
+}
+
+/** One message to a hundred endpoints of one application, sustained. @type {import('./rows.mjs').Block} */
+const hundred = {
+  rows: ['fanout'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const emit = await createApplications(bench, subject, 'hundred', 1, FANOUT);
+      await fillApplications(bench, subject, emit, BREAK_IN);
+      report({ name: 'fanout', figures: await measure(bench, subject, { emit }) });
+    }),
+};
+
+/** Ten endpoints an application: with ten applications, and with two thousand. @type {import('./rows.mjs').Block} */
+const many = {
+  rows: ['fanout-many'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const few = await createApplications(bench, subject, 'few', FEW, ENDPOINTS);
+      const emit = await createApplications(bench, subject, 'many', MANY, ENDPOINTS);
+      await fillApplications(bench, subject, few, BREAK_IN * FANOUT / ENDPOINTS);
+      report({ name: 'fanout-many:few', figures: await measure(bench, subject, { emit: few }) });
+      await fillApplications(bench, subject, emit, 2 * MANY);
+      report({ name: 'fanout-many', figures: await measure(bench, subject, { emit }) });
+    }),
+};
+
+/** Ninety-nine endpoints of a hundred, while the last one answers, and while it takes requests and never answers. @type {import('./rows.mjs').Block} */
+const hanging = {
+  rows: ['fanout-hanging'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const emit = await createApplications(bench, subject, 'hanging', 1, FANOUT - 1);
+      await subject.call('POST', '/v1/app/hanging-0000/endpoints', { url: `${receiver(bench)}/hang` });
+      await fillApplications(bench, subject, emit, BREAK_IN);
+      const alone = await measure(bench, subject, { emit });
+      report({ name: 'fanout-hanging:alone', figures: alone });
+      await bench.receiver.ask({ kind: 'break' });
+      const figures = await measure(bench, subject, { emit });
+      report({ name: 'fanout-hanging', figures });
+      const perSecond = figures.deliveriesPerSecond / emit.copies / 2;
+      report({ name: 'fanout-hanging-half', figures: await measure(bench, subject, { emit, perSecond }) });
+      await bench.receiver.ask({ kind: 'mend' });
+    }),
+};
+
+export const fanOuts = [hundred, many, hanging];

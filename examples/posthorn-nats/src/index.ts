@@ -1,0 +1,34 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { Extension, type Role } from 'posthorn';
+import { Connections } from './connections.js';
+import { Counting } from './counting.js';
+import { CountsProcessor } from './counts.processor.js';
+import { COUNTS_QUEUE, CountsQueue } from './counts.queue.js';
+import { DestinationChanges } from './destination-changes.js';
+import { NatsAdapter } from './nats.adapter.js';
+import { NatsController } from './nats.controller.js';
+import { NatsSubjectHourEntity } from './nats.entities.js';
+import { NatsSubjectHours1732500000000 } from './nats.migration.js';
+import { NatsService } from './nats.service.js';
+import { NatsStore } from './nats.store.js';
+import { Outages } from './outages.js';
+import { PublishLog } from './publish-log.js';
+
+/** Deliveries to NATS JetStream, and what was published there. */
+@Extension({ name: 'nats', entities: [NatsSubjectHourEntity], migrations: [NatsSubjectHours1732500000000] })
+@Module({})
+export default class NatsModule {
+  /** Jobs run where deliveries do, never in the role `api`. */
+  static for(role: Role): DynamicModule {
+    return {
+      module: NatsModule,
+      imports: [BullModule.registerQueue({ name: COUNTS_QUEUE })],
+      controllers: [NatsController],
+      providers: [
+        Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, PublishLog,
+        ...(role === 'api' ? [] : [Counting, CountsProcessor, Outages]),
+      ],
+    };
+  }
+}

@@ -1,0 +1,140 @@
+import { jetstream, type PubAck } from '@nats-io/jetstream';
+import { headers as natsHeaders, type MsgHdrs, type NatsConnection } from '@nats-io/nats-core';
+import {
+  Adapter, DestinationAdapter, Dialer, signatureHeader,
+  type DeliveryAnswer, type Draft, type Fault, type Outgoing, type ProbeReport, type Target,
+} from 'posthorn';
+import { Connections } from './connections.js';
+import { explain, type Explained } from './failures.js';
+import { connectThrough, streamsOf } from './gated-connection.js';
+import { PublishLog } from './publish-log.js';
+import { NATS_PORT, readSettings, subjectOf, type NatsSettings } from './settings.js';
+
+const PROBE_TIMEOUT_MS = 8_000;
+/** An event type that stands for all of them when a destination is probed. */
+const SAMPLE_EVENT_TYPE = 'posthorn.probe';
+
+/** Publishes to NATS JetStream. Delivered means that a stream has stored it: the acknowledgement is the answer. */
+@Adapter()
+export class NatsAdapter extends DestinationAdapter {
+  override readonly type = 'nats';
+  override readonly pulled = false;
+
+  constructor(
+    private readonly connections: Connections,
+    private readonly dialer: Dialer,
+    private readonly log: PublishLog,
+  ) {
+    super();
+  }
+
+  override check(draft: Draft): Fault[] {
+    const { settings, faults } = readSettings(draft);
+    if (faults.length > 0) return faults;
+    return settings.servers.flatMap((server) => {
+      const refusal = this.dialer.refusal({ ...server, protocolPort: NATS_PORT });
+      return refusal === null ? [] : { path: 'config.servers', message: refusal };
+    });
+  }
+
+  override async probe(draft: Draft): Promise<ProbeReport> {
+    const { settings } = readSettings(draft);
+    try {
+      const { servers } = settings;
+      const connection = await connectThrough(this.dialer, { servers, credentials: draft.credentials, timeoutMs: PROBE_TIMEOUT_MS });
+      try {
+        return await this.findStream(connection, settings);
+      } finally {
+        await connection.close();
+      }
+    } catch (error) {
+      return reportOf(explain(error));
+    }
+  }
+
+  override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
+    const startedAtMs = performance.now();
+    const ended = (answer: DeliveryAnswer['answer'], excerpt: string): DeliveryAnswer =>
+      ({ answer, durationMs: Math.round(performance.now() - startedAtMs), excerpt });
+    try {
+      const { stream, seq, subject } = await this.publish(outgoing, target);
+      return ended({ kind: 'response', status: 200, retryAfter: null }, `Stored in ${stream} as ${seq}, subject ${subject}.`);
+    } catch (error) {
+      const { answer, detail } = explain(error);
+      return ended(answer, detail);
+    }
+  }
+
+  private async publish(outgoing: Outgoing, target: Target): Promise<PubAck & { subject: string }> {
+    const { settings, faults } = readSettings({ ...target, url: null });
+    if (faults[0]) throw new Error(`${faults[0].path}: ${faults[0].message}`);
+    const { environmentId, targetId: destinationId, credentials, timeoutMs } = target;
+    const subject = subjectOf(settings.subject, outgoing.eventType);
+    const owner = { environmentId, destinationId, servers: settings.servers, credentials };
+    const stored = this.connections.use(owner, async (connection) => {
+      const acknowledgement = await jetstream(connection, { timeout: timeoutMs }).publish(subject, outgoing.body, {
+        headers: headersOf(outgoing, target),
+        timeout: timeoutMs,
+        ...(settings.stream === null ? {} : { expect: { streamName: settings.stream } }),
+      });
+      this.log.note({ environmentId, stream: acknowledgement.stream, subject, bytes: Buffer.byteLength(outgoing.body), atMs: outgoing.atMs });
+      return { ...acknowledgement, subject };
+    });
+    return within(timeoutMs, stored);
+  }
+
+  /** Whether a stream would store what is published. Not every account may ask. */
+  private async findStream(connection: NatsConnection, { stream, subject }: NatsSettings): Promise<ProbeReport> {
+    try {
+      const { streams } = await streamsOf(connection, PROBE_TIMEOUT_MS / 2);
+      const name = stream ?? await streams.find(subjectOf(subject, SAMPLE_EVENT_TYPE));
+      await streams.info(name);
+      return { ok: true, detail: `The stream ${name} stores what is delivered.` };
+    } catch (error) {
+      const explained = explain(error);
+      if (explained.isForbidden) return { ok: true, detail: 'The server can be reached; the account may not look for the stream.' };
+      return reportOf(explained);
+    }
+  }
+}
+
+/**
+ * What the message carries, ours over the caller's. `Nats-Msg-Id` lets a stream drop what is published again because
+ * its acknowledgement was lost. It names the destination too, as two may feed one stream; a replay has none, since it
+ * is meant to be stored once more.
+ */
+export function headersOf(outgoing: Outgoing, target: Pick<Target, 'headers' | 'targetId' | 'signingKeys' | 'privateKeys'>): MsgHdrs {
+  const { webhookId, body, replayed, traceparent } = outgoing;
+  const timestampSeconds = Math.floor(outgoing.atMs / 1000);
+  const fields: Record<string, string> = { 'content-type': 'application/json', ...target.headers, ...outgoing.headers };
+  // These are commands to the server: a caller must not purge or expire anything.
+  for (const name of Object.keys(fields)) if (name.toLowerCase().startsWith('nats-')) delete fields[name];
+  fields['webhook-id'] = webhookId;
+  fields['webhook-timestamp'] = String(timestampSeconds);
+  fields['webhook-signature'] = signatureHeader(target.signingKeys, webhookId, timestampSeconds, body, target.privateKeys);
+  if (replayed) fields['webhook-replayed'] = 'true';
+  else fields['Nats-Msg-Id'] = `${webhookId}:${target.targetId}`;
+  if (traceparent !== null) fields['traceparent'] = traceparent;
+  const headers = natsHeaders();
+  for (const [name, value] of Object.entries(fields)) headers.set(name, value);
+  return headers;
+}
+
+function reportOf({ check, detail }: Explained): ProbeReport {
+  return { ok: false, check, detail };
+}
+
+/** What takes longer goes on behind the answer, and ends by its own time-out. */
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Late()), timeoutMs);
+  });
+  work.catch(() => undefined);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** Called like the client's own, which `explain` knows. */
+class Late extends Error {
+  override readonly name = 'TimeoutError';
+}

@@ -1,0 +1,25 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** What one environment published to one subject within one hour. */
+@Entity('nats_subject_hours')
+export class NatsSubjectHourEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'nats_subject_hours_pkey' })
+  environmentId: number;
+
+  /** The hour's beginning. */
+  @PrimaryColumn('timestamptz', { primaryKeyConstraintName: 'nats_subject_hours_pkey' })
+  hour: Date;
+
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'nats_subject_hours_pkey' })
+  stream: string;
+
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'nats_subject_hours_pkey' })
+  subject: string;
+
+  /** A bigint, which the driver gives as text. */
+  @Column('bigint')
+  messages: string;
+
+  @Column('bigint')
+  bytes: string;
+}

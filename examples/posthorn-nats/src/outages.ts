@@ -1,0 +1,15 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { SystemEvents } from 'posthorn';
+
+/** Tells the operator of outages. */
+@Injectable()
+export class Outages {
+  private readonly logger = new Logger(Outages.name);
+
+  constructor(events: SystemEvents) {
+    events.on('circuit.opened', async ({ data }) => {
+      const ids = data.items.map(({ destination, endpoint }) => String(destination ?? endpoint));
+      this.logger.warn(`Deliveries are held back, as nobody answers: ${ids.join(', ')}.`);
+    });
+  }
+}

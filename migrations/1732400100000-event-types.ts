@@ -1,0 +1,47 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Event types and the versions of their schemas: new tables. A column of `environments` with a constant default: its lock
+ * is held for a moment, whatever its size. Schemas are `json`, not `jsonb`: people read them in the order they wrote them in.
+ */
+export class EventTypes1732400100000 implements MigrationInterface {
+  name = 'EventTypes1732400100000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table event_types (
+        environment_id int not null references environments (id),
+        name text not null,
+        id uuid not null,
+        version int not null,
+        description text,
+        group_name text,
+        schema json,
+        example json,
+        bytes int not null,
+        enforce boolean not null,
+        archived boolean not null,
+        created_at timestamptz not null,
+        updated_at timestamptz not null,
+        primary key (environment_id, name),
+        constraint event_types_environment_id_id_key unique (environment_id, id)
+      )`);
+    await runner.query(`
+      create table event_type_versions (
+        environment_id int not null,
+        name text not null,
+        version int not null,
+        schema json,
+        created_at timestamptz not null,
+        primary key (environment_id, name, version),
+        constraint event_type_versions_type_fkey foreign key (environment_id, name)
+          references event_types (environment_id, name) on delete cascade
+      )`);
+    await runner.query('alter table environments add column public_event_catalog boolean not null default false');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table environments drop column public_event_catalog');
+    await runner.query('drop table event_type_versions, event_types');
+  }
+}

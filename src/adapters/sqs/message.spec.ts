@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
+import type { Outgoing, Target } from '#modules/destinations/contract.js';
+import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
+import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
+import { BYTES_MAX, messageOf, type QueueMessage } from './message.js';
+
+const KEY = Buffer.alloc(32, 1);
+const STANDARD = { isFifo: false, messageGroupId: null };
+const FIFO = { isFifo: true, messageGroupId: null };
+
+const OUTGOING: Outgoing = {
+  request: () => Promise.resolve(null),
+  webhookId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  eventType: 'invoice.paid',
+  body: '{"test": 2432232314}',
+  headers: null,
+  replayed: false,
+  traceparent: null,
+  atMs: 1_614_265_330_999,
+};
+
+const TARGET: Target = {
+  environmentId: 1,
+  targetId: '0190f0a0-0000-0000-0000-000000000001',
+  destinationId: '0190f0a0-0000-0000-0000-000000000001',
+  ownerId: null,
+  type: 'sqs',
+  url: null,
+  config: {},
+  credentials: null,
+  status: 'active',
+  disabledReason: null,
+  signingKeys: [KEY],
+  privateKeys: [],
+  legacySignature: null,
+  headers: {},
+  retry: DEFAULT_RETRY_POLICY,
+  ratePerSecond: null,
+  concurrency: null,
+  timeoutMs: 1_234,
+  failureThreshold: 10,
+};
+
+function sent(outgoing: Partial<Outgoing> = {}, target: Partial<Target> = {}, settings: Parameters<typeof messageOf>[2] = STANDARD): QueueMessage {
+  const message = messageOf({ ...OUTGOING, ...outgoing }, { ...TARGET, ...target }, settings);
+  if ('refusal' in message) throw new Error(message.refusal);
+  return message;
+}
+
+const namesOf = (message: QueueMessage): string[] => Object.keys(message.attributes);
+const valueOf = ({ attributes }: QueueMessage, name: string): string | undefined => attributes[name]?.StringValue;
+const numbered = (prefix: string, count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, `v${index}`]));
+
+describe('messageOf: attributes', () => {
+  it('carry what a receiver verifies, the type of the event, and nothing of HTTP', () => {
+    const message = sent();
+
+    expect(namesOf(message)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-event-type']);
+    expect(valueOf(message, 'webhook-id')).toBe(OUTGOING.webhookId);
+    expect(valueOf(message, 'webhook-timestamp')).toBe('1614265330');
+    expect(valueOf(message, 'webhook-event-type')).toBe('invoice.paid');
+    expect(message.attributes['webhook-id']?.DataType).toBe('String');
+  });
+
+  it('a replay, a trace and the type of what was received are told', () => {
+    const message = sent({ replayed: true, traceparent: '00-a-b-01', headers: { 'content-type': 'text/csv' } });
+
+    expect(namesOf(message).slice(4)).toEqual(['webhook-replayed', 'traceparent', 'content-type']);
+    expect(valueOf(message, 'content-type')).toBe('text/csv');
+  });
+
+  it('there are ten at most: ours first, then the destination\'s, then the message\'s', () => {
+    const message = sent({ headers: numbered('x-message-', 9) }, { headers: numbered('x-fixed-', 4) });
+
+    expect(namesOf(message)).toEqual([
+      'webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-event-type',
+      'x-fixed-0', 'x-fixed-1', 'x-fixed-2', 'x-fixed-3', 'x-message-0', 'x-message-1',
+    ]);
+  });
+
+  it('a company\'s old signature comes before what only may be of use', () => {
+    const legacySignature = { ...DEFAULT_LEGACY_SCHEME, header: 'x-signature', key: KEY };
+
+    const message = sent({ headers: numbered('x-message-', 9) }, { headers: numbered('x-fixed-', 9), legacySignature });
+
+    expect(namesOf(message)[4]).toBe('x-signature');
+    expect(valueOf(message, 'x-signature')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('of one name the message\'s value wins over the destination\'s, and ours over both', () => {
+    const message = sent({ headers: { 'x-tenant': 'message', 'webhook-id': 'forged' } }, { headers: { 'x-tenant': 'fixed' } });
+
+    expect(valueOf(message, 'x-tenant')).toBe('message');
+    expect(valueOf(message, 'webhook-id')).toBe(OUTGOING.webhookId);
+  });
+
+  it.each([
+    ['a name with characters of HTTP only', { 'x!y': '1' }],
+    ['names that AWS keeps for itself', { 'aws.x': '1', 'amazon.y': '1' }],
+    ['dots at the edge and in a row', { '.x': '1', 'x.': '1', 'x..y': '1' }],
+    ['a name that is too long', { [`x${'a'.repeat(256)}`]: '1' }],
+    ['an empty value', { 'x-a': '' }],
+  ])('left out: %s', (_title, headers) => {
+    expect(namesOf(sent({ headers }))).toHaveLength(4);
+  });
+
+  it('a name like a property of objects is a name', () => {
+    expect(valueOf(sent({ headers: Object.fromEntries([['__proto__', 'p'], ['constructor', 'c']]) }), 'constructor')).toBe('c');
+  });
+});
+
+describe('messageOf: the body', () => {
+  it('is the payload\'s very characters, and verifies with the attributes', () => {
+    const message = sent({ body: '{"a": "\u00e9\u{1f600}", "b":1 }', atMs: Date.now() });
+    const headers = Object.fromEntries(Object.entries(message.attributes).map(([name, { StringValue = '' }]) => [name, StringValue]));
+
+    expect(message.body).toBe('{"a": "\u00e9\u{1f600}", "b":1 }');
+    expect(() => new Webhook(KEY.toString('base64')).verify(message.body, headers)).not.toThrow();
+    expect(namesOf(message)).not.toContain('content-encoding');
+  });
+
+  it.each<[string, string | Buffer]>([
+    ['bytes', Buffer.from([0xff, 0x00, 0x80])],
+    ['a control character', 'a\u0000b'],
+    ['a non-character', '"\uffff"'],
+    ['another one', '"\ufffe"'],
+    ['half a character', '"\ud800"'],
+  ])('%s go in base64, and an attribute says so', (_title, body) => {
+    const message = sent({ body });
+
+    expect(message.body).toBe(Buffer.from(body as string).toString('base64'));
+    expect(valueOf(message, 'content-encoding')).toBe('base64');
+  });
+
+  it('holds only what XML holds, whatever the payload', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary', minLength: 1 }), (body) => {
+      const message = sent({ body });
+      const decoded = valueOf(message, 'content-encoding') === 'base64' ? Buffer.from(message.body, 'base64').toString() : message.body;
+
+      expect(message.body).toMatch(/^[\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u);
+      expect(decoded).toBe(Buffer.from(body).toString());
+    }));
+  });
+
+  it('is refused when it is empty', () => {
+    expect(messageOf({ ...OUTGOING, body: '' }, TARGET, STANDARD)).toEqual({ refusal: expect.stringMatching(/empty/) });
+  });
+
+  it('is refused above 1 MiB with its attributes, in bytes, and taken up to that', () => {
+    const overhead = sent({ body: 'a' }).bytes - 1;
+    const sized = (bytes: number): ReturnType<typeof messageOf> => messageOf({ ...OUTGOING, body: 'a'.repeat(bytes - overhead) }, TARGET, STANDARD);
+
+    expect(sized(BYTES_MAX)).toMatchObject({ bytes: 1_048_576 });
+    expect(sized(BYTES_MAX + 1)).toEqual({ refusal: expect.stringMatching(/1048577 bytes.*at most 1048576/) });
+    expect(messageOf({ ...OUTGOING, body: '\u00e9'.repeat(BYTES_MAX / 2) }, TARGET, STANDARD)).toHaveProperty('refusal');
+    expect(messageOf({ ...OUTGOING, body: Buffer.alloc(BYTES_MAX * 0.75, 0xff) }, TARGET, STANDARD)).toHaveProperty('refusal');
+  });
+});
+
+describe('messageOf: FIFO', () => {
+  it('a standard queue gets neither group nor deduplication', () => {
+    const message = sent();
+
+    expect([message.groupId, message.deduplicationId]).toEqual([undefined, undefined]);
+  });
+
+  it.each<[string, Partial<Outgoing>, string | null, string]>([
+    ['the type of the event', {}, null, 'invoice.paid'],
+    ['the fixed one', {}, 'all', 'all'],
+    ['a type with other characters', { eventType: 'größe a' }, null, 'gr__e_a'],
+    ['a long type', { eventType: 'a'.repeat(200) }, null, 'a'.repeat(128)],
+    ['no type', { eventType: '' }, null, 'none'],
+  ])('the group is %s', (_title, outgoing, messageGroupId, expected) => {
+    expect(sent(outgoing, {}, { isFifo: true, messageGroupId }).groupId).toBe(expected);
+  });
+
+  it('attempts of a delivery are one message to the queue, a replay is another', () => {
+    const [first, second] = [sent({ atMs: 1 }, {}, FIFO), sent({ atMs: 2 }, {}, FIFO)];
+    const replay = sent({ atMs: 3, replayed: true }, {}, FIFO);
+
+    expect(first.deduplicationId).toBe(OUTGOING.webhookId);
+    expect(second.deduplicationId).toBe(OUTGOING.webhookId);
+    expect(replay.deduplicationId).toBe(`${OUTGOING.webhookId}-replayed-3`);
+  });
+});

@@ -1,0 +1,98 @@
+import { Buffer } from 'node:buffer';
+import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
+import type { Outgoing, Target } from '#modules/destinations/contract.js';
+import { headersOf } from '../https.js';
+import type { QueueSettings } from './settings.js';
+
+type Names = Readonly<Record<string, string>>;
+
+/** One message as it goes into a queue. */
+export interface QueueMessage {
+  body: string;
+  attributes: Record<string, MessageAttributeValue>;
+  /** Of FIFO queues, with `deduplicationId`. */
+  groupId?: string;
+  deduplicationId?: string;
+  /** As SQS counts them: of the body, and of the names, types and values of the attributes. */
+  bytes: number;
+}
+
+/** SQS: "both 1 MiB 1,048,576 bytes", for one message and for the sum of a batch. */
+export const BYTES_MAX = 1_048_576;
+const ATTRIBUTES_MAX = 10;
+const ATTRIBUTE_NAME_MAX = 256;
+const GROUP_ID_MAX = 128;
+const STRING = 'String';
+
+/** Ours, the most important first: what a receiver needs to verify comes before what it may like to know. */
+const OURS = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-event-type', 'content-encoding', 'webhook-replayed', 'traceparent', 'content-type'];
+/** Of an HTTP request, and of no use in a queue. */
+const HTTP_ONLY = ['user-agent'];
+
+/** What the XML of SQS can't hold (#x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF is allowed). */
+const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+const ATTRIBUTE_NAME = /^(?!aws\.|amazon\.)(?!\.)(?!.*\.\.)(?!.*\.$)[\w.-]+$/i;
+const NOT_IN_GROUP_ID = /[^!-~]/g;
+
+/** The delivery as a message, or why SQS never takes it. */
+export function messageOf(outgoing: Outgoing, target: Target, { isFifo, messageGroupId }: Pick<QueueSettings, 'isFifo' | 'messageGroupId'>): QueueMessage | { refusal: string } {
+  const body = bodyOf(outgoing.body);
+  if (body.text === '') return { refusal: 'Not sent: the payload is empty, and SQS takes no empty message.' };
+  const attributes = attributesOf(headersFor(outgoing, target, body.isEncoded), target.headers, outgoing.headers ?? {});
+  const bytes = Buffer.byteLength(body.text) + attributeBytes(attributes);
+  if (bytes > BYTES_MAX) return { refusal: `Not sent: the message has ${bytes} bytes with its attributes, and SQS takes at most ${BYTES_MAX}.` };
+  const message: QueueMessage = { body: body.text, attributes, bytes };
+  return isFifo ? { ...message, groupId: messageGroupId ?? groupOf(outgoing.eventType), deduplicationId: deduplicationIdOf(outgoing) } : message;
+}
+
+/** Text as it is; in base64 what is no text, or has characters that SQS does not take. */
+function bodyOf(body: string | Buffer): { text: string; isEncoded: boolean } {
+  if (typeof body === 'string' && !NOT_XML.test(body)) return { text: body, isEncoded: false };
+  return { text: Buffer.from(body as Buffer).toString('base64'), isEncoded: true };
+}
+
+/** Those of an HTTP delivery, and what a queue needs besides. */
+function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map<string, string> {
+  const headers = new Map(Object.entries(headersOf(outgoing, target)).filter(([name]) => !HTTP_ONLY.includes(name)));
+  // What is sent is JSON, which needs no saying; what was received may be anything.
+  if (outgoing.headers?.['content-type'] === undefined) headers.delete('content-type');
+  headers.set('webhook-event-type', outgoing.eventType);
+  if (isEncoded) headers.set('content-encoding', 'base64');
+  return headers;
+}
+
+/**
+ * The ten that fit: ours, what else the delivery is signed with, the destination's own headers, and the message's. A
+ * name or a value that SQS does not take is left out.
+ */
+function attributesOf(headers: ReadonlyMap<string, string>, fixed: Names, ofMessage: Names): Record<string, MessageAttributeValue> {
+  const signing = [...headers.keys()].filter((name) => !Object.hasOwn(fixed, name) && !Object.hasOwn(ofMessage, name));
+  const attributes: [string, MessageAttributeValue][] = [];
+  for (const name of new Set([...OURS, ...signing, ...Object.keys(fixed), ...Object.keys(ofMessage)])) {
+    const value = headers.get(name);
+    if (value === undefined || !isAttribute(name, value)) continue;
+    attributes.push([name, { DataType: STRING, StringValue: value }]);
+    if (attributes.length === ATTRIBUTES_MAX) break;
+  }
+  // Unlike an assignment, fromEntries makes "__proto__" a name like any other.
+  return Object.fromEntries(attributes);
+}
+
+function isAttribute(name: string, value: string): boolean {
+  return name.length <= ATTRIBUTE_NAME_MAX && ATTRIBUTE_NAME.test(name) && value !== '' && !NOT_XML.test(value);
+}
+
+function attributeBytes(attributes: QueueMessage['attributes']): number {
+  let bytes = 0;
+  for (const [name, { StringValue = '' }] of Object.entries(attributes)) bytes += name.length + STRING.length + Buffer.byteLength(StringValue);
+  return bytes;
+}
+
+function groupOf(eventType: string): string {
+  return eventType.replace(NOT_IN_GROUP_ID, '_').slice(0, GROUP_ID_MAX) || 'none';
+}
+
+/** A repeated attempt is the same message to the queue; a replay within the five minutes of its memory is another. */
+function deduplicationIdOf({ webhookId, replayed, atMs }: Outgoing): string {
+  return replayed ? `${webhookId}-replayed-${atMs}` : webhookId;
+}

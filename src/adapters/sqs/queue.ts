@@ -1,0 +1,105 @@
+import { GetQueueAttributesCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import type { DeliveryAnswer } from '#modules/destinations/contract.js';
+import type { EgressAgent } from '#egress/agent.js';
+import { Batcher } from './batcher.js';
+import { queueClient } from './client.js';
+import { entryFault, type QueueFault, requestFault } from './faults.js';
+import { BYTES_MAX, type QueueMessage } from './message.js';
+import type { QueueSettings } from './settings.js';
+
+/** What `SendMessageBatch` takes. */
+const ENTRIES_MAX = 10;
+/** Deliveries that start together are a millisecond or two apart; a lone one is not held up longer than this. */
+const LINGER_MS = 4;
+const OK = 200;
+
+/** A message in hand, and by when it must be answered. */
+interface Pending {
+  message: QueueMessage;
+  bytes: number;
+  startedAt: number;
+  /** On the clock of `performance.now()`. */
+  deadlineAt: number;
+}
+
+/** An answer before it is known how long it took. */
+type Said = Pick<DeliveryAnswer, 'answer' | 'excerpt'>;
+
+/** One queue, as long as its settings stay what they are. */
+export class Queue {
+  private readonly client: SQSClient;
+  private readonly batcher: Batcher<Pending, DeliveryAnswer>;
+
+  constructor(
+    readonly settings: QueueSettings,
+    agent: EgressAgent,
+  ) {
+    this.client = queueClient(settings, agent);
+    const limits = { entriesMax: ENTRIES_MAX, bytesMax: BYTES_MAX, lingerMs: LINGER_MS, isOrdered: settings.isFifo };
+    this.batcher = new Batcher(limits, (batch) => this.send(batch));
+  }
+
+  /** Sends it together with what else comes in these milliseconds. Answered within `timeoutMs`; never rejects. */
+  add(message: QueueMessage, timeoutMs: number): Promise<DeliveryAnswer> {
+    const startedAt = performance.now();
+    return this.batcher.add({ message, bytes: message.bytes, startedAt, deadlineAt: startedAt + timeoutMs });
+  }
+
+  /** Every attribute of the queue, or why there is none. Never rejects. */
+  async attributes(timeoutMs: number): Promise<{ attributes: Partial<Record<string, string>> } | { fault: QueueFault }> {
+    const { queueUrl, credentials } = this.settings;
+    try {
+      const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] });
+      const { Attributes: attributes = {} } = await this.client.send(command, { requestTimeout: timeoutMs });
+      return { attributes };
+    } catch (error) {
+      return { fault: requestFault(error, credentials) };
+    }
+  }
+
+  private async send(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
+    const remainingMs = Math.floor(Math.min(...batch.map(({ deadlineAt }) => deadlineAt)) - performance.now());
+    if (remainingMs <= 0) return this.sendInTime(batch);
+    const { queueUrl, credentials } = this.settings;
+    try {
+      const command = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: batch.map(({ message }, index) => entryOf(message, index)) });
+      const { Successful: taken = [], Failed: refused = [], $metadata: { httpStatusCode: status = OK } } = await this.client.send(command, { requestTimeout: remainingMs });
+      const byId = new Map<string | undefined, Said>();
+      for (const { Id: id, MessageId: messageId } of taken) byId.set(id, { answer: { kind: 'response', status, retryAfter: null }, excerpt: `MessageId ${messageId}` });
+      for (const entry of refused) byId.set(entry.Id, failure(entryFault(entry, credentials)));
+      return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
+    } catch (error) {
+      const fault = requestFault(error, credentials);
+      // One that SQS does not take must not take the others with it.
+      return fault.isOfAnEntry && batch.length > 1 ? this.sendOneByOne(batch) : batch.map((pending) => answered(pending, failure(fault)));
+    }
+  }
+
+  private async sendOneByOne(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
+    const answers: DeliveryAnswer[] = [];
+    for (const pending of batch) answers.push(...await this.send([pending]));
+    return answers;
+  }
+
+  /** Without those whose time is over: before a FIFO queue that hangs, batches wait for each other. */
+  private async sendInTime(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
+    const now = performance.now();
+    const isInTime = ({ deadlineAt }: Pending): boolean => deadlineAt - now >= 1;
+    const inTime = batch.filter(isInTime);
+    const answers = inTime.length === 0 ? [] : await this.send(inTime);
+    return batch.map((pending) => answers[inTime.indexOf(pending)] ?? answered(pending, TOO_LATE));
+  }
+}
+
+const UNMENTIONED: Said = { answer: { kind: 'error', error: 'protocol' }, excerpt: 'The answer of the queue does not mention this message.' };
+const TOO_LATE: Said = { answer: { kind: 'error', error: 'timeout' }, excerpt: 'Not sent: the messages before it were not answered in time.' };
+
+function entryOf({ body, attributes, groupId, deduplicationId }: QueueMessage, index: number): SendMessageBatchRequestEntry {
+  return { Id: String(index), MessageBody: body, MessageAttributes: attributes, MessageGroupId: groupId, MessageDeduplicationId: deduplicationId };
+}
+
+const failure = ({ answer, detail }: QueueFault): Said => ({ answer, excerpt: detail });
+
+function answered({ startedAt }: Pending, { answer, excerpt }: Said): DeliveryAnswer {
+  return { answer, excerpt, durationMs: Math.round(performance.now() - startedAt) };
+}

@@ -1,0 +1,35 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { Target } from '#modules/destinations/contract.js';
+import { EgressAgent } from '#egress/agent.js';
+import { Queue } from './queue.js';
+import { queueSettings } from './settings.js';
+
+const QUEUES_MAX = 500;
+
+/** The queues of the destinations that are delivered to, with their clients; those used longest ago are dropped. */
+@Injectable()
+export class Queues {
+  private readonly queues = new Map<string, { target: Target; queue: Queue }>();
+
+  constructor(private readonly agent: EgressAgent) {}
+
+  /** Null when the settings have faults. Other settings than before make another queue; what is under way in the old one ends there. */
+  of(target: Target): Queue | null {
+    const key = `${target.environmentId}:${target.targetId}`;
+    const known = this.queues.get(key);
+    const queue = known?.target === target ? known.queue : queueFor(target, known?.queue, this.agent);
+    // Put at the end: the front is what was used longest ago.
+    this.queues.delete(key);
+    if (queue === null) return null;
+    this.queues.set(key, { target, queue });
+    if (this.queues.size > QUEUES_MAX) this.queues.delete(this.queues.keys().next().value ?? key);
+    return queue;
+  }
+}
+
+function queueFor(target: Target, known: Queue | undefined, agent: EgressAgent): Queue | null {
+  const settings = queueSettings(target);
+  if (settings === null) return null;
+  return known !== undefined && isDeepStrictEqual(known.settings, settings) ? known : new Queue(settings, agent);
+}

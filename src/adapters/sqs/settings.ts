@@ -1,0 +1,96 @@
+import type { Draft, Target } from '#modules/destinations/contract.js';
+import { URL_LENGTH_MAX, type UrlVerdict } from '#engine/egress-policy.js';
+import type { Fault } from '#kernel/errors.js';
+
+/** A queue and how to sign in to it; only of settings without faults. */
+export interface QueueSettings {
+  queueUrl: string;
+  region: string;
+  /** Where requests go: `config.endpoint`, or the queue URL's origin. */
+  endpoint: string;
+  /** By its name, as SQS has it: a FIFO queue's ends in `.fifo`. */
+  isFifo: boolean;
+  /** The group of every message of a FIFO queue; null for one group per event type. */
+  messageGroupId: string | null;
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+}
+
+const CONFIG_KEYS = ['queueUrl', 'region', 'endpoint', 'messageGroupId'];
+/** A DNS label; the SDK would read `fips-` and `-fips` as another endpoint, which `endpoint` says plainly. */
+const REGION = /^(?!fips-)(?!.*-fips$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** "The length of MessageGroupId is 128 characters. Valid values: alphanumeric characters and punctuation." */
+const GROUP_ID = /^[!-~]{1,128}$/;
+
+/** What each field of `credentials` may be; the values themselves are never quoted. */
+const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOptional?: true }>> = {
+  accessKeyId: { form: /^[\w.-]{1,128}$/, message: 'must be 1 to 128 letters, digits and _.-' },
+  secretAccessKey: { form: /^[!-~]{1,256}$/, message: 'must be 1 to 256 visible ASCII characters' },
+  sessionToken: { form: /^[!-~]{1,8192}$/, message: 'must be 1 to 8192 visible ASCII characters', isOptional: true },
+};
+
+/** Faults of `config` and `credentials`. `admit` says whether a URL may be called. */
+export function settingsFaults({ config, credentials }: Pick<Draft, 'config' | 'credentials'>, admit: (url: string) => UrlVerdict): Fault[] {
+  const faults = Object.keys(config).filter((key) => !CONFIG_KEYS.includes(key)).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+  const say = (path: string, message: string | null): void => void (message !== null && faults.push({ path, message }));
+  const { queueUrl, region, endpoint, messageGroupId } = config;
+  const called = isLeftOut(endpoint) ? 'queueUrl' : 'endpoint';
+  say('config.queueUrl', queueUrlFault(queueUrl));
+  say('config.region', region === undefined ? 'is required' : matches(REGION, region) ? null : 'must be a region, like eu-west-1');
+  say('config.messageGroupId', isLeftOut(messageGroupId) ? null : groupIdFault(messageGroupId, queueUrl));
+  if (called === 'endpoint') say('config.endpoint', urlFault(endpoint));
+  if (urlFault(config[called]) === null) say(`config.${called}`, refusal(admit(text(config[called]))));
+  return [...faults, ...credentialFaults(credentials)];
+}
+
+/** The settings of a destination; null when they have faults, as those that were never checked may. */
+export function queueSettings({ config, credentials }: Pick<Target, 'config' | 'credentials'>): QueueSettings | null {
+  const faults = settingsFaults({ config, credentials }, (url) => ({ ok: true, url: new URL(url) }));
+  if (faults.length > 0 || credentials === null) return null;
+  const { queueUrl, region, endpoint, messageGroupId } = config as Record<string, string | null | undefined>;
+  const { accessKeyId = '', secretAccessKey = '', sessionToken } = credentials;
+  const queue = queueUrl ?? '';
+  return {
+    queueUrl: queue,
+    region: region ?? '',
+    // The WHATWG form, which has no default port: the host that is signed is then the host that is sent.
+    endpoint: endpoint ? new URL(endpoint).href : new URL(queue).origin,
+    isFifo: isFifo(queue),
+    messageGroupId: messageGroupId ?? null,
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+  };
+}
+
+function credentialFaults(credentials: Draft['credentials']): Fault[] {
+  if (credentials === null) return [{ path: 'credentials', message: 'is required, with accessKeyId and secretAccessKey' }];
+  const unknown = Object.keys(credentials).filter((key) => !Object.hasOwn(CREDENTIALS, key));
+  const faults = unknown.map((key) => ({ path: `credentials.${key}`, message: 'is not known here' }));
+  for (const [key, { form, message, isOptional }] of Object.entries(CREDENTIALS)) {
+    const value = credentials[key];
+    if (value === undefined ? !isOptional : !form.test(value)) faults.push({ path: `credentials.${key}`, message: value === undefined ? 'is required' : message });
+  }
+  return faults;
+}
+
+function queueUrlFault(url: unknown): string | null {
+  if (url === undefined) return 'is required';
+  const fault = urlFault(url);
+  return fault === null && new URL(text(url)).pathname === '/' ? 'must end in the name of the queue' : fault;
+}
+
+function urlFault(url: unknown): string | null {
+  if (typeof url !== 'string' || url.length > URL_LENGTH_MAX || !URL.canParse(url)) return `must be an absolute URL of at most ${URL_LENGTH_MAX} characters`;
+  const { protocol, search, hash, username, password } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https URL';
+  return search + hash + username + password === '' ? null : 'must have no query, fragment, user and password';
+}
+
+function groupIdFault(groupId: unknown, queueUrl: unknown): string | null {
+  if (!matches(GROUP_ID, groupId)) return 'must be 1 to 128 letters, digits and punctuation of ASCII';
+  return isFifo(text(queueUrl)) ? null : 'is for FIFO queues, whose names end in .fifo';
+}
+
+const isFifo = (queueUrl: string): boolean => queueUrl.endsWith('.fifo');
+const isLeftOut = (value: unknown): boolean => value === undefined || value === null;
+const matches = (form: RegExp, value: unknown): boolean => typeof value === 'string' && form.test(value);
+const refusal = (verdict: UrlVerdict): string | null => (verdict.ok ? null : verdict.reason);
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');

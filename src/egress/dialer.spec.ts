@@ -1,0 +1,105 @@
+import net, { type Socket } from 'node:net';
+import { egressPolicy, type EgressPolicy } from '#engine/egress-policy.js';
+import { Dialer, DialFailed, failureOf, type DialTarget } from './dialer.js';
+import type { EgressGate } from './gate.js';
+import { rawReceiver, type RawReceiver } from '../../test/support/raw-receiver.js';
+
+const OPEN = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
+const CLOSED = egressPolicy({ allowCidrs: [], allowHttp: true });
+const TLS_ONLY = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: false });
+
+const dialer = (policy: EgressPolicy): Dialer => new Dialer({ policy: () => policy } as EgressGate);
+const broker = (target: Partial<DialTarget> = {}): DialTarget => ({ hostname: 'broker.example.com', port: 4222, isEncrypted: true, ...target });
+
+describe('Dialer.refusal', () => {
+  it.each<[string, EgressPolicy, Partial<DialTarget>, RegExp | null]>([
+    ['the port of its protocol', CLOSED, { protocolPort: 4222 }, null],
+    ['the port of another protocol', CLOSED, {}, /Port 4222 is not open/],
+    ['another port than that of its protocol', CLOSED, { port: 6379, protocolPort: 4222 }, /Port 6379 is not open/],
+    ['a port that is nobody\'s', CLOSED, { port: 14_222 }, null],
+    ['a private address', CLOSED, { hostname: '10.0.0.1', protocolPort: 4222 }, /EGRESS_ALLOW_CIDRS/],
+    ['IPv6 loopback', CLOSED, { hostname: '::1', protocolPort: 4222 }, /EGRESS_ALLOW_CIDRS/],
+    ['a metadata service', OPEN, { hostname: 'metadata.google.internal', protocolPort: 4222 }, /metadata/],
+    ['an address that is open', OPEN, { hostname: '127.0.0.1', protocolPort: 4222 }, null],
+    ['plain text', TLS_ONLY, { hostname: '127.0.0.1', isEncrypted: false }, /Use TLS/],
+    ['plain text that is open', OPEN, { hostname: '127.0.0.1', isEncrypted: false }, null],
+    ['what is no host name', OPEN, { hostname: 'a..b' }, /not a host name/],
+  ])('%s', (_what, policy, target, expected) => {
+    const refusal = dialer(policy).refusal(broker(target));
+
+    if (expected === null) expect(refusal).toBeNull();
+    else expect(refusal).toMatch(expected);
+  });
+
+  it('never opens a listener of our own, not even to the protocol of its port', () => {
+    const policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true, ownListeners: [{ address: '127.0.0.1', port: 4222 }] });
+
+    expect(dialer(policy).refusal(broker({ hostname: '127.0.0.1', protocolPort: 4222 }))).toMatch(/listener of this service itself/);
+  });
+});
+
+describe('Dialer.open', () => {
+  let canary: RawReceiver;
+
+  beforeEach(async () => (canary = await rawReceiver()));
+  afterEach(() => canary.close());
+
+  const at = (hostname: string): DialTarget => ({ hostname, port: canary.port, isEncrypted: true });
+  const failure = (dialling: Promise<Socket>): Promise<unknown> => dialling.then(() => null, (error: unknown) => error);
+
+  it.each(['127.0.0.1', 'localhost'])('gives a socket that is connected to %s', async (hostname) => {
+    const socket = await dialer(OPEN).open(at(hostname), { timeoutMs: 5_000 });
+
+    expect(socket.remotePort).toBe(canary.port);
+    expect(socket.listenerCount('error')).toBe(0);
+    socket.destroy();
+  });
+
+  it.each(['127.0.0.1', '::1', 'localhost', '::ffff:127.0.0.1'])('opens nothing to %s when loopback is closed', async (hostname) => {
+    const error = await failure(dialer(CLOSED).open(at(hostname), { timeoutMs: 5_000 }));
+
+    expect(error).toBeInstanceOf(DialFailed);
+    expect(error).toMatchObject({ failure: 'blocked' });
+    expect(canary.connections).toBe(0);
+  });
+
+  it('asks the policy at every call', async () => {
+    let policy = OPEN;
+    const asked = new Dialer({ policy: () => policy } as EgressGate);
+    (await asked.open(at('127.0.0.1'), { timeoutMs: 5_000 })).destroy();
+
+    policy = CLOSED;
+
+    expect(await failure(asked.open(at('127.0.0.1'), { timeoutMs: 5_000 }))).toMatchObject({ failure: 'blocked' });
+  });
+
+  it('says that nobody listens, without the address', async () => {
+    const server = net.createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as net.AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+
+    const error = await failure(dialer(OPEN).open({ hostname: '127.0.0.1', port, isEncrypted: true }, { timeoutMs: 5_000 }));
+
+    expect(error).toMatchObject({ failure: 'connection', message: expect.not.stringContaining('127.0.0.1') as string });
+  });
+
+  it('says that a name does not resolve', async () => {
+    const error = await failure(dialer(OPEN).open({ hostname: 'nobody.invalid', port: 4222, isEncrypted: true, protocolPort: 4222 }, { timeoutMs: 5_000 }));
+
+    expect(error).toMatchObject({ failure: 'dns' });
+  });
+});
+
+describe('failureOf', () => {
+  it.each([
+    [new DialFailed('dns', 'No such name.'), 'dns'],
+    [Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'tls'],
+    [Object.assign(new Error('read ECONNRESET 10.1.2.3:4222'), { code: 'ECONNRESET' }), 'connection'],
+  ])('%s is %s', (error, expected) => {
+    const { failure, message } = failureOf(error);
+
+    expect(failure).toBe(expected);
+    expect(message).not.toContain('10.1.2.3');
+  });
+});

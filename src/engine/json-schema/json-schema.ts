@@ -1,0 +1,105 @@
+import { _, type KeywordCxt } from 'ajv';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Fault } from '#engine/conditions/faults.js';
+import { Budget, TOO_MUCH_WORK } from './budget.js';
+import { FORMATS } from './formats.js';
+import { pattern } from './pattern.js';
+import { prepare, STEP } from './prepared.js';
+import { shapeFaults, uniqueItemsOf } from './shape.js';
+import { valueFaults } from './value-faults.js';
+
+/** A schema that can judge values. */
+export interface CompiledSchema {
+  /**
+   * What is wrong with the value, at most 20 faults, each with its dotted path from the value. Never throws. Takes a
+   * bounded time, about 50 ms: a value that cannot be judged in it gets one fault that says so.
+   */
+  validate(value: unknown): Fault[];
+}
+
+/** What one look at a value may cost. A megabyte of honest JSON with eighty thousand fields needs a third of it. */
+const UNITS_MAX = 1_000_000;
+/** What finding all faults may cost, once there is one. */
+const EXPLAINING_UNITS_MAX = 20_000;
+
+const TOO_MUCH: Fault = {
+  path: '', message: 'cannot be checked in the time there is: make the schema simpler (fewer alternatives, references and patterns) or the value smaller',
+};
+
+/**
+ * Compiles a schema of draft 2020-12 that a tenant wrote, or says what is wrong with it (paths from the schema). It has at
+ * most 64 KB, 32 levels and 500 subschemas; `$ref` stays within it; patterns run on RE2; formats are checked.
+ */
+export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault[] } {
+  const shape = shapeFaults(schema);
+  if (shape.length > 0) return { faults: shape };
+  const prepared = prepare(schema as Record<string, unknown>);
+  if ('faults' in prepared) return prepared;
+  try {
+    return new Compiled(prepared.schema);
+  } catch (error) {
+    return { faults: [{ path: '', message: `cannot be compiled: ${(error as Error).message.slice(0, 200)}` }] };
+  }
+}
+
+/** Compiled to the first fault for everybody, and to every fault once a value has one. */
+class Compiled implements CompiledSchema {
+  private readonly budget = new Budget();
+  private readonly quick: ValidateFunction;
+  private thorough: ValidateFunction | null = null;
+
+  constructor(private readonly schema: Record<string, unknown>) {
+    this.quick = compile(schema, this.budget, false);
+  }
+
+  validate(value: unknown): Fault[] {
+    const first = this.errors(this.quick, value, UNITS_MAX);
+    if (first === null) return [TOO_MUCH];
+    if (first.length === 0) return [];
+    this.thorough ??= compile(this.schema, this.budget, true);
+    const all = this.errors(this.thorough, value, EXPLAINING_UNITS_MAX);
+    return valueFaults(all === null || all.length === 0 ? first : all);
+  }
+
+  /** Null when the work is too much, which a recursion without an end is too. */
+  private errors(validate: ValidateFunction, value: unknown, units: number): ErrorObject[] | null {
+    this.budget.refill(units);
+    try {
+      return validate(value) ? [] : (validate.errors ?? []);
+    } catch (error) {
+      if (error === TOO_MUCH_WORK || error instanceof RangeError) return null;
+      throw error;
+    } finally {
+      // The faults quote the value, and this is kept.
+      validate.errors = null;
+    }
+  }
+}
+
+function compile(schema: Record<string, unknown>, budget: Budget, allErrors: boolean): ValidateFunction {
+  const regExp = Object.assign((text: string) => pattern(text, budget), { code: 'pattern' });
+  const ajv = new Ajv2020({
+    allErrors, strict: false, meta: false, validateSchema: false, inlineRefs: false, ownProperties: true, messages: false, logger: false,
+    code: { regExp, optimize: false },
+  });
+  uniqueItemsOf(ajv, budget);
+  for (const [name, test] of Object.entries(FORMATS)) {
+    ajv.addFormat(name, (text: string) => {
+      // The expressions that go back and forth are for short texts only.
+      budget.spend(Math.min(text.length, 320) + Math.floor(text.length / 16));
+      return test(text);
+    });
+  }
+  const step = budget.step.bind(budget);
+  ajv.addKeyword({
+    keyword: STEP,
+    // Ajv takes the keywords that are for every type in the order in which it learned of them, and these before all others.
+    before: '$ref',
+    schemaType: 'array',
+    code: ({ gen, schema: price, data }: KeywordCxt) => {
+      const [own, scans] = price as [number, number];
+      gen.code(_`${gen.scopeValue('func', { ref: step })}(${own}, ${scans}, ${data})`);
+    },
+  });
+  return ajv.compile(schema);
+}

@@ -1,0 +1,142 @@
+import { Faults, type Fault, isObject } from '#engine/conditions/faults.js';
+import { FORMATS } from './formats.js';
+import { DEFINITIONS, PLAIN, REFUSED, SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from './keywords.js';
+import { patternFault } from './pattern.js';
+
+/** Keyword of every prepared subschema: `[own, scans]` of `Budget.step`. */
+export const STEP = 'posthorn:step';
+
+type Schema = Record<string, unknown>;
+
+/** Ajv makes one function of them, and V8 needs 0.3 ms for each. */
+const SUBSCHEMAS_MAX = 500;
+const CHECKS_A_UNIT = 8;
+/** A call of its own, or an error for each alternative that fails. */
+const COSTLY = new Set(['$ref', 'anyOf', 'contains', 'not', 'oneOf']);
+const CHECKS_OF_COSTLY = 24;
+const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
+
+/**
+ * A copy of the schema with nothing in it but keywords that judge, with the price of each subschema, and with every
+ * `$ref` leading to a `$defs` of the root. Expects the right shape (`shapeFaults`). What no `$ref` of ours reaches is
+ * never compiled, so that every step that Ajv takes is a step that is paid.
+ */
+export function prepare(schema: Schema): { schema: Schema } | { faults: Fault[] } {
+  const walk = new Walk();
+  const root = walk.prepare(schema, []) as Schema;
+  const definitions = walk.definitions();
+  if (walk.faults.list.length > 0) return { faults: walk.faults.list };
+  return { schema: definitions === null ? root : { ...root, $defs: definitions } };
+}
+
+class Walk {
+  readonly faults = new Faults();
+  /** Every subschema by its JSON pointer. */
+  private readonly places = new Map<string, unknown>();
+  private subschemas = 0;
+  /** What is referred to, by pointer, with its name and with where it was asked for first. */
+  private readonly targets = new Map<string, { name: string; askedAt: string }>();
+
+  prepare(schema: unknown, path: readonly string[]): unknown {
+    if (!isObject(schema) || Object.keys(schema).length === 0) {
+      // `{}` is `true`, and both cost nothing.
+      const prepared = isObject(schema) ? true : schema;
+      this.places.set(pointerOf(path), prepared);
+      return path.length === 0 ? {} : prepared;
+    }
+    this.subschemas += 1;
+    if (this.subschemas === SUBSCHEMAS_MAX + 1) this.faults.add('', `must have at most ${SUBSCHEMAS_MAX} subschemas`);
+    if (this.subschemas > SUBSCHEMAS_MAX || this.faults.isFull) return true;
+    const prepared: [string, unknown][] = [];
+    // Known before what is in it, as that may refer to it.
+    const place: Schema = {};
+    this.places.set(pointerOf(path), place);
+    for (const [keyword, value] of Object.entries(schema)) {
+      const kept = this.keyword(keyword, value, [...path, keyword]);
+      if (kept !== undefined) prepared.push([keyword, kept]);
+    }
+    return Object.assign(place, { [STEP]: priceOf(prepared) }, Object.fromEntries(prepared));
+  }
+
+  /** The schemas that a `$ref` leads to, by the names that they have now; null when there is none. */
+  definitions(): Schema | null {
+    const found = [...this.targets].map(([pointer, { name, askedAt }]): [string, unknown] => {
+      if (!this.places.has(pointer)) this.faults.add(askedAt, 'leads to nothing: it must name a schema of this document, such as #/$defs/name');
+      return [name, this.places.get(pointer)];
+    });
+    return found.length > 0 ? Object.fromEntries(found) : null;
+  }
+
+  /** The value for the copy, or undefined for a keyword that judges nothing. */
+  private keyword(keyword: string, value: unknown, path: string[]): unknown {
+    const at = path.join('.').slice(0, 400);
+    if (SCHEMA.has(keyword)) return this.prepare(value, path);
+    if (SCHEMA_LIST.has(keyword)) return (value as unknown[]).map((each, i) => this.prepare(each, [...path, String(i)]));
+    if (SCHEMA_MAP.has(keyword)) return this.schemas(keyword, value as Schema, path);
+    if (DEFINITIONS.has(keyword)) void this.schemas(keyword, value as Schema, path);
+    if (keyword === '$ref') return this.refer(value as string, at);
+    if (keyword === '$id' && path.length > 1) this.faults.add(at, 'is not supported inside of a schema: use $defs');
+    if (REFUSED.has(keyword)) this.faults.add(at, 'is not supported: use $defs and "$ref": "#/$defs/name"');
+    if (keyword === 'format') return Object.hasOwn(FORMATS, value as string) ? value : undefined;
+    if (keyword === 'pattern') this.checkPattern(value as string, at);
+    return PLAIN.has(keyword) ? value : undefined;
+  }
+
+  private schemas(keyword: string, value: Schema, path: string[]): Schema {
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => {
+      if (keyword === 'patternProperties') this.checkPattern(name, [...path, name].join('.').slice(0, 400));
+      return [name, this.prepare(each, [...path, name])];
+    }));
+  }
+
+  private checkPattern(pattern: string, at: string): void {
+    const fault = patternFault(pattern);
+    if (fault !== null) this.faults.add(at, fault);
+  }
+
+  private refer(reference: string, at: string): string | undefined {
+    const path = pathOfReference(reference);
+    if (path === null) {
+      this.faults.add(at, 'must begin with #: a schema cannot refer to another document');
+      return undefined;
+    }
+    const pointer = pointerOf(path);
+    if (path.length === 0) return '#';
+    const target = this.targets.get(pointer) ?? { name: `d${this.targets.size}`, askedAt: at };
+    this.targets.set(pointer, target);
+    return `#/$defs/${target.name}`;
+  }
+}
+
+/** `#/$defs/a~1b` as `['$defs', 'a/b']`; null for what leads out of the document. */
+function pathOfReference(reference: string): string[] | null {
+  if (reference === '#') return [];
+  if (!reference.startsWith('#/')) return null;
+  try {
+    return reference.slice(2).split('/').map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+  } catch {
+    return null;
+  }
+}
+
+const pointerOf = (path: readonly string[]): string => path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** What a step into the subschema costs by itself, and how many of its keywords may go through all of the value. */
+function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: number] {
+  let [checks, scans] = [0, 1];
+  for (const [keyword, value] of keywords) {
+    const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
+    checks += COSTLY.has(keyword) ? entries * CHECKS_OF_COSTLY : entries;
+    if (COMPARING.has(keyword)) checks += sizeOf(value);
+    // Each entry of these may look at the whole value: alternatives to compare with, patterns for every key, what was evaluated.
+    const isScanOfEach = keyword === 'enum' || keyword === 'patternProperties' || SCHEMA_LIST.has(keyword);
+    scans += isScanOfEach ? entries : 1;
+  }
+  return [1 + Math.ceil(checks / CHECKS_A_UNIT), scans];
+}
+
+/** How many values there are in one, with itself. */
+function sizeOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((size, inner) => size + sizeOf(inner), 1);
+}

@@ -1,0 +1,57 @@
+import { type Fault, isObject } from '#engine/conditions/faults.js';
+import type { ErrorObject } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Budget } from './budget.js';
+import { jsonFaults } from './json-faults.js';
+import { isUnique } from './unique-items.js';
+import { valueFaults } from './value-faults.js';
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** What is wrong with a schema as JSON: its measures, its dialect, and whether its keywords have values of the right shape. */
+export function shapeFaults(schema: unknown): Fault[] {
+  if (!isObject(schema)) return [{ path: '', message: 'must be an object' }];
+  const measures = jsonFaults(schema);
+  if (measures.length > 0) return measures;
+  const dialect = dialectFaults(schema);
+  return dialect.length > 0 ? dialect : metaFaults(schema);
+}
+
+function dialectFaults({ $schema: dialect }: Record<string, unknown>): Fault[] {
+  if (dialect === undefined || (typeof dialect === 'string' && dialect.replace(/#$/, '') === DIALECT)) return [];
+  const message = `must be ${DIALECT} or left out: other drafts are not supported. Draft 7 becomes 2020-12 by moving \`definitions\` to `
+    + '`$defs`, lists in `items` to `prefixItems`, and `dependencies` to `dependentRequired` or `dependentSchemas`';
+  return [{ path: '$schema', message }];
+}
+
+/** More than 64 KB of JSON can cost with the meta-schema; it only has to end. */
+const META_UNITS_MAX = 5_000_000;
+
+/** All faults of a schema up to this size; of a larger one the first, since finding all can take long. */
+const EXPLAINED_BYTES_MAX = 8 * 1024;
+
+const budget = new Budget();
+let engines: { quick: Ajv2020; thorough: Ajv2020 } | null = null;
+
+/** By the meta-schema of 2020-12, which is compiled once, when it is needed first. */
+function metaFaults(schema: unknown): Fault[] {
+  engines ??= { quick: metaEngine(false), thorough: metaEngine(true) };
+  const engine = Buffer.byteLength(JSON.stringify(schema)) > EXPLAINED_BYTES_MAX ? engines.quick : engines.thorough;
+  budget.refill(META_UNITS_MAX);
+  return engine.validate(DIALECT, schema) ? [] : valueFaults(engine.errors as ErrorObject[]);
+}
+
+function metaEngine(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors, strict: false, validateFormats: false, logger: false });
+  uniqueItemsOf(ajv, budget);
+  return ajv;
+}
+
+/** Replaces Ajv's `uniqueItems`, which compares every pair. */
+export function uniqueItemsOf(ajv: Ajv2020, budget: Budget): void {
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', errors: false,
+    compile: (isAsked: boolean) => (list: unknown[]) => !isAsked || isUnique(list, budget),
+  });
+}

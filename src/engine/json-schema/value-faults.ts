@@ -1,0 +1,115 @@
+import type { ErrorObject } from 'ajv';
+import type { Fault } from '#engine/conditions/faults.js';
+
+/** Enough to repair a value; a hostile one could otherwise be answered with megabytes. */
+export const FAULTS_MAX = 20;
+/** Errors that are looked at: each comes with echoes that are compared with all others. */
+const ERRORS_MAX = 200;
+const NAME_LENGTH_MAX = 100;
+const PATH_LENGTH_MAX = 400;
+const QUOTE_LENGTH_MAX = 200;
+
+type Params = Record<string, unknown>;
+
+const PHRASES: Readonly<Record<string, (params: Params) => string>> = {
+  required: () => 'is required',
+  dependentRequired: ({ property }) => `is required beside ${quoted(property)}`,
+  additionalProperties: () => 'is not known here',
+  unevaluatedProperties: () => 'is not known here',
+  unevaluatedItems: ({ len }) => `must have at most ${String(len)} entries`,
+  items: ({ limit }) => `must have at most ${String(limit)} entries`,
+  type: ({ type }) => `must be ${[type].flat().map((name) => TYPES[String(name)] ?? String(name)).join(' or ')}`,
+  enum: ({ allowedValues }) => `must be one of ${shortened((allowedValues as unknown[]).map((value) => textOf(value)).join(', '))}`,
+  const: ({ allowedValue }) => `must be ${shortened(JSON.stringify(allowedValue))}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
+  maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
+  minimum: ({ limit }) => `must be at least ${String(limit)}`,
+  maximum: ({ limit }) => `must be at most ${String(limit)}`,
+  exclusiveMinimum: ({ limit }) => `must be greater than ${String(limit)}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
+  minItems: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} entries`),
+  maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
+  uniqueItems: () => 'must not hold anything twice',
+  contains: ({ minContains, maxContains }) => containsPhrase(minContains, maxContains),
+  minProperties: ({ limit }) => `must have at least ${String(limit)} fields`,
+  maxProperties: ({ limit }) => `must have at most ${String(limit)} fields`,
+  pattern: ({ pattern }) => `must match ${shortened(String(pattern))}`,
+  format: ({ format }) => `must be ${FORMATS[String(format)] ?? `a valid ${String(format)}`}`,
+  propertyNames: ({ propertyName }) => `has a field name that is not allowed: ${quoted(propertyName)}`,
+  anyOf: () => 'fits none of the alternatives',
+  oneOf: ({ passingSchemas }) => (passingSchemas === null ? 'fits none of the alternatives' : 'fits more than one of the alternatives'),
+  not: () => 'must not be what `not` describes',
+  if: ({ failingKeyword }) => `must fit \`${String(failingKeyword)}\``,
+  'false schema': () => 'is not allowed here',
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false',
+  object: 'an object', array: 'a list', null: 'null',
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'a time such as 2026-01-31T12:00:00.000Z (RFC 3339)',
+  date: 'a date such as 2026-01-31',
+  time: 'a time such as 12:00:00Z (RFC 3339)',
+  duration: 'a duration such as P1DT12H',
+  uri: 'an absolute URL',
+  uuid: 'a uuid',
+  email: 'an email address',
+  hostname: 'a host name',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+};
+
+/** Ajv's errors in words, at most 20, each with the dotted path of the field that is meant. */
+export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
+  const looked = errors.slice(0, ERRORS_MAX);
+  const faults = new Map<string, Fault>();
+  for (const error of looked) {
+    if (faults.size >= FAULTS_MAX) break;
+    if (isEcho(error, looked)) continue;
+    const message = PHRASES[error.keyword]?.(error.params as Params) ?? shortened(error.message ?? 'is not valid');
+    const fault = { path: pathOf(error), message };
+    faults.set(`${fault.path}\n${message}`, fault);
+  }
+  return [...faults.values()];
+}
+
+/** `/lines/0/amount` as `lines.0.amount`; of a missing or unknown field its own path, not its parent's. */
+function pathOf({ instancePath, params }: ErrorObject): string {
+  const names = instancePath.split('/').slice(1).map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const { missingProperty, additionalProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
+  const own = missingProperty ?? additionalProperty ?? unevaluatedProperty;
+  const all = own === undefined ? names : [...names, own];
+  return all.map((name) => name.slice(0, NAME_LENGTH_MAX)).join('.').slice(0, PATH_LENGTH_MAX);
+}
+
+/**
+ * An alternative that fails says why for each of its schemas and then that none fits: what says why is enough, and so is
+ * the other half of `anyOf: [object, null]`, the usual way to write that something may be null. What `if` and
+ * `propertyNames` add to the fault below them says nothing new either.
+ */
+function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {
+    const below = error.keyword === 'if' ? error.schemaPath.replace(/if$/, String(error.params['failingKeyword'])) : error.schemaPath;
+    return errors.some((other) => other !== error && isWithin(other, error) && other.schemaPath.startsWith(below));
+  }
+  const isNullBranch = error.keyword === 'type' && (error.params as Params)['type'] === 'null' && /\/(anyOf|oneOf)\/\d+\/type$/.test(error.schemaPath);
+  return isNullBranch && errors.some((other) => other !== error && isWithin(other, error) && !['anyOf', 'oneOf'].includes(other.keyword));
+}
+
+const isWithin = (inner: ErrorObject, outer: ErrorObject): boolean =>
+  inner.instancePath === outer.instancePath || inner.instancePath.startsWith(`${outer.instancePath}/`);
+
+function containsPhrase(min: unknown, max: unknown): string {
+  if (max === undefined) return min === 1 ? 'must hold an entry that fits `contains`' : `must hold at least ${String(min)} entries that fit \`contains\``;
+  return `must hold ${Number(min)} to ${Number(max)} entries that fit \`contains\``;
+}
+
+const quoted = (value: unknown): string => String(value).slice(0, NAME_LENGTH_MAX);
+
+/** A text stands for itself, as it is in the phrases of the API's own bodies. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+const shortened = (text: string): string => (text.length <= QUOTE_LENGTH_MAX ? text : `${text.slice(0, QUOTE_LENGTH_MAX)}…`);

@@ -1,0 +1,94 @@
+import type { Buffer } from 'node:buffer';
+import { createHmac } from 'node:crypto';
+import { forwardedHeaderFaults, type HeaderFault } from './headers.js';
+
+/** The hashes that senders of webhooks have put under an HMAC. */
+export const LEGACY_ALGORITHMS = ['sha256', 'sha1', 'sha512', 'sha384', 'md5'] as const;
+export const LEGACY_ENCODINGS = ['hex', 'base64'] as const;
+
+/** How a company signed its webhooks before it moved here: an HMAC in a header of its own. */
+export interface LegacyScheme {
+  header: string;
+  algorithm: (typeof LEGACY_ALGORITHMS)[number];
+  encoding: (typeof LEGACY_ENCODINGS)[number];
+  /** What is signed: literal text, `{id}`, `{timestamp}` and, once, `{body}`. */
+  content: string;
+  /** The header's value: literal text, `{id}`, `{timestamp}` and `{signature}`. */
+  format: string;
+  /** Headers that carry what the receiver needs besides, or null. */
+  timestampHeader: string | null;
+  idHeader: string | null;
+}
+
+/** A scheme with the key that it signs with. */
+export interface LegacySignature extends LegacyScheme {
+  key: Buffer;
+}
+
+/** A scheme without what can be left out: the hash in hex of the body alone. */
+export const DEFAULT_LEGACY_SCHEME: Readonly<Omit<LegacyScheme, 'header'>> = Object.freeze({
+  algorithm: 'sha256',
+  encoding: 'hex',
+  content: '{body}',
+  format: '{signature}',
+  timestampHeader: null,
+  idHeader: null,
+});
+
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+const BODY = '{body}';
+/** What a header's value may be made of: visible ASCII and inner spaces. */
+const VALUE_TEXT = /^(?! )[\x20-\x7e]*(?<! )$/;
+
+/**
+ * Why a scheme can't be used beside the static headers; empty when it can. Paths start with `legacy_signature`, and
+ * name its fields as the API does.
+ */
+export function legacySchemeFaults(scheme: LegacyScheme, staticHeaders: Readonly<Record<string, string>>): HeaderFault[] {
+  const taken = new Set(Object.keys(staticHeaders).map((name) => name.toLowerCase()));
+  const faults: HeaderFault[] = [];
+  const add = (field: string, message: string | null | undefined): void => {
+    if (message) faults.push({ path: `legacy_signature.${field}`, message });
+  };
+  for (const [field, name] of [['header', scheme.header], ['timestamp_header', scheme.timestampHeader], ['id_header', scheme.idHeader]] as const) {
+    if (name === null) continue;
+    add(field, nameFault(name, taken));
+    taken.add(name.toLowerCase());
+  }
+  add('content', templateFault(scheme.content, ['id', 'timestamp', 'body'], 'body'));
+  if (scheme.content.split(BODY).length > 2) add('content', 'holds {body} more than once');
+  add('format', VALUE_TEXT.test(scheme.format) ? null : 'consists of visible ASCII characters, with spaces between them only');
+  add('format', templateFault(scheme.format, ['id', 'timestamp', 'signature'], 'signature'));
+  return faults;
+}
+
+/** The headers of one attempt, lower-case names; for a scheme without faults. A string body is signed as UTF-8. */
+export function legacyHeaders(legacy: LegacySignature, id: string, timestampSeconds: number, body: string | Buffer): Record<string, string> {
+  const timestamp = String(timestampSeconds);
+  const [before = '', after = ''] = legacy.content.split(BODY);
+  const hmac = createHmac(legacy.algorithm, legacy.key);
+  hmac.update(filled(before, { id, timestamp })).update(body).update(filled(after, { id, timestamp }));
+  const headers = { [legacy.header.toLowerCase()]: filled(legacy.format, { id, timestamp, signature: hmac.digest(legacy.encoding) }) };
+  if (legacy.timestampHeader !== null) headers[legacy.timestampHeader.toLowerCase()] = timestamp;
+  if (legacy.idHeader !== null) headers[legacy.idHeader.toLowerCase()] = id;
+  return headers;
+}
+
+function nameFault(name: string, taken: ReadonlySet<string>): string | null {
+  const [fault] = forwardedHeaderFaults({ [name]: '' });
+  if (fault) return fault.message;
+  return taken.has(name.toLowerCase()) ? 'is a header of this destination already' : null;
+}
+
+function templateFault(template: string, known: readonly string[], needed: string): string | null {
+  const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+  // A brace that is no placeholder is a misspelled one, and would be signed as it stands.
+  if (names.some((name) => !known.includes(name)) || /[{}]/.test(template.replace(PLACEHOLDER, ''))) {
+    return `has braces around other things than ${known.join(', ')}`;
+  }
+  return names.includes(needed) ? null : `needs {${needed}}`;
+}
+
+function filled(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(PLACEHOLDER, (_whole, name: string) => values[name] ?? '');
+}

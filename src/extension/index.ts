@@ -1,0 +1,51 @@
+/**
+ * What an extension may use of Posthorn, and all of it: `import { … } from 'posthorn'`. Everything is named, since a name
+ * that stands here stays. Nest's decorators, TypeORM's and BullMQ's come from their own packages, which an extension
+ * names as peer dependencies: there must be one copy of each.
+ */
+export { Extension } from './declaration.js';
+export type { ExtensionDeclaration } from './declaration.js';
+
+// Destination types.
+export { Adapter, DestinationAdapter } from '#modules/destinations/contract.js';
+export type { DeliveryAnswer, Draft, MirroredRequest, Outgoing, ProbeReport, Target } from '#modules/destinations/contract.js';
+export type { Answer, AttemptError } from '#engine/outcome.js';
+export type { RetryPolicy } from '#engine/retry.js';
+export { signatureHeader } from '#engine/signing.js';
+
+// The door out: HTTP through the agent, everything else over a socket of the dialer.
+export { EgressAgent } from '#egress/agent.js';
+export type { EgressAnswer, EgressRequest } from '#egress/agent.js';
+export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
+export type { DialOptions, DialTarget } from '#egress/dialer.js';
+export { EgressGate } from '#egress/gate.js';
+
+// Routes.
+export { CurrentCaller, CurrentTenant, Public, Scope } from '#http/access.js';
+export { Idempotent } from '#http/idempotent.js';
+export { Section } from '#http/openapi-sections.js';
+export { Strict } from '#http/schemas.js';
+export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavailable } from '#kernel/errors.js';
+export type { ErrorType, Fault } from '#kernel/errors.js';
+export type { Caller, Tenant } from '#kernel/tenant.js';
+
+// Storage, and what goes on beside requests.
+export { Clock } from '#kernel/clock.js';
+export { Config } from '#kernel/config.js';
+export type { Role } from '#kernel/config.js';
+export { Cursors } from '#kernel/cursors.js';
+export { Database } from '#kernel/database.js';
+export type { Statement } from '#kernel/database.js';
+export { Ids, parseId, showId } from '#kernel/ids.js';
+export type { Id, IdPrefix } from '#kernel/ids.js';
+export { Loop } from '#kernel/loop.js';
+export type { Rest } from '#kernel/loop.js';
+export { Metrics } from '#kernel/metrics.js';
+export { Notifications } from '#kernel/notifications.js';
+export { Readiness } from '#kernel/readiness.js';
+export type { PartReadiness } from '#kernel/readiness.js';
+export { Vault } from '#kernel/vault.js';
+
+// The service's own events.
+export { SystemEvents } from '#modules/system-events/contract.js';
+export type { Signal, SystemEvent, SystemEventData, SystemEventListener, SystemEventType } from '#modules/system-events/contract.js';

@@ -1,0 +1,35 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { AttemptLog } from '#modules/events/reading.contract.js';
+import { EndpointAttemptPage, EndpointAttemptQuery, presentAttempt } from './application-attempts.dto.js';
+import { Applications } from './contract.js';
+
+/** What was tried at a customer's endpoint. */
+@ApiTags('Applications')
+@Controller('v1/app/:app/endpoints/:endpoint/attempts')
+export class ApplicationAttemptsController {
+  constructor(
+    private readonly applications: Applications,
+    private readonly attempts: AttemptLog,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({
+    summary: 'List the attempts of an endpoint',
+    description: 'Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same.',
+  })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiOkResponse({ type: EndpointAttemptPage, description: 'One page of attempts.' })
+  async listAttempts(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string, @Query() query: EndpointAttemptQuery,
+  ): Promise<EndpointAttemptPage> {
+    const { id } = await this.applications.endpoint(tenant.environmentId, application, endpoint);
+    const { attempts, nextCursor } = await this.attempts.page(tenant, id, query);
+    return { data: attempts.map(presentAttempt), next_cursor: nextCursor };
+  }
+}

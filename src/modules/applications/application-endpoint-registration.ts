@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { type DeliverySettings, OwnedDestinations, type ShownSecret, Targets } from '#modules/destinations/contract.js';
+import { FAN_OUT_MAX } from '#modules/events/contract.js';
+import { Database } from '#kernel/database.js';
+import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { type Id, Ids, idTimeMs, parseId, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ApplicationReference } from './application-reference.js';
+import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import type { ApplicationEndpointEntity } from './applications.entities.js';
+import { deliverySettingsOf, type EndpointFields, fieldColumns, fieldFaults, foreignSettingsFaults } from './endpoint-draft.js';
+
+/** An endpoint that a caller asks for: a URL, or `dst_…` of the registry. */
+export interface NewApplicationEndpoint extends EndpointFields, DeliverySettings {
+  url?: string | null;
+  destination?: string | null;
+  /** `whsec_…` when its receiver knows one already. */
+  secret?: string | null;
+}
+
+/** An endpoint that was just made, with what signs its deliveries; null where that is a destination's. */
+export interface RegisteredEndpoint {
+  row: ApplicationEndpointEntity;
+  secret: ShownSecret | null;
+}
+
+/** Where an endpoint is to go: null for a URL of its own. */
+type Place = { destinationId: Id | null; url: string | null };
+
+/** What registering needs of other contexts. */
+@Injectable()
+export class EndpointPlaces {
+  constructor(
+    readonly destinations: OwnedDestinations,
+    private readonly targets: Targets,
+  ) {}
+
+  /** The id of a destination of the registry. Throws 422 when there is none. */
+  async registered(environmentId: number, destination: string): Promise<Id> {
+    const id = parseId('dst', destination);
+    if (id === null || (await this.targets.ofListed(environmentId, id)) === null) {
+      throw invalid([{ path: 'destination', message: 'There is no such destination.' }]);
+    }
+    return id;
+  }
+}
+
+/** Registers endpoints of applications. */
+@Injectable()
+export class ApplicationEndpointRegistration {
+  constructor(
+    private readonly store: ApplicationEndpointsStore,
+    private readonly places: EndpointPlaces,
+    private readonly reference: ApplicationReference,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Throws 404, 422 with the faults, and 409 for a uid that is taken or for one endpoint too many. */
+  async create(tenant: Tenant, application: string, asked: NewApplicationEndpoint): Promise<RegisteredEndpoint> {
+    const { environmentId } = tenant;
+    const applicationId = await this.reference.resolve(environmentId, application);
+    const faults = [...fieldFaults(asked), ...placeFaults(asked)];
+    if (faults.length > 0) throw invalid(faults);
+    const place = await this.placeOf(environmentId, asked);
+    const row = this.row({ environmentId, applicationId }, place, asked);
+    return this.database.transaction(() => this.register(tenant, row, { ...asked, url: place.url }));
+  }
+
+  private async register(tenant: Tenant, row: ApplicationEndpointEntity, { url, secret, ...asked }: NewApplicationEndpoint): Promise<RegisteredEndpoint> {
+    const { environmentId, id, applicationId } = row;
+    await this.makeRoom(environmentId, applicationId);
+    if (!(await this.store.insert(row))) throw takenUid();
+    if (url == null) return { row, secret: null };
+    const { destinations } = this.places;
+    await destinations.create(tenant, { id: applicationId }, { id, name: showId('ep', id), url, settings: deliverySettingsOf(asked), secret });
+    return { row, secret: await destinations.showSecret(tenant, id) };
+  }
+
+  private row(
+    { environmentId, applicationId }: { environmentId: number; applicationId: Id }, { destinationId }: Place, fields: EndpointFields,
+  ): ApplicationEndpointEntity {
+    const id = this.ids.next();
+    const at = new Date(idTimeMs(id));
+    return {
+      environmentId, id, applicationId, destinationId: destinationId ?? id, uid: null, description: '', eventTypes: [], channels: [], filter: null,
+      metadata: {}, status: 'active', disabledReason: null, ...fieldColumns(fields), createdAt: at, updatedAt: at,
+    };
+  }
+
+  private async placeOf(environmentId: number, { url, destination }: NewApplicationEndpoint): Promise<Place> {
+    if (destination == null) return { destinationId: null, url: url ?? null };
+    return { destinationId: await this.places.registered(environmentId, destination), url: null };
+  }
+
+  /** Held until the transaction ends, so that no two calls take the last place. */
+  private async makeRoom(environmentId: number, applicationId: Id): Promise<void> {
+    if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null) throw notFound('application');
+    if ((await this.store.count(environmentId, applicationId)) < FAN_OUT_MAX) return;
+    throw conflict(`An application has at most ${FAN_OUT_MAX} endpoints. Delete one first.`, { limit: FAN_OUT_MAX });
+  }
+}
+
+/** That another endpoint of the application has the uid. */
+export const takenUid = (): Error => conflict('Another endpoint of the application has this uid. Choose another one.', { field: 'uid' });
+
+function placeFaults({ url, destination, secret, ...asked }: NewApplicationEndpoint): Fault[] {
+  if (url == null && destination == null) return [{ path: 'url', message: 'is required, or a destination' }];
+  if (destination == null) return [];
+  return [
+    ...(url == null ? [] : [{ path: 'destination', message: 'Give a url or a destination, not both.' }]),
+    ...(secret == null ? [] : foreignSettingsFaults({ secret } as DeliverySettings)),
+    ...foreignSettingsFaults(deliverySettingsOf(asked)),
+  ];
+}

@@ -1,0 +1,96 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
+import { ApplicationEndpointRegistration } from './application-endpoint-registration.js';
+import {
+  ApplicationEndpointChangesBody, ApplicationEndpointCreated, ApplicationEndpointDetail, ApplicationEndpointListQuery, ApplicationEndpointPage,
+  NewApplicationEndpointBody, presentCreated, presentEndpoint, presentEndpoints,
+} from './application-endpoints.dto.js';
+import { ApplicationEndpointsService } from './application-endpoints.service.js';
+import { Applications } from './contract.js';
+
+/** Where a customer wants its events. */
+@ApiTags('Applications')
+@Controller('v1/app/:app/endpoints')
+export class ApplicationEndpointsController {
+  constructor(
+    private readonly applications: Applications,
+    private readonly endpoints: ApplicationEndpointsService,
+    private readonly registration: ApplicationEndpointRegistration,
+    private readonly changes: ApplicationEndpointChanges,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({ summary: 'List the endpoints of an application', description: 'Newest first. An application has at most 1,000.' })
+  @ApiParam(APPLICATION)
+  @ApiOkResponse({ type: ApplicationEndpointPage, description: 'One page of endpoints.' })
+  async listApplicationEndpoints(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Query() query: ApplicationEndpointListQuery,
+  ): Promise<ApplicationEndpointPage> {
+    return presentEndpoints(await this.endpoints.list(tenant, application, query));
+  }
+
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Create an endpoint of an application',
+    description: 'It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken.',
+  })
+  @ApiParam(APPLICATION)
+  @ApiCreatedResponse({ type: ApplicationEndpointCreated, description: 'The endpoint, with its secret.' })
+  async createApplicationEndpoint(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() body: NewApplicationEndpointBody,
+  ): Promise<ApplicationEndpointCreated> {
+    const { row, secret } = await this.registration.create(tenant, application, body);
+    return presentCreated(await this.endpoints.view(row), secret);
+  }
+
+  @Get(':endpoint')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get an endpoint of an application', description: 'Its secrets are never shown.' })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint.' })
+  async getApplicationEndpoint(
+    @CurrentTenant() { environmentId }: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+  ): Promise<ApplicationEndpointDetail> {
+    const { id } = await this.applications.endpoint(environmentId, application, endpoint);
+    return presentEndpoint(await this.endpoints.find(environmentId, id));
+  }
+
+  @Patch(':endpoint')
+  @Scope('write')
+  @ApiOperation({
+    summary: 'Change an endpoint of an application',
+    description: 'What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other.',
+  })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint with the changes.' })
+  async updateApplicationEndpoint(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @Body() body: ApplicationEndpointChangesBody,
+  ): Promise<ApplicationEndpointDetail> {
+    const found = await this.applications.endpoint(tenant.environmentId, application, endpoint);
+    return presentEndpoint(await this.endpoints.view(await this.changes.update(tenant, found, body)));
+  }
+
+  @Delete(':endpoint')
+  @Scope('write')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete an endpoint of an application', description: 'Deliveries that wait for its URL become failed.' })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  async deleteApplicationEndpoint(
+    @CurrentTenant() { environmentId }: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+  ): Promise<void> {
+    await this.changes.remove(environmentId, await this.applications.endpoint(environmentId, application, endpoint));
+  }
+}

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { type OwnedDestination, OwnedDestinations, Targets } from '#modules/destinations/contract.js';
+import { FAN_OUT_MAX } from '#modules/events/contract.js';
+import { subscription } from '#engine/subscription.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ApplicationReference } from './application-reference.js';
+import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import type { ApplicationEndpointEntity } from './applications.entities.js';
+
+/** What a caller filters the list by. */
+export interface ApplicationEndpointQuery {
+  status?: 'active' | 'disabled';
+  event_type?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+/** An endpoint with what is known of where it goes. */
+export interface ApplicationEndpointView {
+  row: ApplicationEndpointEntity;
+  /** The destination of its own; null for one that goes to a destination of the registry. */
+  owned: OwnedDestination | null;
+  /** How that destination of the registry is; null for an endpoint with a URL. */
+  destinationStatus: 'active' | 'disabled' | 'gone' | null;
+}
+
+const LIMIT_DEFAULT = 50;
+
+/** Whether an endpoint has a URL, and so a destination of its own. */
+export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
+
+/** Whether an endpoint takes deliveries: with a URL that is what its destination says. */
+export function statusOf({ row, owned }: ApplicationEndpointView): Pick<ApplicationEndpointEntity, 'status' | 'disabledReason'> {
+  const { status, disabledReason } = owned ?? row;
+  return { status, disabledReason };
+}
+
+/** Reads endpoints of applications: newest first, bound to the caller's environment. */
+@Injectable()
+export class ApplicationEndpointsService {
+  constructor(
+    private readonly store: ApplicationEndpointsStore,
+    private readonly reference: ApplicationReference,
+    private readonly destinations: OwnedDestinations,
+    private readonly targets: Targets,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** Throws 404 for an application that does not exist. */
+  async list(tenant: Tenant, application: string, query: ApplicationEndpointQuery): Promise<{ views: ApplicationEndpointView[]; nextCursor: string | null }> {
+    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const applicationId = await this.reference.resolve(tenant.environmentId, application);
+    const list: CursorQuery = { list: `endpoints of ${applicationId}`, filters };
+    const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
+    // What it is filtered by is in no index: all that an application has are looked at, which are a thousand at most.
+    const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+    const rows = await this.store.page(tenant.environmentId, applicationId, beforeId, isFiltered ? FAN_OUT_MAX : limit + 1);
+    const { event_type: eventType, status } = filters;
+    const hearing = rows.filter((row) => eventType === undefined || subscription(row.eventTypes, []).matchesType(eventType));
+    const found = (await this.views(tenant.environmentId, hearing)).filter((view) => status === undefined || statusOf(view).status === status);
+    const views = found.slice(0, limit);
+    // One that was deleted in between has no view; the page may be shorter, but the list goes on.
+    const isMore = found.length > limit || (!isFiltered && rows.length > limit);
+    const last = views.at(-1) ?? null;
+    return { views, nextCursor: isMore && last !== null ? this.cursors.issue(tenant, list, last.row.id) : null };
+  }
+
+  /** Throws 404. */
+  async find(environmentId: number, id: Id): Promise<ApplicationEndpointView> {
+    const row = await this.store.find(environmentId, id);
+    if (row === null) throw notFound('endpoint');
+    return this.view(row);
+  }
+
+  /** Throws 404 when the destination of its own is gone by now, and the endpoint with it. */
+  async view(row: ApplicationEndpointEntity): Promise<ApplicationEndpointView> {
+    const [view] = await this.views(row.environmentId, [row]);
+    if (view === undefined) throw notFound('endpoint');
+    return view;
+  }
+
+  /** In their order, without those that are being deleted. */
+  private async views(environmentId: number, rows: readonly ApplicationEndpointEntity[]): Promise<ApplicationEndpointView[]> {
+    const own = rows.filter(hasUrl);
+    const registered = rows.filter((row) => !hasUrl(row));
+    const owned = new Map((await this.destinations.find(environmentId, own.map(({ id }) => id))).map((each) => [each.id, each]));
+    const targets = await this.targets.ofDestinations(environmentId, registered.map(({ destinationId }) => destinationId));
+    const statuses = new Map(registered.map((row, i) => [row.id, targets[i]?.status ?? ('gone' as const)]));
+    return rows.flatMap((row) => {
+      const destination = owned.get(row.id) ?? null;
+      if (hasUrl(row) && destination === null) return [];
+      return [{ row, owned: destination, destinationStatus: statuses.get(row.id) ?? null }];
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { type FindOptionsWhere, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { Clock } from '#kernel/clock.js';
+import { Database, sqlState, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { ApplicationEndpointEntity, type ApplicationEntity } from './applications.entities.js';
+import { ApplicationsStore } from './applications.store.js';
+
+/** What a change may touch. */
+export type EndpointColumns = Partial<Omit<ApplicationEndpointEntity, 'environmentId' | 'id' | 'applicationId' | 'createdAt' | 'updatedAt'>>;
+
+const UNIQUE_VIOLATION = '23505';
+
+const COUNT: Statement = {
+  name: 'application_endpoints_count',
+  // Index application_endpoints_application_id_idx.
+  text: 'select count(*)::int as count from application_endpoints where environment_id = $1::int and application_id = $2::uuid',
+};
+
+const REMOVE: Statement = {
+  name: 'application_endpoints_remove',
+  // Index application_endpoints_pkey.
+  text: 'delete from application_endpoints where environment_id = $1::int and id = $2::uuid',
+};
+
+/** Endpoints of applications. Every change is announced in its own transaction, as one of the application. */
+@Injectable()
+export class ApplicationEndpointsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly applications: ApplicationsStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The application that they belong to, held as `ApplicationsStore.hold` does. */
+  holdApplication(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
+    return this.applications.hold(environmentId, id, how);
+  }
+
+  async count(environmentId: number, applicationId: Id): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId, applicationId]);
+    return row?.count ?? 0;
+  }
+
+  /** Index application_endpoints_pkey. */
+  find(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
+    return this.rows().findOneBy({ environmentId, id });
+  }
+
+  /** The same, and nobody else changes it until the transaction ends. */
+  findForUpdate(environmentId: number, id: Id): Promise<ApplicationEndpointEntity | null> {
+    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Newest first. Index application_endpoints_application_id_idx, backwards. */
+  page(environmentId: number, applicationId: Id, beforeId: Id | undefined, rowsMax: number): Promise<ApplicationEndpointEntity[]> {
+    const where: FindOptionsWhere<ApplicationEndpointEntity> = { environmentId, applicationId };
+    if (beforeId !== undefined) where.id = LessThan(beforeId);
+    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  /** False when its uid is taken in the application (application_endpoints_uid_idx): the transaction is lost then. */
+  insert(row: ApplicationEndpointEntity): Promise<boolean> {
+    return this.written(row, () => this.rows().insert(row as QueryDeepPartialEntity<ApplicationEndpointEntity>));
+  }
+
+  /** The row after the changes; null when its new uid is taken: the transaction is lost then. */
+  async update(row: ApplicationEndpointEntity, changes: EndpointColumns): Promise<ApplicationEndpointEntity | null> {
+    const { environmentId, id } = row;
+    const columns = { ...changes, updatedAt: this.clock.now() };
+    const write = (): Promise<unknown> => this.rows().update({ environmentId, id }, columns as QueryDeepPartialEntity<ApplicationEndpointEntity>);
+    return (await this.written(row, write)) ? { ...row, ...columns } : null;
+  }
+
+  remove({ environmentId, id, applicationId }: ApplicationEndpointEntity): Promise<void> {
+    return this.database.transaction(async () => {
+      await this.database.query(REMOVE, [environmentId, id]);
+      await this.applications.announce(environmentId, applicationId);
+    });
+  }
+
+  private written({ environmentId, applicationId }: ApplicationEndpointEntity, write: () => Promise<unknown>): Promise<boolean> {
+    return this.database.transaction(async () => {
+      try {
+        await write();
+      } catch (error) {
+        if (sqlState(error) === UNIQUE_VIOLATION) return false;
+        throw error;
+      }
+      await this.applications.announce(environmentId, applicationId);
+      return true;
+    });
+  }
+
+  private rows(): Repository<ApplicationEndpointEntity> {
+    return this.database.manager().getRepository(ApplicationEndpointEntity);
+  }
+}

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { invalid, notFound } from '#kernel/errors.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import { LiveApplicationsStore } from './live-applications.store.js';
+
+const UID = /^[A-Za-z0-9._:@+~-]{1,256}$/;
+
+/** Why a text can't be the caller's own id of something, or null. What looks like one of ours is none: the two would be taken for each other. */
+export function uidFault(uid: string, prefix: 'app' | 'ep'): string | null {
+  if (!UID.test(uid)) return 'has 1 to 256 letters, digits and . _ : @ + ~ -';
+  return uid.startsWith(`${prefix}_`) ? `must not begin with ${prefix}_, as our own ids do` : null;
+}
+
+/** What `{app}` in a path stands for: an `app_` id, or the caller's uid. */
+@Injectable()
+export class ApplicationReference {
+  constructor(private readonly store: LiveApplicationsStore) {}
+
+  /** Throws 404 for a malformed `app_` id and 422 for what can't be a uid. */
+  parse(text: string): { id: Id; uid: null } | { id: null; uid: string } {
+    if (text.startsWith('app_')) {
+      const id = parseId('app', text);
+      if (id === null) throw notFound('application');
+      return { id, uid: null };
+    }
+    const fault = uidFault(text, 'app');
+    if (fault !== null) throw invalid([{ path: 'app', message: `the uid ${fault}` }]);
+    return { id: null, uid: text };
+  }
+
+  /** The id of an application that exists, read from storage. Throws 404. */
+  async resolve(environmentId: number, text: string): Promise<Id> {
+    const id = text.startsWith('app_') ? parseId('app', text) : null;
+    if (id !== null && (await this.store.exists(environmentId, id))) return id;
+    const known = id === null && uidFault(text, 'app') === null ? await this.store.byUid(environmentId, text) : null;
+    if (known === null) throw notFound('application');
+    return known;
+  }
+}

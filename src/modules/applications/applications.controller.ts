@@ -1,0 +1,100 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
+import { APPLICATION } from '#modules/applications/contract.dto.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Messages } from '#modules/events/reading.contract.js';
+import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import {
+  ApplicationChangesBody, ApplicationCreationQuery, ApplicationDetail, ApplicationListQuery, ApplicationPage, MessagePage, NewApplicationBody,
+  presentApplication, presentApplications, presentMessage,
+} from './applications.dto.js';
+import type { ApplicationEntity } from './applications.entities.js';
+import { ApplicationList, ApplicationsService } from './applications.service.js';
+
+/** The caller's customers. */
+@Section('Applications', 'Your customers: each with endpoints that subscribe to event types, and what they were sent.')
+@Controller('v1/app')
+export class ApplicationsController {
+  constructor(
+    private readonly applications: ApplicationsService,
+    private readonly list: ApplicationList,
+    private readonly endpoints: ApplicationEndpointsStore,
+    private readonly messages: Messages,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({ summary: 'List applications', description: 'Newest first.' })
+  @ApiOkResponse({ type: ApplicationPage, description: 'One page of applications.' })
+  async listApplications(@CurrentTenant() tenant: Tenant, @Query() query: ApplicationListQuery): Promise<ApplicationPage> {
+    return presentApplications(await this.list.page(tenant, query));
+  }
+
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Create an application',
+    description: 'Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken.',
+  })
+  @ApiOkResponse({ type: ApplicationDetail, description: 'The application that has the uid already (`get_if_exists`).' })
+  @ApiCreatedResponse({ type: ApplicationDetail, description: 'The application.' })
+  async createApplication(
+    @CurrentTenant() tenant: Tenant, @Query() query: ApplicationCreationQuery, @Body() body: NewApplicationBody,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ApplicationDetail> {
+    const { uid, name, metadata } = body;
+    const { row, isNew } = await this.applications.create(tenant, { uid, name, metadata }, query.get_if_exists ?? false);
+    if (!isNew) reply.code(200);
+    return this.detail(row);
+  }
+
+  @Get(':app')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get an application' })
+  @ApiParam(APPLICATION)
+  @ApiOkResponse({ type: ApplicationDetail, description: 'The application.' })
+  async getApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string): Promise<ApplicationDetail> {
+    return this.detail(await this.applications.find(tenant, application));
+  }
+
+  @Patch(':app')
+  @Scope('write')
+  @ApiOperation({ summary: 'Change an application', description: 'What is left out stays. 409 when the uid is taken.' })
+  @ApiParam(APPLICATION)
+  @ApiOkResponse({ type: ApplicationDetail, description: 'The application with the changes.' })
+  async updateApplication(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() { uid, name, metadata }: ApplicationChangesBody,
+  ): Promise<ApplicationDetail> {
+    return this.detail(await this.applications.update(tenant, application, { uid, name, metadata }));
+  }
+
+  @Delete(':app')
+  @Scope('write')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete an application', description: 'With its endpoints; deliveries that wait for their URLs become failed.' })
+  @ApiParam(APPLICATION)
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  async deleteApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string): Promise<void> {
+    await this.applications.remove(tenant, application);
+  }
+
+  @Get(':app/messages')
+  @Scope('read')
+  @ApiOperation({ summary: 'List the messages of an application', description: 'What was sent to it, newest first, whether or not an endpoint subscribed.' })
+  @ApiParam(APPLICATION)
+  @ApiOkResponse({ type: MessagePage, description: 'One page of messages.' })
+  async listMessages(@CurrentTenant() tenant: Tenant, @Param('app') application: string, @Query() query: ApplicationListQuery): Promise<MessagePage> {
+    const { id } = await this.applications.find(tenant, application);
+    const { messages, nextCursor } = await this.messages.page(tenant, id, query);
+    return { data: messages.map(presentMessage), next_cursor: nextCursor };
+  }
+
+  private async detail(row: ApplicationEntity): Promise<ApplicationDetail> {
+    return { ...presentApplication(row), endpoint_count: await this.endpoints.count(row.environmentId, row.id) };
+  }
+}

@@ -1,0 +1,87 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { Id } from '#kernel/ids.js';
+
+/** A customer of the caller, with endpoints of its own. */
+@Entity('applications')
+@Index('applications_uid_idx', ['environmentId', 'uid'], { unique: true, where: 'uid is not null' })
+export class ApplicationEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'applications_pkey' })
+  @ForeignKey('environments', { name: 'applications_environment_id_fkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'applications_pkey' })
+  id: Id;
+
+  /** The caller's own id of the customer. */
+  @Column('text', { nullable: true })
+  uid: string | null;
+
+  @Column('text')
+  name: string;
+
+  @Column('jsonb')
+  metadata: Record<string, string>;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'updated_at' })
+  updatedAt: Date;
+}
+
+/** A subscription of an application: what goes where. */
+@Entity('application_endpoints')
+@ForeignKey(() => ApplicationEntity, ['environmentId', 'applicationId'], ['environmentId', 'id'], {
+  name: 'application_endpoints_application_fkey', onDelete: 'CASCADE',
+})
+@Index('application_endpoints_application_id_idx', ['environmentId', 'applicationId', 'id'])
+@Index('application_endpoints_uid_idx', ['environmentId', 'applicationId', 'uid'], { unique: true, where: 'uid is not null' })
+@Index('application_endpoints_destination_id_idx', ['environmentId', 'destinationId'], { where: 'destination_id <> id' })
+@Check('application_endpoints_status_check', `status in ('active', 'disabled')`)
+export class ApplicationEndpointEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'application_endpoints_pkey' })
+  environmentId: number;
+
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'application_endpoints_pkey' })
+  id: Id;
+
+  @Column('uuid', { name: 'application_id' })
+  applicationId: Id;
+
+  /** A destination of its own has the endpoint's id; any other is one of the registry. */
+  @Column('uuid', { name: 'destination_id' })
+  destinationId: Id;
+
+  @Column('text', { nullable: true })
+  uid: string | null;
+
+  @Column('text')
+  description: string;
+
+  /** Exact types and `prefix.*`; none for all. */
+  @Column('text', { name: 'event_types', array: true })
+  eventTypes: string[];
+
+  @Column('text', { array: true })
+  channels: string[];
+
+  /** In the grammar of route filters; null lets everything through. */
+  @Column('jsonb', { nullable: true })
+  filter: Record<string, unknown> | null;
+
+  @Column('jsonb')
+  metadata: Record<string, string>;
+
+  /** Of an endpoint with a destination of the registry; one with a destination of its own has that one's. */
+  @Column('text')
+  status: 'active' | 'disabled';
+
+  @Column('text', { name: 'disabled_reason', nullable: true })
+  disabledReason: string | null;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'updated_at' })
+  updatedAt: Date;
+}

@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { DestinationsModule } from '../destinations/destinations.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { ApplicationAttemptsController } from './application-attempts.controller.js';
+import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
+import { ApplicationEndpointRegistration, EndpointPlaces } from './application-endpoint-registration.js';
+import { ApplicationEndpointsController } from './application-endpoints.controller.js';
+import { ApplicationEndpointsService } from './application-endpoints.service.js';
+import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import { ApplicationReference } from './application-reference.js';
+import { ApplicationsController } from './applications.controller.js';
+import { ApplicationList, ApplicationsService } from './applications.service.js';
+import { ApplicationsStore } from './applications.store.js';
+import { Applications, EndpointConditions } from './contract.js';
+import { StoredEndpointConditions } from './endpoint-conditions.js';
+import { EndpointSecretsController } from './endpoint-secrets.controller.js';
+import { KnownApplications } from './known-applications.js';
+import { LiveApplications } from './live-applications.js';
+import { LiveApplicationsStore } from './live-applications.store.js';
+
+/** Applications: the caller's customers, their endpoints, and who subscribes to what. */
+@Module({
+  imports: [DestinationsModule, EventsModule],
+  controllers: [ApplicationsController, ApplicationEndpointsController, EndpointSecretsController, ApplicationAttemptsController],
+  providers: [
+    ApplicationEndpointChanges,
+    ApplicationEndpointRegistration,
+    ApplicationEndpointsService,
+    ApplicationEndpointsStore,
+    ApplicationList,
+    ApplicationReference,
+    ApplicationsService,
+    ApplicationsStore,
+    EndpointPlaces,
+    LiveApplications,
+    LiveApplicationsStore,
+    { provide: Applications, useClass: KnownApplications },
+    { provide: EndpointConditions, useClass: StoredEndpointConditions },
+  ],
+  exports: [Applications, EndpointConditions],
+})
+export class ApplicationsModule {}

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import { OwnedDestinations } from '#modules/destinations/contract.js';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { Database } from '#kernel/database.js';
+import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { Ids, idTimeMs } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ApplicationReference, uidFault } from './application-reference.js';
+import type { ApplicationEntity } from './applications.entities.js';
+import { ApplicationsStore } from './applications.store.js';
+import { metadataFaults } from './metadata.js';
+
+/** What a caller says of an application: what is left out stays, or has its default. */
+export interface ApplicationFields {
+  uid?: string | null;
+  name?: string;
+  metadata?: Record<string, string> | null;
+}
+
+/** One page. */
+export interface ApplicationRows {
+  rows: ApplicationEntity[];
+  nextCursor: string | null;
+}
+
+const LIMIT_DEFAULT = 50;
+
+/** Applications: newest first, bound to the caller's environment. */
+@Injectable()
+export class ApplicationsService {
+  constructor(
+    private readonly store: ApplicationsStore,
+    private readonly reference: ApplicationReference,
+    private readonly destinations: OwnedDestinations,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Throws 404. `application` is an `app_` id or a uid, here and below. */
+  async find({ environmentId }: Tenant, application: string): Promise<ApplicationEntity> {
+    const row = await this.store.find(environmentId, await this.reference.resolve(environmentId, application));
+    if (row === null) throw notFound('application');
+    return row;
+  }
+
+  /** Throws 422, and 409 when the uid is taken, unless `orFind`: then it answers with the one that has it. */
+  async create({ environmentId }: Tenant, fields: ApplicationFields, orFind: boolean): Promise<{ row: ApplicationEntity; isNew: boolean }> {
+    const { uid = null, metadata } = fields;
+    const name = fields.name ?? uid;
+    const faults = fieldFaults(fields);
+    if (name === null) throw invalid([...faults, { path: 'name', message: 'is required without a uid' }]);
+    if (faults.length > 0) throw invalid(faults);
+    const id = this.ids.next();
+    const at = new Date(idTimeMs(id));
+    const row = { environmentId, id, uid, name, metadata: metadata ?? {}, createdAt: at, updatedAt: at };
+    if (await this.store.insert(row)) return { row, isNew: true };
+    const known = orFind && uid !== null ? await this.store.findByUid(environmentId, uid) : null;
+    if (known === null) throw taken();
+    return { row: known, isNew: false };
+  }
+
+  /** Throws 404, 422, and 409 when the new uid is taken; nothing is changed then. */
+  async update(tenant: Tenant, application: string, { uid, name, metadata }: ApplicationFields): Promise<ApplicationEntity> {
+    const { environmentId } = tenant;
+    const faults = fieldFaults({ uid, name, metadata });
+    if (faults.length > 0) throw invalid(faults);
+    const id = await this.reference.resolve(environmentId, application);
+    return this.database.transaction(async () => {
+      const row = await this.store.hold(environmentId, id, 'alone');
+      if (row === null) throw notFound('application');
+      const changes = { ...(uid !== undefined && { uid }), ...(name !== undefined && { name }), ...(metadata !== undefined && { metadata: metadata ?? {} }) };
+      const updated = await this.store.update(row, changes);
+      if (updated === null) throw taken();
+      return updated;
+    });
+  }
+
+  /** With its endpoints and the destinations that they own; what waits for those becomes failed. Throws 404, also the second time. */
+  async remove({ environmentId }: Tenant, application: string): Promise<void> {
+    const id = await this.reference.resolve(environmentId, application);
+    await this.database.transaction(async () => {
+      if ((await this.store.hold(environmentId, id, 'alone')) === null) throw notFound('application');
+      await this.destinations.removeAllOf(environmentId, id);
+      await this.store.remove(environmentId, id);
+    });
+  }
+}
+
+/** Pages of applications. */
+@Injectable()
+export class ApplicationList {
+  constructor(
+    private readonly store: ApplicationsStore,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async page(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: { cursor?: string; limit?: number }): Promise<ApplicationRows> {
+    const list: CursorQuery = { list: 'applications', filters: {} };
+    const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, beforeId, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+  }
+}
+
+function fieldFaults({ uid, metadata }: ApplicationFields): Fault[] {
+  const fault = typeof uid === 'string' ? uidFault(uid, 'app') : null;
+  return [...(fault === null ? [] : [{ path: 'uid', message: fault }]), ...(metadata ? metadataFaults(metadata) : [])];
+}
+
+const taken = (): Error => conflict('Another application has this uid. Choose another one, or use that application.', { field: 'uid' });

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { LessThan, type Repository } from 'typeorm';
+import { Clock } from '#kernel/clock.js';
+import { Database, sqlState, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { ApplicationEntity } from './applications.entities.js';
+
+/** What a change may touch. */
+export type ApplicationColumns = Partial<Pick<ApplicationEntity, 'uid' | 'name' | 'metadata'>>;
+
+const UNIQUE_VIOLATION = '23505';
+
+const INSERT: Statement = {
+  name: 'applications_insert',
+  // Index applications_uid_idx. A uid that is taken inserts nothing, and the transaction goes on.
+  text: `
+    insert into applications (environment_id, id, uid, name, metadata, created_at, updated_at)
+    values ($1::int, $2::uuid, $3::text, $4::text, $5::jsonb, $6::timestamptz, $6::timestamptz)
+    on conflict (environment_id, uid) where uid is not null do nothing returning id`,
+};
+
+const REMOVE: Statement = {
+  name: 'applications_remove',
+  // Indexes applications_pkey and, for the cascade, application_endpoints_application_id_idx.
+  text: 'delete from applications where environment_id = $1::int and id = $2::uuid',
+};
+
+/** Applications. Every change is announced in its own transaction: no node goes on with what it remembers. */
+@Injectable()
+export class ApplicationsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Index applications_pkey. */
+  find(environmentId: number, id: Id): Promise<ApplicationEntity | null> {
+    return this.rows().findOneBy({ environmentId, id });
+  }
+
+  /** Index applications_uid_idx. */
+  findByUid(environmentId: number, uid: string): Promise<ApplicationEntity | null> {
+    return this.rows().findOneBy({ environmentId, uid });
+  }
+
+  /**
+   * The same by its id, held until the transaction ends: alone by who changes it or how many endpoints it has, together by
+   * those who change its endpoints. All of them take it first, so that none waits for another in a circle.
+   */
+  hold(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
+    const mode = how === 'alone' ? 'pessimistic_write' : 'pessimistic_read';
+    return this.rows().findOne({ where: { environmentId, id }, lock: { mode } });
+  }
+
+  /** Newest first. Index applications_pkey, backwards. */
+  page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<ApplicationEntity[]> {
+    const where = beforeId === undefined ? { environmentId } : { environmentId, id: LessThan(beforeId) };
+    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  /** False when its uid is taken; the transaction goes on. */
+  insert({ environmentId, id, uid, name, metadata, createdAt }: ApplicationEntity): Promise<boolean> {
+    return this.database.transaction(async () => {
+      const inserted = await this.database.query(INSERT, [environmentId, id, uid, name, JSON.stringify(metadata), createdAt]);
+      if (inserted.length === 0) return false;
+      await this.announce(environmentId, id);
+      return true;
+    });
+  }
+
+  /** The row after the changes; null when its new uid is taken: the transaction is lost then. */
+  update(row: ApplicationEntity, changes: ApplicationColumns): Promise<ApplicationEntity | null> {
+    const { environmentId, id } = row;
+    const columns = { ...changes, updatedAt: this.clock.now() };
+    return this.database.transaction(async () => {
+      try {
+        await this.rows().update({ environmentId, id }, columns);
+      } catch (error) {
+        if (sqlState(error) === UNIQUE_VIOLATION) return null;
+        throw error;
+      }
+      await this.announce(environmentId, id);
+      return { ...row, ...columns };
+    });
+  }
+
+  /** With its endpoints, but not with the destinations that they own. */
+  remove(environmentId: number, id: Id): Promise<void> {
+    return this.database.transaction(async () => {
+      await this.database.query(REMOVE, [environmentId, id]);
+      await this.announce(environmentId, id);
+    });
+  }
+
+  /** Says that the application or one of its endpoints changed. */
+  announce(environmentId: number, id: Id): Promise<void> {
+    return this.notifications.announce('application', `${environmentId}:${id}`);
+  }
+
+  private rows(): Repository<ApplicationEntity> {
+    return this.database.manager().getRepository(ApplicationEntity);
+  }
+}

@@ -1,0 +1,17 @@
+import { Injectable } from '@nestjs/common';
+import type { Id } from '#kernel/ids.js';
+import { ApplicationEndpointsService, statusOf } from './application-endpoints.service.js';
+import { type EndpointCondition, EndpointConditions } from './contract.js';
+
+/** How endpoints are, for other contexts. */
+@Injectable()
+export class StoredEndpointConditions extends EndpointConditions {
+  constructor(private readonly endpoints: ApplicationEndpointsService) {
+    super();
+  }
+
+  override async of(environmentId: number, endpointId: Id): Promise<EndpointCondition> {
+    const view = await this.endpoints.find(environmentId, endpointId);
+    return { ...statusOf(view), circuit: view.owned && view.owned.circuit };
+  }
+}

@@ -1,0 +1,56 @@
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { ShownSecret } from '#modules/destinations/contract.js';
+import { SigningSecretItem } from '#modules/destinations/contract.dto.js';
+import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
+import { ApplicationEndpointRotationBody } from './application-endpoints.dto.js';
+import { Applications } from './contract.js';
+
+const GRACE_SECONDS_DEFAULT = 86_400;
+
+/** What signs the deliveries of a customer's endpoint. */
+@ApiTags('Applications')
+@Controller('v1/app/:app/endpoints/:endpoint/secret')
+export class EndpointSecretsController {
+  constructor(
+    private readonly applications: Applications,
+    private readonly changes: ApplicationEndpointChanges,
+  ) {}
+
+  @Get()
+  @Scope('write')
+  @ApiOperation({ summary: 'Get the signing secret of an endpoint', description: 'And its public key, when it signs with one. 409 for one that goes to a destination.' })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiOkResponse({ type: SigningSecretItem, description: 'The secret in force.' })
+  @ApiConflictResponse({ description: 'It goes to a destination, whose secret signs.', schema: { $ref: '#/components/schemas/Error' } })
+  async getApplicationEndpointSecret(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+  ): Promise<SigningSecretItem> {
+    return presentSecret(await this.changes.showSecret(tenant, await this.applications.endpoint(tenant.environmentId, application, endpoint)));
+  }
+
+  @Post('rotate')
+  @Scope('write')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({ summary: 'Rotate the signing secret of an endpoint', description: 'And its key pair, when it has one. Old and new sign until the grace ends.' })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiOkResponse({ type: SigningSecretItem, description: 'The new secret.' })
+  async rotateApplicationEndpointSecret(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @Body() body: ApplicationEndpointRotationBody,
+  ): Promise<SigningSecretItem> {
+    const found = await this.applications.endpoint(tenant.environmentId, application, endpoint);
+    return presentSecret(await this.changes.rotateSecret(tenant, found, (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000));
+  }
+}
+
+function presentSecret({ secret, publicKey }: ShownSecret): SigningSecretItem {
+  return { secret, public_key: publicKey };
+}

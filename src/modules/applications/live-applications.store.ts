@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { ApplicationEndpointEntity } from './applications.entities.js';
+import type { ApplicationEndpoint } from './contract.js';
+
+/** What a fan-out must know of an endpoint. */
+export type SubscribedRow = Pick<ApplicationEndpointEntity, 'id' | 'destinationId' | 'eventTypes' | 'channels' | 'filter' | 'status'>;
+
+/** applications_pkey. */
+const EXISTS: Statement = { name: 'applications_exists', text: 'select 1 from applications where environment_id = $1 and id = $2' };
+
+/** applications_uid_idx. */
+const BY_UID: Statement = { name: 'applications_by_uid', text: 'select id from applications where environment_id = $1 and uid = $2' };
+
+const KEYS = 'application_id as "applicationId", id, destination_id as "destinationId"';
+
+/** application_endpoints_pkey. */
+const ENDPOINT: Statement = {
+  name: 'applications_endpoint',
+  text: `select ${KEYS} from application_endpoints where environment_id = $1 and id = $2`,
+};
+
+/** application_endpoints_pkey, or application_endpoints_uid_idx. */
+const ENDPOINT_OF: Statement = {
+  name: 'applications_endpoint_of',
+  text: `
+    select ${KEYS} from application_endpoints where environment_id = $1 and id = $3 and application_id = $2
+    union all
+    select ${KEYS} from application_endpoints where environment_id = $1 and application_id = $2 and $3::uuid is null and uid = $4`,
+};
+
+/** application_endpoints_application_id_idx, oldest first. */
+const ENDPOINTS: Statement = {
+  name: 'applications_live_endpoints',
+  text: `
+    select id, destination_id as "destinationId", event_types as "eventTypes", channels, filter, status
+    from application_endpoints where environment_id = $1 and application_id = $2 order by id`,
+};
+
+/** Two first sends at the same moment make one application (applications_uid_idx). */
+const CREATE: Statement = {
+  name: 'applications_create_by_uid',
+  text: `
+    insert into applications (environment_id, id, uid, name, metadata, created_at, updated_at)
+    values ($1, $2, $3, $3, '{}', now(), now()) on conflict (environment_id, uid) where uid is not null do nothing`,
+};
+
+/** What fan-outs read of applications, and the one thing that they write. */
+@Injectable()
+export class LiveApplicationsStore {
+  constructor(private readonly database: Database) {}
+
+  async exists(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.hot(EXISTS, [environmentId, id])).length > 0;
+  }
+
+  async byUid(environmentId: number, uid: string): Promise<Id | null> {
+    const [row] = await this.database.hot<{ id: Id }>(BY_UID, [environmentId, uid]);
+    return row?.id ?? null;
+  }
+
+  endpoints(environmentId: number, applicationId: Id): Promise<SubscribedRow[]> {
+    return this.database.hot(ENDPOINTS, [environmentId, applicationId]);
+  }
+
+  async endpoint(environmentId: number, id: Id): Promise<ApplicationEndpoint | null> {
+    const [row] = await this.database.hot<ApplicationEndpoint>(ENDPOINT, [environmentId, id]);
+    return row ?? null;
+  }
+
+  /** By its id, or without one by its uid. */
+  async endpointOf(environmentId: number, applicationId: Id, id: Id | null, uid: string): Promise<ApplicationEndpoint | null> {
+    const [row] = await this.database.hot<ApplicationEndpoint>(ENDPOINT_OF, [environmentId, applicationId, id, uid]);
+    return row ?? null;
+  }
+
+  /** Makes the application unless there is one by now. */
+  async create(environmentId: number, id: Id, uid: string): Promise<void> {
+    await this.database.hot(CREATE, [environmentId, id, uid]);
+  }
+}

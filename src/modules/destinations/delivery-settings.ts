@@ -1,0 +1,59 @@
+import type { DeliverySettings, LegacySignatureSettings, ShownDeliverySettings } from '#modules/destinations/contract.js';
+import { DEFAULT_LEGACY_SCHEME, type LegacyScheme } from '#engine/legacy-signature.js';
+import { invalid } from '#kernel/errors.js';
+import type { DestinationEntity } from './destinations.entities.js';
+import { retryPolicy, type SettingsChanges } from './settings.js';
+
+/** What the API's form of the settings changes. Throws 422 for a legacy secret that is not in its encoding. */
+export function deliveryChanges(given: DeliverySettings): SettingsChanges {
+  const { headers, retry, rate_limit: rateLimit, timeout_ms: timeoutMs, concurrency, asymmetric, legacy_signature: legacy } = given;
+  return {
+    headers, retry, rateLimit, timeoutMs, concurrency, asymmetric,
+    legacySignature: legacy && legacyScheme(legacy),
+    legacyKey: legacy ? legacyKey(legacy) : undefined,
+  };
+}
+
+/** The settings in the API's form, as they are in force; secrets are never in it. */
+export function shownSettings(row: DestinationEntity): ShownDeliverySettings {
+  const { maxAttempts, scheduleSeconds } = retryPolicy(row.retry);
+  return {
+    headers: row.headers,
+    retry: { max_attempts: maxAttempts, schedule: [...scheduleSeconds] },
+    rate_limit: row.rateLimit,
+    timeout_ms: row.timeoutMs,
+    concurrency: row.concurrency,
+    asymmetric: row.asymmetric,
+    legacy_signature: row.legacySignature && shownScheme(row.legacySignature),
+  };
+}
+
+function legacyScheme({ header, algorithm, encoding, content, format, timestamp_header, id_header }: LegacySignatureSettings): LegacyScheme {
+  const preset = DEFAULT_LEGACY_SCHEME;
+  return {
+    header,
+    algorithm: algorithm ?? preset.algorithm,
+    encoding: encoding ?? preset.encoding,
+    content: content ?? preset.content,
+    format: format ?? preset.format,
+    timestampHeader: timestamp_header ?? null,
+    idHeader: id_header ?? null,
+  };
+}
+
+function shownScheme({ timestampHeader, idHeader, ...scheme }: LegacyScheme): NonNullable<ShownDeliverySettings['legacy_signature']> {
+  return { ...scheme, timestamp_header: timestampHeader, id_header: idHeader };
+}
+
+/** The bytes of a new secret; undefined when the stored one is to stay. */
+function legacyKey({ secret, secret_encoding: encoding }: LegacySignatureSettings): Buffer | undefined {
+  if (secret === undefined) {
+    if (encoding === undefined) return undefined;
+    throw invalid([{ path: 'legacy_signature.secret_encoding', message: 'says how a new secret is written, and there is none' }]);
+  }
+  const key = Buffer.from(secret, encoding ?? 'utf8');
+  // Node decodes as far as it can: only what comes out the same again was read to its end.
+  const isWhole = key.length > 0 && (encoding === 'hex' ? key.length * 2 === secret.length : key.toString(encoding ?? 'utf8') === secret);
+  if (!isWhole) throw invalid([{ path: 'legacy_signature.secret', message: `must be ${encoding ?? 'utf8'}, and not empty` }]);
+  return key;
+}

@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { type DestinationName, DestinationNames } from '#modules/destinations/contract.js';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+
+const FIND: Statement = {
+  name: 'destination_names.find',
+  // Index destinations_pkey.
+  text: `
+    select id, name, owner_id as "ownerId" from destinations where environment_id = $1::int and id = any($2::uuid[])`,
+};
+
+/** Names only: no secret is opened for them. */
+@Injectable()
+export class DestinationNamesStore extends DestinationNames {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override find(environmentId: number, ids: readonly Id[]): Promise<DestinationName[]> {
+    return this.database.query(FIND, [environmentId, ids]);
+  }
+}

@@ -1,0 +1,107 @@
+import { conflict } from '#kernel/errors.js';
+import type { Clock } from '#kernel/clock.js';
+import type { Id } from '#kernel/ids.js';
+import type { Notifications } from '#kernel/notifications.js';
+import type { OpenedKeys, DestinationSecrets } from './destination-secrets.js';
+import { DestinationTargets } from './destination-targets.js';
+import type { DestinationEntity } from './destinations.entities.js';
+import type { DestinationsStore } from './destinations.store.js';
+import type { HeaderSecrets } from './header-secrets.js';
+
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+const KEYS: OpenedKeys = {
+  current: { signingKeys: [NEW], privateKeys: [] },
+  both: { signingKeys: [NEW, OLD], privateKeys: [] },
+  graceUntilMs: 1_000,
+  legacySignature: null,
+};
+
+/** Destinations `1` to `9` of environment 7; each statement notes what it asked for. */
+function arrange() {
+  const asked: Id[][] = [];
+  const world = { isAway: false, nowMs: 0 };
+  const store = {
+    findAll: async (environmentId: number, ids: readonly Id[]) => {
+      asked.push([...ids]);
+      if (world.isAway) throw new Error('Storage is away.');
+      return ids.filter((id) => environmentId === 7 && /^[1-9]$/.test(id)).map((id) => ({
+        environmentId, id, ownerId: null, type: 'https', url: `https://example.com/${id}`, config: {}, retry: null, rateLimit: null,
+        headers: id === '9' ? { a: '{{secrets.GROWN}}' } : {},
+      }) as unknown as DestinationEntity);
+    },
+  } as unknown as DestinationsStore;
+  const secrets = { open: () => KEYS, openCredentials: () => null } as unknown as DestinationSecrets;
+  const headerSecrets = {
+    resolve: async (_environmentId: number, headers: Record<string, string>) => {
+      if ('a' in headers) throw conflict('The secrets do not fit.');
+      return headers;
+    },
+  } as unknown as HeaderSecrets;
+  const notifications = { on: () => undefined, heardUntilMs: () => Infinity } as unknown as Notifications;
+  const clock = { nowMs: () => world.nowMs } as Clock;
+  return { targets: new DestinationTargets(store, secrets, headerSecrets, notifications, clock), asked, world };
+}
+
+describe('DestinationTargets.ofAll', () => {
+  it('loads what the cache lacks with one statement, and keeps the order of the ids', async () => {
+    const { targets, asked } = arrange();
+    await targets.of(7, '2');
+
+    const found = await targets.ofAll(7, ['3', '2', 'none', '1', '3']);
+
+    expect(found.map((target) => target?.targetId)).toEqual(['3', '2', undefined, '1', '3']);
+    expect(asked).toEqual([['2'], ['3', 'none', '1']]);
+  });
+
+  it('asks nothing for what the cache has', async () => {
+    const { targets, asked } = arrange();
+    const first = await targets.ofAll(7, ['1', '2']);
+
+    expect(await targets.ofAll(7, ['2', '1'])).toEqual(first.toReversed());
+    expect(await targets.ofAll(7, [])).toEqual([]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('shares its statement with who asks for one of them meanwhile, and with nobody else', async () => {
+    const { targets, asked } = arrange();
+
+    await Promise.all([targets.ofAll(7, ['1', '2']), targets.of(7, '1'), targets.of(7, '3'), targets.ofAll(7, ['2', '4'])]);
+
+    expect(asked).toEqual([['1', '2'], ['3'], ['4']]);
+  });
+
+  it('finds none of another environment', async () => {
+    expect(await arrange().targets.ofAll(8, ['1'])).toEqual([null]);
+  });
+
+  it('is null for one whose headers lack a secret, and that one is not remembered', async () => {
+    const { targets, asked } = arrange();
+
+    expect((await targets.ofAll(7, ['8', '9'])).map((target) => target?.targetId ?? null)).toEqual(['8', null]);
+    await targets.ofAll(7, ['8', '9']);
+
+    expect(asked).toEqual([['8', '9'], ['9']]);
+    await expect(targets.of(7, '9')).rejects.toThrow('do not fit');
+  });
+
+  it('rejects while storage is away, and loads again afterwards', async () => {
+    const { targets, world } = arrange();
+    world.isAway = true;
+    await expect(targets.ofAll(7, ['1', '2'])).rejects.toThrow('Storage is away.');
+    world.isAway = false;
+
+    expect((await targets.ofAll(7, ['1', '2'])).map((target) => target?.targetId)).toEqual(['1', '2']);
+  });
+});
+
+describe('a target', () => {
+  it('signs with both keys until the grace of a rotation ends, however long it has been in the cache', async () => {
+    const { targets, world } = arrange();
+    const target = await targets.of(7, '1');
+
+    world.nowMs = 999;
+    expect(target?.signingKeys).toEqual([NEW, OLD]);
+    world.nowMs = 1_000;
+    expect(target?.signingKeys).toEqual([NEW]);
+  });
+});

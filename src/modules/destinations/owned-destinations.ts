@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type NewOwnedDestination, type OwnedDestination, type OwnedDestinationChanges, OwnedDestinations, type ShownSecret,
+} from '#modules/destinations/contract.js';
+import { type Circuit, CLOSED } from '#engine/circuit.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Changes, type DestinationChanges } from './changes.js';
+import { CircuitsStore } from './circuits.store.js';
+import { deliveryChanges, shownSettings } from './delivery-settings.js';
+import { DestinationSecrets } from './destination-secrets.js';
+import type { DestinationEntity } from './destinations.entities.js';
+import { DestinationsStore } from './destinations.store.js';
+import { Registration } from './registration.js';
+
+/** Destinations of applications' endpoints: rows like any other, which only their owner finds. */
+@Injectable()
+export class StoredOwnedDestinations extends OwnedDestinations {
+  constructor(
+    private readonly store: DestinationsStore,
+    private readonly registration: Registration,
+    private readonly changes: Changes,
+    private readonly secrets: DestinationSecrets,
+    private readonly circuits: CircuitsStore,
+  ) {
+    super();
+  }
+
+  override async create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination> {
+    const { id, name, url, settings, secret = null } = destination;
+    const asked = { name, type: 'https', settings: { ...deliveryChanges(settings), url }, credentials: null, secret };
+    return owned(await this.registration.create(tenant, asked, { id, ownerId: owner.id }), CLOSED);
+  }
+
+  override update(tenant: Tenant, id: Id, { name, url, settings = {} }: OwnedDestinationChanges): Promise<OwnedDestination> {
+    return this.change(tenant, id, { settings: { ...deliveryChanges(settings), name, url } });
+  }
+
+  override setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination> {
+    return this.change(tenant, id, { settings: {}, status, reason });
+  }
+
+  override remove(environmentId: number, id: Id): Promise<void> {
+    return this.changes.remove(environmentId, id, 'owned');
+  }
+
+  override removeAllOf(environmentId: number, ownerId: Id): Promise<Id[]> {
+    return this.changes.removeAllOf(environmentId, ownerId);
+  }
+
+  override async find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]> {
+    if (ids.length === 0) return [];
+    const rows = new Map((await this.store.findAll(environmentId, ids)).map((row) => [row.id, row]));
+    const circuits = await this.circuits.findAll(environmentId, ids);
+    return ids.flatMap((id) => {
+      const row = rows.get(id);
+      return row && row.ownerId !== null ? [owned(row, circuits.get(id) ?? CLOSED)] : [];
+    });
+  }
+
+  override showSecret(tenant: Tenant, id: Id): Promise<ShownSecret> {
+    return this.secrets.show(tenant, id, 'owned');
+  }
+
+  override rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret> {
+    return this.secrets.rotate(tenant, id, graceMs, 'owned');
+  }
+
+  private async change(tenant: Tenant, id: Id, changes: DestinationChanges): Promise<OwnedDestination> {
+    const row = await this.changes.update(tenant, id, changes, 'owned');
+    return owned(row, await this.circuits.find(tenant.environmentId, id));
+  }
+}
+
+/** For a row that has an owner. */
+function owned(row: DestinationEntity, { state, openedAt }: Circuit): OwnedDestination {
+  const { id, ownerId, name, url, status, disabledReason, version, createdAt, updatedAt } = row;
+  return {
+    id, ownerId: ownerId as Id, name, url, status, disabledReason, settings: shownSettings(row), circuit: { state, openedAt },
+    version, createdAt, updatedAt,
+  };
+}

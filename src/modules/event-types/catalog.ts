@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
+import { Cache } from '#kernel/cache.js';
+import { Clock } from '#kernel/clock.js';
+import { notFound } from '#kernel/errors.js';
+import { Notifications } from '#kernel/notifications.js';
+import { catalogPage, type CatalogView } from './catalog-page.js';
+import { EventTypesStore } from './event-types.store.js';
+
+const SLUG = /^[a-z0-9-]{1,40}$/;
+/** Schemas and examples on one page, as JSON. */
+const DETAILS_BYTES_MAX = 1024 * 1024;
+const PAGES_MAX = 20;
+
+/** The catalogues that organizations have made public, as pages that are made once for all who ask at the same time. */
+@Injectable()
+export class Catalog {
+  private readonly pages: Cache<string>;
+
+  constructor(
+    private readonly environments: Environments,
+    private readonly store: EventTypesStore,
+    notifications: Notifications,
+    clock: Clock,
+  ) {
+    this.pages = new Cache((key) => this.render(key), { entriesMax: PAGES_MAX, nowMs: () => clock.nowMs() });
+    notifications.on('event_type', () => this.pages.clear());
+    notifications.on('environment', () => this.pages.clear());
+  }
+
+  /** Throws 404, the same one whether there is no such organization or its catalogue is not public. */
+  async page(slug: string, mode: CatalogView['mode']): Promise<string> {
+    if (!SLUG.test(slug)) throw notFound('catalogue');
+    return this.pages.get(`${mode}:${slug}`);
+  }
+
+  private async render(key: string): Promise<string> {
+    const colon = key.indexOf(':');
+    const mode = key.slice(0, colon) as CatalogView['mode'];
+    const owner = await this.environments.catalogOwner(key.slice(colon + 1), mode);
+    if (owner === null) throw notFound('catalogue');
+    const types = await this.store.catalog(owner.environmentId, DETAILS_BYTES_MAX);
+    return catalogPage({ organization: owner.organizationName, mode, types });
+  }
+}

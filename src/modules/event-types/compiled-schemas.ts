@@ -1,0 +1,35 @@
+import type { CompiledSchema } from '#engine/json-schema/json-schema.js';
+
+/** About two hundred megabytes of functions. */
+const BYTES_MAX = 8 * 1024 * 1024;
+
+/** Compiled schemas, those that were used last. Bounded by the text that they were made from. */
+export class CompiledSchemas {
+  private readonly kept = new Map<string, { schema: CompiledSchema; bytes: number }>();
+  private bytes = 0;
+
+  constructor(private readonly bytesMax = BYTES_MAX) {}
+
+  get(key: string): CompiledSchema | null {
+    const found = this.kept.get(key);
+    if (!found) return null;
+    this.kept.delete(key);
+    this.kept.set(key, found);
+    return found.schema;
+  }
+
+  keep(key: string, schema: CompiledSchema, bytes: number): void {
+    this.forget(key);
+    this.kept.set(key, { schema, bytes });
+    this.bytes += bytes;
+    for (const oldest of this.kept.keys()) {
+      if (this.bytes <= this.bytesMax) return;
+      this.forget(oldest);
+    }
+  }
+
+  private forget(key: string): void {
+    this.bytes -= this.kept.get(key)?.bytes ?? 0;
+    this.kept.delete(key);
+  }
+}

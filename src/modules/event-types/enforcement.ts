@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { EventTypes } from '#modules/event-types/contract.js';
+import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
+import { Cache, STALENESS_MAX_MS } from '#kernel/cache.js';
+import { Clock } from '#kernel/clock.js';
+import { invalid } from '#kernel/errors.js';
+import { Notifications } from '#kernel/notifications.js';
+import { CompiledSchemas } from './compiled-schemas.js';
+import { below } from './drafts.js';
+import { type EnforcedType, EventTypesStore } from './event-types.store.js';
+
+type ByName = ReadonlyMap<string, EnforcedType>;
+
+/** What an environment enforces, as it was loaded last. */
+interface Known {
+  types: ByName;
+  freshUntilMs: number;
+}
+
+const ENVIRONMENTS_MAX = 10_000;
+
+/** Checks payloads against the schemas that are enforced, with schemas that stay compiled until they change. */
+@Injectable()
+export class Enforcement extends EventTypes {
+  private readonly cache: Cache<ByName>;
+  /** What the cache last resolved to: an accept must not wait for a promise to learn that nothing is enforced. */
+  private readonly known = new Map<number, Known>();
+  private readonly compiled = new CompiledSchemas();
+  /** Rises with every change, so that what was loaded before it is not kept. */
+  private generation = 0;
+
+  constructor(
+    private readonly store: EventTypesStore,
+    notifications: Notifications,
+    private readonly clock: Clock,
+  ) {
+    super();
+    this.cache = new Cache((id) => this.load(Number(id)), { entriesMax: ENVIRONMENTS_MAX, nowMs: () => clock.nowMs() });
+    notifications.on('event_type', (id) => this.drop(id));
+  }
+
+  override check(environmentId: number, eventType: string, payload: unknown): void | Promise<void> {
+    const known = this.known.get(environmentId);
+    if (!known || known.freshUntilMs <= this.clock.nowMs()) return this.checkLater(environmentId, eventType, payload);
+    const type = known.types.get(eventType);
+    if (!type) return;
+    const schema = this.compiled.get(keyOf(type));
+    if (!schema) return this.compileAndCheck(environmentId, type, payload);
+    judge(schema, payload);
+  }
+
+  private async checkLater(environmentId: number, eventType: string, payload: unknown): Promise<void> {
+    const { generation } = this;
+    const freshUntilMs = this.clock.nowMs() + STALENESS_MAX_MS;
+    const types = await this.cache.get(String(environmentId));
+    if (generation === this.generation) this.remember(environmentId, { types, freshUntilMs });
+    const type = types.get(eventType);
+    if (!type) return;
+    const schema = this.compiled.get(keyOf(type));
+    if (schema) judge(schema, payload);
+    else await this.compileAndCheck(environmentId, type, payload);
+  }
+
+  /** The schema as it is now: the type may have changed since it was listed. */
+  private async compileAndCheck(environmentId: number, { name }: EnforcedType, payload: unknown): Promise<void> {
+    const row = await this.store.find(environmentId, name);
+    if (!row?.enforce || row.schema === null) return;
+    const compiled = this.compiled.get(keyOf(row)) ?? compileSchema(row.schema);
+    if ('faults' in compiled) throw new Error(`The stored schema of event type ${name} does not compile: ${compiled.faults[0]?.message}`);
+    this.compiled.keep(keyOf(row), compiled, row.bytes);
+    judge(compiled, payload);
+  }
+
+  private async load(environmentId: number): Promise<ByName> {
+    return new Map((await this.store.enforced(environmentId)).map((type) => [type.name, type]));
+  }
+
+  private remember(environmentId: number, known: Known): void {
+    this.known.delete(environmentId);
+    this.known.set(environmentId, known);
+    if (this.known.size <= ENVIRONMENTS_MAX) return;
+    const oldest = this.known.keys().next();
+    if (!oldest.done) this.known.delete(oldest.value);
+  }
+
+  private drop(environmentId: string): void {
+    this.generation += 1;
+    if (environmentId === '*') {
+      this.cache.clear();
+      this.known.clear();
+    } else {
+      this.cache.drop(environmentId);
+      this.known.delete(Number(environmentId));
+    }
+  }
+}
+
+/** A version of one life of a type has one schema for ever. */
+const keyOf = ({ id, version }: Pick<EnforcedType, 'id' | 'version'>): string => `${id}:${version}`;
+
+function judge(schema: CompiledSchema, payload: unknown): void {
+  const faults = schema.validate(payload);
+  if (faults.length > 0) throw invalid(below('payload', faults));
+}

@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database.js';
+import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
+import { Ids } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { columnsOf, draftFaults, isSame, type TypeDraft } from './drafts.js';
+import type { EventTypeEntity } from './event-types.entities.js';
+import { EventTypesStore } from './event-types.store.js';
+
+export const TYPES_MAX = 1_000;
+/** Schemas that are enforced stay compiled, which takes far more memory than their text. */
+const ENFORCED_BYTES_MAX = 1024 * 1024;
+
+/** Adds, changes and removes event types. */
+@Injectable()
+export class EventTypeKeeper {
+  constructor(
+    private readonly store: EventTypesStore,
+    private readonly database: Database,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 422, and 409 for a name that is taken and when there are too many. */
+  async create({ environmentId }: Tenant, name: string, draft: TypeDraft): Promise<EventTypeEntity> {
+    refuse(draftFaults(draft, null));
+    return this.database.transaction(async () => {
+      await this.store.lock(environmentId);
+      if (await this.store.find(environmentId, name)) {
+        throw conflict(`There is an event type ${name}. Change that one, or choose another name.`, { name });
+      }
+      if ((await this.store.count(environmentId)) >= TYPES_MAX) throw tooMany();
+      const row = this.row(environmentId, name, draft);
+      await this.save(environmentId, [row]);
+      return row;
+    });
+  }
+
+  /** A schema that differs from the one before is a new version. Throws 404 and 422. */
+  async change({ environmentId }: Tenant, name: string, changes: Partial<TypeDraft>): Promise<EventTypeEntity> {
+    return this.database.transaction(async () => {
+      await this.store.lock(environmentId);
+      const before = await this.store.find(environmentId, name);
+      if (before === null) throw notFound('event type');
+      const draft = { ...before, ...given(changes) };
+      refuse(draftFaults(draft, before));
+      if (isSame(draft, before)) return before;
+      const row = this.changed(before, draft);
+      await this.save(environmentId, [row]);
+      return row;
+    });
+  }
+
+  /** Throws 404, also the second time. */
+  async remove({ environmentId }: Tenant, name: string): Promise<void> {
+    if (!(await this.store.remove(environmentId, name))) throw notFound('event type');
+  }
+
+  /** Writes rows of an environment that is locked. Throws 409 when more is enforced than can be kept compiled. */
+  async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
+    await this.store.save(environmentId, rows);
+    if (!rows.some(({ enforce }) => enforce)) return;
+    const enforced = await this.store.enforced(environmentId);
+    if (enforced.reduce((sum, { bytes }) => sum + bytes, 0) <= ENFORCED_BYTES_MAX) return;
+    throw conflict('The schemas of all types that are enforced have at most 1 MB together. Enforce fewer, or make them smaller.', {
+      limit: ENFORCED_BYTES_MAX,
+    });
+  }
+
+  row(environmentId: number, name: string, draft: TypeDraft): EventTypeEntity {
+    const now = this.clock.now();
+    return { environmentId, name, id: this.ids.next(), version: 1, ...columnsOf(draft), createdAt: now, updatedAt: now };
+  }
+
+  changed(before: EventTypeEntity, { description, group, schema, example, enforce, archived }: TypeDraft): EventTypeEntity {
+    const version = isDeepStrictEqual(schema, before.schema) ? before.version : before.version + 1;
+    const columns = columnsOf({ description, group, schema, example, enforce, archived });
+    return { ...before, ...columns, version, updatedAt: this.clock.now() };
+  }
+}
+
+export const tooMany = (): Error =>
+  conflict(`An environment has at most ${TYPES_MAX} event types. Delete one first.`, { limit: TYPES_MAX });
+
+function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults);
+}
+
+/** Without what was left out: an `undefined` would take away what is there. */
+function given(changes: Partial<TypeDraft>): Partial<TypeDraft> {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}

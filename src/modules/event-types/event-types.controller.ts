@@ -1,0 +1,96 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { EventTypeKeeper } from './event-type-keeper.js';
+import {
+  EventTypeChangesBody, EventTypeDetail, EventTypeListQuery, EventTypePage, EventTypeVersionPage, EventTypeVersionsQuery, NewEventTypeBody,
+  presentType, presentTypes, presentVersions, typeChanges, typeDraft,
+} from './event-types.dto.js';
+import { EventTypesService } from './event-types.service.js';
+import { importOptions, OpenApiImportBody, OpenApiImported, presentImport } from './import.dto.js';
+import { OpenApiImport } from './import.js';
+
+const NAME = { name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' };
+
+/** What the events of an environment are called, and what is in them. */
+@Section('Event types', 'A catalogue of what is sent: names, schemas with versions, examples. A type can be enforced when it is sent.')
+@Controller('v1/event-types')
+export class EventTypesController {
+  constructor(
+    private readonly types: EventTypesService,
+    private readonly keeper: EventTypeKeeper,
+    private readonly imports: OpenApiImport,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({ summary: 'List event types', description: 'Newest first, without their schemas and examples.' })
+  @ApiOkResponse({ type: EventTypePage, description: 'One page of event types.' })
+  async listEventTypes(@CurrentTenant() tenant: Tenant, @Query() query: EventTypeListQuery): Promise<EventTypePage> {
+    return presentTypes(await this.types.list(tenant, query));
+  }
+
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({ summary: 'Create an event type', description: 'An environment has at most 1,000.' })
+  @ApiCreatedResponse({ type: EventTypeDetail, description: 'The event type, in its version 1.' })
+  async createEventType(@CurrentTenant() tenant: Tenant, @Body() body: NewEventTypeBody): Promise<EventTypeDetail> {
+    return presentType(await this.keeper.create(tenant, body.name, typeDraft(body)));
+  }
+
+  @Post('import/openapi')
+  @Scope('write')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({ summary: 'Import event types', description: 'From the `webhooks` of an OpenAPI document, all of them or none.' })
+  @ApiOkResponse({ type: OpenApiImported, description: 'What became of each type.' })
+  async importEventTypes(@CurrentTenant() tenant: Tenant, @Body() body: OpenApiImportBody): Promise<OpenApiImported> {
+    const options = importOptions(body);
+    return presentImport(await this.imports.run(tenant, options), options.dryRun);
+  }
+
+  @Get(':name')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get an event type', description: 'With its schema and its example.' })
+  @ApiParam(NAME)
+  @ApiOkResponse({ type: EventTypeDetail, description: 'The event type.' })
+  async getEventType(@CurrentTenant() tenant: Tenant, @Param('name') name: string): Promise<EventTypeDetail> {
+    return presentType(await this.types.find(tenant, name));
+  }
+
+  @Patch(':name')
+  @Scope('write')
+  @ApiOperation({ summary: 'Change an event type', description: 'A schema that differs is a new version, in force on every node within five seconds.' })
+  @ApiParam(NAME)
+  @ApiOkResponse({ type: EventTypeDetail, description: 'The event type with the changes.' })
+  async updateEventType(
+    @CurrentTenant() tenant: Tenant, @Param('name') name: string, @Body() body: EventTypeChangesBody,
+  ): Promise<EventTypeDetail> {
+    return presentType(await this.keeper.change(tenant, name, typeChanges(body)));
+  }
+
+  @Delete(':name')
+  @Scope('write')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete an event type', description: 'With all its versions. To keep them, archive it.' })
+  @ApiParam(NAME)
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  async deleteEventType(@CurrentTenant() tenant: Tenant, @Param('name') name: string): Promise<void> {
+    await this.keeper.remove(tenant, name);
+  }
+
+  @Get(':name/versions')
+  @Scope('read')
+  @ApiOperation({ summary: 'List the versions of an event type', description: 'Every schema that it has had, newest first.' })
+  @ApiParam(NAME)
+  @ApiOkResponse({ type: EventTypeVersionPage, description: 'One page of versions.' })
+  async listEventTypeVersions(
+    @CurrentTenant() tenant: Tenant, @Param('name') name: string, @Query() query: EventTypeVersionsQuery,
+  ): Promise<EventTypeVersionPage> {
+    return presentVersions(await this.types.versions(tenant, name, query));
+  }
+}

@@ -1,0 +1,48 @@
+import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from 'typeorm';
+import type { Id } from '#kernel/ids.js';
+
+/** One kind of event that an environment sends. `bytes` is what its schema and its example have as JSON. */
+@Entity('event_types')
+@Unique('event_types_environment_id_id_key', ['environmentId', 'id'])
+export class EventTypeEntity {
+  @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'event_types_pkey' })
+  @ForeignKey('environments', { name: 'event_types_environment_id_fkey' })
+  environmentId: number;
+
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'event_types_pkey' })
+  name: string;
+
+  /** Names this life of the type: one that is deleted and made again has another one. */
+  @Column('uuid')
+  id: Id;
+
+  @Column('int')
+  version: number;
+
+  @Column('text', { nullable: true })
+  description: string | null;
+
+  @Column('text', { name: 'group_name', nullable: true })
+  group: string | null;
+
+  @Column('json', { nullable: true })
+  schema: Record<string, unknown> | null;
+
+  @Column('json', { nullable: true })
+  example: Record<string, unknown> | null;
+
+  @Column('int')
+  bytes: number;
+
+  @Column('bool')
+  enforce: boolean;
+
+  @Column('bool')
+  archived: boolean;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt: Date;
+
+  @Column('timestamptz', { name: 'updated_at' })
+  updatedAt: Date;
+}

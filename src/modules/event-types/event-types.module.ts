@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { EventTypes } from '#modules/event-types/contract.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { CatalogController } from './catalog.controller.js';
+import { Catalog } from './catalog.js';
+import { Enforcement } from './enforcement.js';
+import { EventTypeKeeper } from './event-type-keeper.js';
+import { EventTypesController } from './event-types.controller.js';
+import { EventTypesService } from './event-types.service.js';
+import { EventTypesStore } from './event-types.store.js';
+import { OpenApiImport } from './import.js';
+import { DocumentTexts } from './openapi-text.js';
+
+/** What events are called and what is in them: schemas, versions, enforcement, the public catalogue. */
+@Module({
+  imports: [AuthModule],
+  controllers: [EventTypesController, CatalogController],
+  providers: [
+    Catalog,
+    DocumentTexts,
+    Enforcement,
+    EventTypeKeeper,
+    EventTypesService,
+    EventTypesStore,
+    OpenApiImport,
+    { provide: EventTypes, useExisting: Enforcement },
+  ],
+  exports: [EventTypes],
+})
+export class EventTypesModule {}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { notFound } from '#kernel/errors.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { EventTypeEntity } from './event-types.entities.js';
+import { EventTypesStore, type ListedType, type TypeVersion } from './event-types.store.js';
+
+/** Where in the list, and what it is narrowed to. */
+export interface TypeQuery {
+  cursor?: string;
+  limit?: number;
+  group?: string;
+  archived?: boolean;
+}
+
+/** One page. */
+export interface Page<Row> {
+  rows: Row[];
+  nextCursor: string | null;
+}
+
+const LIMIT_DEFAULT = 50;
+/** Each may have a schema of 64 KB. */
+const VERSIONS_LIMIT_DEFAULT = 20;
+
+/** Reads event types, newest first, bound to the caller's environment. */
+@Injectable()
+export class EventTypesService {
+  constructor(
+    private readonly store: EventTypesStore,
+    private readonly cursors: Cursors,
+  ) {}
+
+  async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT, group, archived = false }: TypeQuery): Promise<Page<ListedType>> {
+    const list: CursorQuery = { list: 'event-types', filters: { group, archived } };
+    const beforeId = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, { group: group ?? null, archived }, beforeId, limit + 1);
+    return this.page(tenant, list, rows, limit, ({ id }) => id);
+  }
+
+  /** Throws 404. */
+  async find({ environmentId }: Tenant, name: string): Promise<EventTypeEntity> {
+    const row = await this.store.find(environmentId, name);
+    if (row === null) throw notFound('event type');
+    return row;
+  }
+
+  /** Throws 404. */
+  async versions(tenant: Tenant, name: string, { cursor, limit = VERSIONS_LIMIT_DEFAULT }: TypeQuery): Promise<Page<TypeVersion>> {
+    const { id } = await this.find(tenant, name);
+    const list: CursorQuery = { list: `versions of ${id}`, filters: {} };
+    const before = cursor === undefined ? null : Number(this.cursors.read(tenant, list, cursor));
+    const rows = await this.store.versions(tenant.environmentId, name, before, limit + 1);
+    return this.page(tenant, list, rows, limit, ({ version }) => String(version));
+  }
+
+  private page<Row>(tenant: Tenant, list: CursorQuery, rows: Row[], limit: number, keyOf: (row: Row) => string): Page<Row> {
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, keyOf(last)) : null };
+  }
+}

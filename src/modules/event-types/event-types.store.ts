@@ -1,0 +1,169 @@
+import { Injectable } from '@nestjs/common';
+import type { Repository } from 'typeorm';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { EventTypeEntity } from './event-types.entities.js';
+
+/** A type in a list: everything but what can be large. */
+export type ListedType = Omit<EventTypeEntity, 'schema' | 'example' | 'bytes'> & { hasSchema: boolean };
+
+/** One schema that a type had or has; null where it had none. */
+export interface TypeVersion {
+  version: number;
+  schema: Record<string, unknown> | null;
+  createdAt: Date;
+}
+
+/** What a list is narrowed to; null does not narrow. */
+export interface TypeFilter {
+  group: string | null;
+  archived: boolean | null;
+}
+
+/** A type that payloads are checked against. */
+export interface EnforcedType {
+  id: Id;
+  name: string;
+  version: number;
+  bytes: number;
+}
+
+const LISTED = `
+  environment_id as "environmentId", name, id, version, description, group_name as "group", enforce, archived,
+  schema is not null as "hasSchema", created_at as "createdAt", updated_at as "updatedAt"`;
+
+const LOCK: Statement = {
+  name: 'event_types.lock',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn event types'), $1::int)`,
+};
+
+const PAGE: Statement = {
+  name: 'event_types.page',
+  // Index event_types_environment_id_id_key, backwards.
+  text: `
+    select ${LISTED} from event_types
+    where environment_id = $1::int and ($2::uuid is null or id < $2::uuid)
+      and ($3::text is null or group_name = $3) and ($4::bool is null or archived = $4)
+    order by id desc limit $5::int`,
+};
+
+const VERSIONS: Statement = {
+  name: 'event_types.versions',
+  // Index event_type_versions_pkey, backwards.
+  text: `
+    select version, schema, created_at as "createdAt" from event_type_versions
+    where environment_id = $1::int and name = $2 and ($3::int is null or version < $3::int)
+    order by version desc limit $4::int`,
+};
+
+const KEEP_VERSIONS: Statement = {
+  name: 'event_types.keep_versions',
+  // Index event_types_pkey. Nothing happens to a version that is kept already.
+  text: `
+    insert into event_type_versions (environment_id, name, version, schema, created_at)
+    select environment_id, name, version, schema, updated_at from event_types
+    where environment_id = $1::int and name = any($2::text[])
+    on conflict do nothing`,
+};
+
+const ENFORCED: Statement = {
+  name: 'event_types.enforced',
+  // Index event_types_pkey: an environment has at most 1,000 types.
+  text: 'select id, name, version, bytes from event_types where environment_id = $1::int and enforce',
+};
+
+const CATALOG: Statement = {
+  name: 'event_types.catalog',
+  // Index event_types_pkey. Schemas and examples up to $2 bytes in all are read; those behind them are not.
+  text: `
+    select name, version, description, "group", enforce, "hasSchema", sum <= $2 as "isComplete",
+      case when sum <= $2 then schema end as schema, case when sum <= $2 then example end as example
+    from (
+      select name, version, description, group_name as "group", enforce, schema, example, schema is not null as "hasSchema",
+        sum(bytes) over (order by group_name nulls last, name) as sum
+      from event_types where environment_id = $1::int and not archived
+    ) as types
+    order by "group" nulls last, name`,
+};
+
+/** A type as customers may see it. Without schema and example when it is not complete. */
+export interface CatalogRow extends Pick<EventTypeEntity, 'name' | 'version' | 'description' | 'group' | 'enforce' | 'schema' | 'example'> {
+  hasSchema: boolean;
+  isComplete: boolean;
+}
+
+/** Event types. Every change is announced in its own transaction, and keeps the schema as a version. */
+@Injectable()
+export class EventTypesStore {
+  constructor(
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+  ) {}
+
+  /** Until the transaction ends, nobody else changes a type of the environment. */
+  async lock(environmentId: number): Promise<void> {
+    await this.database.query(LOCK, [environmentId]);
+  }
+
+  /** Index event_types_pkey. */
+  find(environmentId: number, name: string): Promise<EventTypeEntity | null> {
+    return this.rows().findOneBy({ environmentId, name });
+  }
+
+  /** All of them, at most 1,000. */
+  all(environmentId: number): Promise<EventTypeEntity[]> {
+    return this.rows().find({ where: { environmentId } });
+  }
+
+  count(environmentId: number): Promise<number> {
+    return this.rows().countBy({ environmentId });
+  }
+
+  /** Newest first. */
+  page(environmentId: number, { group, archived }: TypeFilter, beforeId: Id | null, rowsMax: number): Promise<ListedType[]> {
+    return this.database.query<ListedType>(PAGE, [environmentId, beforeId, group, archived, rowsMax]);
+  }
+
+  /** Newest first. */
+  versions(environmentId: number, name: string, beforeVersion: number | null, rowsMax: number): Promise<TypeVersion[]> {
+    return this.database.query<TypeVersion>(VERSIONS, [environmentId, name, beforeVersion, rowsMax]);
+  }
+
+  enforced(environmentId: number): Promise<EnforcedType[]> {
+    return this.database.query<EnforcedType>(ENFORCED, [environmentId]);
+  }
+
+  /** What is not archived, by group and name. */
+  catalog(environmentId: number, bytesMax: number): Promise<CatalogRow[]> {
+    return this.database.query<CatalogRow>(CATALOG, [environmentId, bytesMax]);
+  }
+
+  /** Inserts the types, or replaces those with their names. */
+  async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
+    if (rows.length === 0) return;
+    await this.database.transaction(async () => {
+      await this.rows().upsert(rows as never, ['environmentId', 'name']);
+      await this.database.query(KEEP_VERSIONS, [environmentId, rows.map(({ name }) => name)]);
+      await this.announce(environmentId);
+    });
+  }
+
+  /** False when there is none. Its versions go with it. */
+  remove(environmentId: number, name: string): Promise<boolean> {
+    return this.database.transaction(async () => {
+      const { affected } = await this.rows().delete({ environmentId, name });
+      if (affected === 0) return false;
+      await this.announce(environmentId);
+      return true;
+    });
+  }
+
+  private announce(environmentId: number): Promise<void> {
+    return this.notifications.announce('event_type', String(environmentId));
+  }
+
+  private rows(): Repository<EventTypeEntity> {
+    return this.database.manager().getRepository(EventTypeEntity);
+  }
+}

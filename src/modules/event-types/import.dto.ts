@@ -1,0 +1,62 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { Imported, ImportOptions } from './import.js';
+
+const SPEC_EXAMPLE = {
+  openapi: '3.1.0',
+  webhooks: { 'invoice.paid': { post: { requestBody: { content: { 'application/json': { schema: { type: 'object' } } } } } } },
+};
+
+/** An OpenAPI document whose webhooks become event types; `spec` or `text`, one of the two. */
+export class OpenApiImportBody {
+  /** The document as an object. */
+  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: SPEC_EXAMPLE })
+  spec?: Record<string, unknown>;
+
+  /** The document as JSON or YAML, at most 1 MB. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 1_048_576, example: 'openapi: 3.1.0\nwebhooks: {}\n' })
+  text?: string;
+
+  /** Archives the event types that are not in the document. */
+  @ApiProperty({ required: false, type: Boolean, default: false, example: false })
+  replace_all?: boolean;
+
+  /** Only says what would happen. */
+  @ApiProperty({ required: false, type: Boolean, default: false, example: false })
+  dry_run?: boolean;
+
+  /** Whether the types of the document that have a schema are enforced; left out, types stay as they are and new ones are not. */
+  @ApiProperty({ required: false, type: Boolean, example: false })
+  enforce?: boolean;
+}
+
+/** What an import did, by the names of the types. */
+export class OpenApiImported {
+  /** Made. */
+  @ApiProperty({ type: [String], example: ['invoice.paid'] })
+  created: string[];
+
+  /** Changed. */
+  @ApiProperty({ type: [String], example: [] })
+  updated: string[];
+
+  /** As they were. */
+  @ApiProperty({ type: [String], example: [] })
+  unchanged: string[];
+
+  /** Archived, as the document does not have them. */
+  @ApiProperty({ type: [String], example: [] })
+  archived: string[];
+
+  /** True when nothing was changed. */
+  @ApiProperty({ example: false })
+  dry_run: boolean;
+}
+
+export function importOptions(body: OpenApiImportBody): ImportOptions {
+  const { spec, text, replace_all: replaceAll = false, dry_run: dryRun = false, enforce } = body;
+  return { spec, text, replaceAll, dryRun, enforce };
+}
+
+export function presentImport({ created, updated, unchanged, archived }: Imported, dryRun: boolean): OpenApiImported {
+  return { created, updated, unchanged, archived, dry_run: dryRun };
+}

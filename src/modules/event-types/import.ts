@@ -1,0 +1,115 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database.js';
+import { type Fault, invalid } from '#kernel/errors.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { below, draftFaults, isSame, type TypeDraft } from './drafts.js';
+import { EventTypeKeeper, tooMany, TYPES_MAX } from './event-type-keeper.js';
+import type { EventTypeEntity } from './event-types.entities.js';
+import { EventTypesStore } from './event-types.store.js';
+import { DocumentTexts } from './openapi-text.js';
+import { type Webhook, webhooksOf } from './openapi-webhooks.js';
+
+/** What to import, and how. */
+export interface ImportOptions {
+  spec: Record<string, unknown> | undefined;
+  text: string | undefined;
+  replaceAll: boolean;
+  dryRun: boolean;
+  /** Undefined leaves types as they are. */
+  enforce: boolean | undefined;
+}
+
+/** What became of the types, by name. */
+export interface Imported {
+  created: string[];
+  updated: string[];
+  unchanged: string[];
+  archived: string[];
+}
+
+/** What is to be written, and what to say of it. */
+interface Plan extends Imported {
+  rows: EventTypeEntity[];
+}
+
+const FAULTS_MAX = 50;
+
+/** Imports the webhooks of OpenAPI documents. */
+@Injectable()
+export class OpenApiImport {
+  constructor(
+    private readonly store: EventTypesStore,
+    private readonly keeper: EventTypeKeeper,
+    private readonly texts: DocumentTexts,
+    private readonly database: Database,
+  ) {}
+
+  /** All of the document or nothing. Throws 422 with every fault, and 409 when there would be too many types. */
+  async run(tenant: Tenant, options: ImportOptions): Promise<Imported> {
+    const webhooks = await this.read(options);
+    const { environmentId } = tenant;
+    if (options.dryRun) return this.plan(environmentId, webhooks, options);
+    return this.database.transaction(async () => {
+      await this.store.lock(environmentId);
+      const { rows, ...imported } = await this.plan(environmentId, webhooks, options);
+      await this.keeper.save(environmentId, rows);
+      return imported;
+    });
+  }
+
+  private async read({ spec, text }: ImportOptions): Promise<Webhook[]> {
+    if ((spec === undefined) === (text === undefined)) {
+      throw invalid([{ path: 'spec', message: 'give the document as spec or as text, one of the two' }]);
+    }
+    const document = spec ?? (await this.texts.read(text ?? ''));
+    const found = webhooksOf(document, spec === undefined ? 'text' : 'spec');
+    if ('faults' in found) throw invalid(found.faults);
+    return found.webhooks;
+  }
+
+  private async plan(environmentId: number, webhooks: readonly Webhook[], options: ImportOptions): Promise<Plan> {
+    const known = new Map((await this.store.all(environmentId)).map((row) => [row.name, row]));
+    const plan: Plan = { created: [], updated: [], unchanged: [], archived: [], rows: [] };
+    const faults: Fault[] = [];
+    for (const webhook of webhooks) {
+      const before = known.get(webhook.name) ?? null;
+      const draft = draftOf(webhook, before, options.enforce);
+      faults.push(...below(webhook.path, draftFaults(draft, before)));
+      if (faults.length >= FAULTS_MAX) break;
+      this.add(plan, environmentId, webhook.name, before, draft);
+      known.delete(webhook.name);
+      // Compiling a schema takes a while: other requests come in between.
+      await setImmediate();
+    }
+    if (faults.length > 0) throw invalid(faults.slice(0, FAULTS_MAX));
+    if (known.size + webhooks.length > TYPES_MAX) throw tooMany();
+    if (options.replaceAll) this.archive(plan, [...known.values()]);
+    return plan;
+  }
+
+  private add(plan: Plan, environmentId: number, name: string, before: EventTypeEntity | null, draft: TypeDraft): void {
+    if (before === null) {
+      plan.created.push(name);
+      plan.rows.push(this.keeper.row(environmentId, name, draft));
+    } else if (isSame(before, draft)) {
+      plan.unchanged.push(name);
+    } else {
+      plan.updated.push(name);
+      plan.rows.push(this.keeper.changed(before, draft));
+    }
+  }
+
+  private archive(plan: Plan, missing: readonly EventTypeEntity[]): void {
+    for (const row of missing.filter(({ archived }) => !archived)) {
+      plan.archived.push(row.name);
+      plan.rows.push(this.keeper.changed(row, { ...row, archived: true }));
+    }
+  }
+}
+
+/** The document is the truth about what it says; whether a type is enforced is not in it. */
+function draftOf({ description, group, schema, example }: Webhook, before: EventTypeEntity | null, enforce: boolean | undefined): TypeDraft {
+  const enforced = enforce === undefined ? (before?.enforce ?? false) : enforce && schema !== null;
+  return { description, group, schema, example, enforce: enforced, archived: false };
+}

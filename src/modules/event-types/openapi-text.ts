@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads';
+import { Injectable } from '@nestjs/common';
+import { isObject } from '#engine/conditions/faults.js';
+import { invalid, unavailable } from '#kernel/errors.js';
+import type { YamlAnswer } from './yaml-thread.js';
+
+const TEXT_BYTES_MAX = 1024 * 1024;
+/** Aliases can make more of a document than was sent. */
+const JSON_LENGTH_MAX = 4 * 1024 * 1024;
+/** An honest megabyte needs a second or two; some texts of that size would need minutes, and all of the memory. */
+const YAML_MS_MAX = 10_000;
+const YAML_HEAP_MB_MAX = 256;
+const THREADS_MAX = 2;
+
+/** Reads documents that come as text: JSON here, YAML on a thread that is ended when it takes too long or too much. */
+@Injectable()
+export class DocumentTexts {
+  private threads = 0;
+
+  /** The document. Throws 422 for a text that is none, and 503 while two others are being read. */
+  async read(text: string): Promise<Record<string, unknown>> {
+    if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
+    const document = json(text) ?? (await this.yaml(text));
+    if (!isObject(document)) throw fault('must be an OpenAPI document');
+    return document;
+  }
+
+  private async yaml(text: string): Promise<unknown> {
+    if (this.threads >= THREADS_MAX) throw unavailable('Other YAML documents are being read. Send it again in a few seconds, or as JSON.', 5);
+    this.threads += 1;
+    try {
+      const answer = await readOnThread(text);
+      if ('reason' in answer) throw fault(`must be JSON or YAML: ${answer.reason.slice(0, 200)}`);
+      if (answer.json.length > JSON_LENGTH_MAX) throw fault('must have at most 4 MB once its aliases are filled in');
+      return JSON.parse(answer.json);
+    } finally {
+      this.threads -= 1;
+    }
+  }
+}
+
+/** Undefined for what is no JSON. */
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readOnThread(text: string): Promise<YamlAnswer> {
+  const worker = new Worker(new URL('./yaml-thread.js', import.meta.url), {
+    workerData: text,
+    // Nothing of ours goes in: no environment, no flags, no input.
+    env: {}, argv: [], execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: YAML_HEAP_MB_MAX },
+  });
+  return new Promise<YamlAnswer>((resolve) => {
+    const tooMuch: YamlAnswer = { reason: 'it takes too long to read; send it as JSON' };
+    const timer = setTimeout(() => resolve(tooMuch), YAML_MS_MAX);
+    worker.once('message', (answer: YamlAnswer) => resolve(answer));
+    worker.once('error', () => resolve(tooMuch));
+    worker.once('exit', () => {
+      clearTimeout(timer);
+      resolve(tooMuch);
+    });
+  }).finally(() => worker.terminate());
+}
+
+const fault = (message: string): Error => invalid([{ path: 'text', message }]);

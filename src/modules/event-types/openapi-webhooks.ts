@@ -1,0 +1,104 @@
+import { isObject } from '#engine/conditions/faults.js';
+import type { Fault } from '#kernel/errors.js';
+import { OpenApiReader } from './openapi-bundle.js';
+
+type Json = Record<string, unknown>;
+
+/** What a document says of one event type, and where in the document. */
+export interface Webhook {
+  path: string;
+  name: string;
+  description: string | null;
+  group: string | null;
+  schema: Json | null;
+  example: Json | null;
+}
+
+const WEBHOOKS_MAX = 1_000;
+const FAULTS_MAX = 50;
+const NAME = /^[A-Za-z0-9._:/-]{1,256}$/;
+const DESCRIPTION_LENGTH_MAX = 2_000;
+const GROUP_LENGTH_MAX = 100;
+/** `post` is what webhooks are; a document may still say another one. */
+const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'trace'];
+/** What PostgreSQL's text can't hold. */
+const UNSTORABLE = /\u0000|\p{Surrogate}/u;
+
+/** The webhooks of an OpenAPI document 3.0 or 3.1, or every fault of it. `root` is what its paths begin with. */
+export function webhooksOf(document: Json, root: string): { webhooks: Webhook[] } | { faults: Fault[] } {
+  const reader = new OpenApiReader(document, root);
+  const webhooks: Webhook[] = [];
+  if (!/^3\.[01](\.|$)/.test(String(document['openapi']))) {
+    reader.fault(['openapi'], 'must be 3.0 or 3.1');
+  } else {
+    for (const section of ['webhooks', 'x-webhooks']) readSection(reader, section, webhooks);
+    if (webhooks.length === 0 && reader.faults.length === 0) reader.fault(['webhooks'], 'has none: there is nothing to import');
+    refuseTwins(reader, webhooks, root);
+  }
+  return reader.faults.length > 0 ? { faults: reader.faults.slice(0, FAULTS_MAX) } : { webhooks };
+}
+
+function readSection(reader: OpenApiReader, section: string, webhooks: Webhook[]): void {
+  const items = reader.document[section];
+  if (items === undefined) return;
+  if (!isObject(items)) return reader.fault([section], 'must be an object');
+  for (const [key, item] of Object.entries(items)) {
+    if (reader.faults.length >= FAULTS_MAX) return;
+    if (webhooks.length >= WEBHOOKS_MAX) return reader.fault([section], `must have at most ${WEBHOOKS_MAX} webhooks`);
+    const webhook = readWebhook(reader, key, item, [section, key]);
+    if (webhook) webhooks.push(webhook);
+  }
+}
+
+function readWebhook(reader: OpenApiReader, key: string, value: unknown, path: string[]): Webhook | null {
+  const item = reader.object(value, path);
+  const method = METHODS.find((each) => isObject(item?.[each]));
+  if (item === null || method === undefined) {
+    if (item !== null || !isObject(value)) reader.fault(path, 'must be a path item with an operation, such as post');
+    return null;
+  }
+  const operation = item[method] as Json;
+  const at = [...path, method];
+  const body = bodyOf(reader, operation, at);
+  const name = operation['x-event-type'] ?? key;
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    const where = operation['x-event-type'] === undefined ? path : [...at, 'x-event-type'];
+    reader.fault(where, 'must be a name of up to 256 letters, digits and . _ - : /; x-event-type of the operation can say another one than its key');
+    return null;
+  }
+  const description = text(operation['description']) ?? text(operation['summary']) ?? text(item['description']) ?? text(item['summary']);
+  const group = Array.isArray(operation['tags']) ? text(operation['tags'][0]) : null;
+  if (UNSTORABLE.test(`${description}${group}`)) reader.fault(at, 'has a description or a tag with a character that cannot be stored');
+  return {
+    path: reader.pathTo(at), name,
+    description: description && description.slice(0, DESCRIPTION_LENGTH_MAX),
+    group: group && group.slice(0, GROUP_LENGTH_MAX),
+    ...body,
+  };
+}
+
+/** The JSON body of an operation, with the example that stands nearest to it. */
+function bodyOf(reader: OpenApiReader, operation: Json, path: readonly string[]): Pick<Webhook, 'schema' | 'example'> {
+  const body = reader.object(operation['requestBody'], [...path, 'requestBody']);
+  const content = isObject(body?.['content']) ? body['content'] : {};
+  const type = Object.keys(content).find((each) => /^application\/(json|[^;]+\+json)\s*(;|$)/i.test(each));
+  const at = [...path, 'requestBody', 'content', type ?? ''];
+  const media = type === undefined ? null : reader.object(content[type], at);
+  if (media?.['schema'] === undefined) return { schema: null, example: null };
+  const schema = reader.schema(media['schema'], [...at, 'schema']);
+  const [first] = isObject(media['examples']) ? Object.entries(media['examples']) : [];
+  const shown = first && reader.object(first[1], [...at, 'examples', first[0]])?.['value'];
+  const own = Array.isArray(schema?.['examples']) ? (schema['examples'] as unknown[])[0] : schema?.['example'];
+  return { schema, example: reader.example([media['example'], shown, own].find(isObject), at) };
+}
+
+function refuseTwins(reader: OpenApiReader, webhooks: readonly Webhook[], root: string): void {
+  const seen = new Map<string, string>();
+  for (const { name, path } of webhooks) {
+    const first = seen.get(name);
+    if (first !== undefined) reader.fault(path.slice(root.length + 1).split('.'), `has the name ${name}, which ${first} has too`);
+    seen.set(name, path);
+  }
+}
+
+const text = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null);

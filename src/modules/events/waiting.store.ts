@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { Waiting, type WaitingDeliveries } from './reading.contract.js';
+
+/** Deliveries of each kind that are looked at: more is told as "at least as many". */
+const LOOKED_AT_MAX = 10_000;
+
+/** due_deliveries_retries_idx and due_deliveries_parked_idx, the earliest first. What was tried and is parked is in both. */
+const WAITING: Statement = {
+  name: 'waiting_of_target',
+  text: `
+    with retries as (
+      select due_at, endpoint_id from due_deliveries
+      where environment_id = $1 and target_id = $2 and claimed_by is null and attempts > 0 order by due_at limit $4
+    ), parked as (
+      select attempts, endpoint_id from due_deliveries
+      where environment_id = $1 and target_id = $2 and claimed_by is null and parked order by due_at limit $4
+    ), own as (
+      select due_at from retries where endpoint_id is not distinct from $3::uuid
+    )
+    select ((select count(*) from own) + (select count(*) from parked where attempts = 0 and endpoint_id is not distinct from $3::uuid))::int as count,
+           greatest((select count(*) from retries), (select count(*) from parked)) >= $4 as "isCapped",
+           (select min(due_at) from own) as "nextAttemptAt"`,
+};
+
+/** Reads how much waits for a target. */
+@Injectable()
+export class WaitingStore extends Waiting {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override async of(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
+    const rows = await this.database.read<WaitingDeliveries>(WAITING, [environmentId, targetId, endpointId, LOOKED_AT_MAX]);
+    return rows[0] ?? { count: 0, isCapped: false, nextAttemptAt: null };
+  }
+}

@@ -1,0 +1,31 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { EndpointStatsItem, EndpointStatsQuery, presentStats } from './endpoint-stats.dto.js';
+import { EndpointStatistics } from './endpoint-stats.js';
+import { timeMs } from './windows.js';
+
+/** How a customer's endpoint fares. */
+@ApiTags('Applications')
+@Controller('v1/app/:app/endpoints/:endpoint/stats')
+export class EndpointStatsController {
+  constructor(private readonly statistics: EndpointStatistics) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({
+    summary: 'Get the statistics of an endpoint',
+    description: 'What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry.',
+  })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiOkResponse({ type: EndpointStatsItem, description: 'The statistics.' })
+  async getEndpointStats(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string, @Query() query: EndpointStatsQuery,
+  ): Promise<EndpointStatsItem> {
+    const range = { sinceMs: timeMs('since', query.since), untilMs: timeMs('until', query.until) };
+    return presentStats(await this.statistics.of(tenant, application, endpoint, range));
+  }
+}

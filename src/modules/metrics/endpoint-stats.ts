@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { Applications, type EndpointCondition, EndpointConditions } from '#modules/applications/contract.js';
+import { Waiting, type WaitingDeliveries } from '#modules/events/reading.contract.js';
+import { Clock } from '#kernel/clock.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { RollupsStore, type Counts } from './rollups.store.js';
+import { spanOf, type Range } from './windows.js';
+
+/** What happened to an endpoint in a span of time, and how it is now. */
+export interface EndpointStats {
+  sinceMs: number;
+  untilMs: number;
+  counts: Counts;
+  waiting: WaitingDeliveries;
+  condition: EndpointCondition;
+}
+
+/** What of an endpoint is read elsewhere. */
+@Injectable()
+export class EndpointState {
+  constructor(
+    readonly applications: Applications,
+    readonly conditions: EndpointConditions,
+    readonly waiting: Waiting,
+  ) {}
+}
+
+/** Adds up the rollups of an application's endpoint, beside what waits for it. */
+@Injectable()
+export class EndpointStatistics {
+  constructor(
+    private readonly store: RollupsStore,
+    private readonly state: EndpointState,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 404, and 400 for the range. */
+  async of(tenant: Tenant, application: string, endpoint: string, range: Range): Promise<EndpointStats> {
+    const { environmentId } = tenant;
+    const { window, firstMs, lastMs, endMs } = spanOf(range, this.clock.nowMs());
+    const { id, destinationId } = await this.state.applications.endpoint(environmentId, application, endpoint);
+    const [counts, waiting, condition] = await Promise.all([
+      this.store.sum(tenant, id, window, { firstMs, lastMs }),
+      // What goes to a destination of its own came to that by itself.
+      this.state.waiting.of(environmentId, destinationId, destinationId === id ? null : id),
+      this.state.conditions.of(environmentId, id),
+    ]);
+    return { sinceMs: firstMs, untilMs: endMs, counts, waiting, condition };
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { Applications, EndpointConditions, type ApplicationEndpoint } from '#modules/applications/contract.js';
+import { Targets } from '#modules/destinations/contract.js';
+import { notFound } from '#kernel/errors.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+
+/** A destination, or an application's endpoint, as the target of deliveries. */
+export interface NamedTarget {
+  environmentId: number;
+  /** The endpoint's or the destination's own id. */
+  id: Id;
+  /** Null for a destination. */
+  applicationId: Id | null;
+  /** Where its deliveries go: the endpoint itself when it has a URL of its own. */
+  targetId: Id;
+  /** Of the deliveries to the target only those of this endpoint, which shares it with others; null for all. */
+  endpointId: Id | null;
+  /** Why it takes no deliveries, in a sentence; null while it does. */
+  obstacle: string | null;
+}
+
+/** Finds what can be recovered and cancelled, and whether it takes deliveries. */
+@Injectable()
+export class NamedTargets {
+  constructor(
+    private readonly targets: Targets,
+    private readonly applications: Applications,
+    private readonly conditions: EndpointConditions,
+  ) {}
+
+  /** By its `dst_` id. Throws 404. */
+  async destination({ environmentId }: Tenant, text: string): Promise<NamedTarget> {
+    const id = parseId('dst', text);
+    const target = id && (await this.targets.ofListed(environmentId, id));
+    if (!id || !target) throw notFound('destination');
+    return { environmentId, id, applicationId: null, targetId: id, endpointId: null, obstacle: await this.obstacle(environmentId, id, null) };
+  }
+
+  /** By the application's and the endpoint's ids or uids. Throws 404. */
+  async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
+    const found = await this.applications.endpoint(environmentId, application, endpoint);
+    const { id, applicationId, destinationId: targetId } = found;
+    const endpointId = targetId === id ? null : id;
+    return { environmentId, id, applicationId, targetId, endpointId, obstacle: await this.obstacle(environmentId, targetId, found) };
+  }
+
+  /** Why what a job is about takes no deliveries any more, or null. */
+  async obstacleOf(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
+    if (endpointId === null) return this.obstacle(environmentId, targetId, null);
+    const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
+    return endpoint ? this.obstacle(environmentId, targetId, endpoint) : 'The endpoint was deleted.';
+  }
+
+  private async obstacle(environmentId: number, targetId: Id, endpoint: ApplicationEndpoint | null): Promise<string | null> {
+    if (endpoint !== null && endpoint.destinationId !== targetId) return 'The endpoint has another destination now.';
+    const target = await this.targets.ofDestination(environmentId, targetId);
+    const noun = endpoint?.id === targetId ? 'endpoint' : 'destination';
+    if (target === null) return `The ${noun} was deleted.`;
+    if (target.status === 'disabled') return `The ${noun} is disabled.`;
+    const isOff = endpoint !== null && (await this.conditions.of(environmentId, endpoint.id)).status === 'disabled';
+    return isOff ? 'The endpoint is disabled.' : null;
+  }
+}

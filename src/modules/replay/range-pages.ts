@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { Endpoints } from '#modules/endpoints/contract.js';
+import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
+import { ReplayPages, routesTo, type NextPage, type PageSource } from './replay-pages.js';
+
+/** What an endpoint received, to where its routes lead now. */
+@Injectable()
+export class RangePages implements PageSource {
+  constructor(
+    private readonly endpoints: Endpoints,
+    private readonly pages: ReplayPages,
+  ) {}
+
+  async next(job: ReplayJob): Promise<NextPage> {
+    const endpoint = await this.endpoints.find(job.environmentId, job.endpointId);
+    if (endpoint?.status !== 'active') return { obstacle: endpoint ? `The endpoint is ${endpoint.status}.` : 'The endpoint was deleted.' };
+    const routes = routesTo(endpoint, job.destinations);
+    return { page: await this.pages.read(job, routes, PAGE_EVENTS), destinations: routes.map(({ destinationId }) => destinationId) };
+  }
+}

@@ -1,0 +1,31 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+/** Which failed deliveries to send again. */
+export class RecoverBody {
+  /** Events accepted at or after this time (RFC 3339). */
+  @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  since: string;
+
+  /** Only events accepted at or before this time (RFC 3339); up to now when left out. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+
+  /** Only deliveries that ended so; both when left out. */
+  @ApiProperty({ required: false, enum: ['failed', 'dlq'], example: 'dlq' })
+  status?: 'failed' | 'dlq';
+
+  /** True to send again also what was cancelled. */
+  @ApiProperty({ required: false, default: false, example: false })
+  include_cancelled?: boolean;
+}
+
+/** Which waiting deliveries to end; all that wait for the target without a field. */
+export class CancelBody {
+  /** Only events of exactly this type. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 256, example: 'invoice.paid' })
+  event_type?: string;
+
+  /** Only events accepted at or before this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+}

@@ -1,0 +1,37 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { showId } from '#kernel/ids.js';
+import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ApplicationEndpointTestBody } from './endpoint-test.dto.js';
+import { EndpointTestService } from './endpoint-test.service.js';
+import { presentAttempt, TestSent } from './send.dto.js';
+
+/** Tries a customer's endpoint with an event made for it. */
+@ApiTags('Applications')
+@Controller('v1/app/:app/endpoints/:endpoint/test')
+export class EndpointTestController {
+  constructor(private readonly tests: EndpointTestService) {}
+
+  @Post()
+  @HttpCode(200)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Send a test event to an endpoint',
+    description: 'To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled.',
+  })
+  @ApiParam(APPLICATION)
+  @ApiParam(ENDPOINT)
+  @ApiBody({ type: ApplicationEndpointTestBody, required: false })
+  @ApiOkResponse({ type: TestSent, description: 'What came of the first attempt.' })
+  async testApplicationEndpoint(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @Body() body?: ApplicationEndpointTestBody,
+  ): Promise<TestSent> {
+    const { messageId, attempt } = await this.tests.run(tenant, { application, endpoint, eventType: body?.event_type });
+    return { message_id: showId('msg', messageId), attempt: attempt && presentAttempt(attempt) };
+  }
+}

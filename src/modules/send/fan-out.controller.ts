@@ -1,0 +1,41 @@
+import { Body, Controller, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { EmitBody, EventAccepted } from './fan-out.dto.js';
+import { FanOutService } from './fan-out.service.js';
+
+/** One event for many endpoints. */
+@ApiTags('Send')
+@Controller('v1/app/:app/event')
+export class FanOutController {
+  constructor(private readonly fanOuts: FanOutService) {}
+
+  @Post()
+  @HttpCode(202)
+  @Scope('write')
+  @Idempotent('accept')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({
+    summary: 'Emit an event to an application',
+    description: 'Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application.',
+  })
+  @ApiParam({ name: 'app', description: 'The application: its `app_` id, or your own id of it.', example: 'customer-42' })
+  @ApiAcceptedResponse({ type: EventAccepted, description: 'Accepted: stored for every endpoint that it goes to.' })
+  async emitEvent(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() body: EmitBody, @Req() request: FastifyRequest,
+  ): Promise<string> {
+    return this.fanOuts.emit(tenant, {
+      application,
+      eventType: body.event_type,
+      channels: body.channels ?? [],
+      headers: body.headers,
+      payload: body.payload,
+      bodyText: request.bodyText ?? '',
+      once: request.once,
+      traceparent: request.headers.traceparent as string | undefined,
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
+import { memberSpan } from '#engine/payload-span.js';
+import { ApiError, invalid } from '#kernel/errors.js';
+
+const PAYLOAD_BYTES_MAX = 1024 * 1024;
+
+/** What a message carries: the payload's very characters, and its headers in lower case. */
+export interface MessageContent {
+  payload: string;
+  payloadBytes: number;
+  headers: Record<string, string> | null;
+}
+
+/** The content of a request to send. Throws 413 for a payload over 1 MB, and 422 for one that is missing and for headers that can't be forwarded. */
+export function messageContent(bodyText: string, headers: Record<string, string> | undefined): MessageContent {
+  const span = memberSpan(bodyText, 'payload');
+  if (!span) throw invalid([{ path: 'payload', message: 'is required' }]);
+  const payload = bodyText.slice(span.start, span.end);
+  const payloadBytes = Buffer.byteLength(payload);
+  if (payloadBytes > PAYLOAD_BYTES_MAX) {
+    throw new ApiError('payload_too_large', `The payload has ${payloadBytes} bytes; at most ${PAYLOAD_BYTES_MAX} are taken.`);
+  }
+  return { payload, payloadBytes, headers: headers && Object.keys(headers).length > 0 ? checkedHeaders(headers) : null };
+}
+
+function checkedHeaders(headers: Record<string, string>): Record<string, string> {
+  const faults = forwardedHeaderFaults(headers);
+  if (faults.length > 0) throw invalid(faults);
+  return normalizeForwardedHeaders(headers);
+}

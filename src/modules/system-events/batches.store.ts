@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { SystemEventType } from './contract.js';
+
+/** What of one type in one environment is told after so long together: a storm is an event a minute. */
+export const WINDOW_MS = 60_000;
+/** Nobody tells for so long: the process that took the batch is gone. */
+const LEASE_MS = 60_000;
+const GROUPS_MAX = 500;
+const CLAIM_MAX = 100;
+
+/** Signals that become one event. */
+export interface Batch {
+  environmentId: number;
+  type: SystemEventType;
+  /** The event's id. */
+  id: Id;
+  /** Where it goes, or null for nowhere. */
+  destinationId: Id | null;
+  /** In days since the epoch; fixed with the batch, since it is part of the event's key. */
+  expiresOnDay: number;
+  /** How often telling it has failed. */
+  failures: number;
+}
+
+/** The signals of one subject in a batch; with the sums of the whole batch. */
+export interface Told {
+  subject: Id;
+  details: Record<string, unknown>;
+  count: number;
+  total: number;
+  subjects: number;
+  firstAt: Date;
+  lastAt: Date;
+}
+
+const COLUMNS = `
+  t.environment_id as "environmentId", t.type, t.batch as id, t.destination_id as "destinationId",
+  t.expires_on - date '1970-01-01' as "expiresOnDay", t.failures`;
+
+/** system_signals_waiting_idx, and system_tellings_pkey for each group: the first signal of a type is ready at once. */
+const READY: Statement = {
+  name: 'system_batches_ready',
+  text: `
+    select s.environment_id as "environmentId", s.type
+    from (select distinct environment_id, type from system_signals where batch is null and details is not null) s
+    left join system_tellings t on t.environment_id = s.environment_id and t.type = s.type
+    where t.type is null or (t.batch is null and t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond')
+    limit ${GROUPS_MAX}`,
+};
+
+/**
+ * Opens a window (system_tellings_pkey) and marks what waits (system_signals_waiting_idx): one statement, so of two
+ * processes one has it all. What is being folded at that moment is for the next window.
+ */
+const BEGIN: Statement = {
+  name: 'system_batches_begin',
+  text: `
+    with opened as (
+      insert into system_tellings as t (environment_id, type, opened_at, batch, destination_id, expires_on, claimed_until, failures)
+      values ($1, $2, clock_timestamp(), $3, $4, date '1970-01-01' + $5::int, clock_timestamp() + ${LEASE_MS} * interval '1 millisecond', 0)
+      on conflict (environment_id, type) do update
+        set opened_at = excluded.opened_at, batch = excluded.batch, destination_id = excluded.destination_id,
+            expires_on = excluded.expires_on, claimed_until = excluded.claimed_until, failures = 0
+        where t.batch is null and t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond'
+      returning 1
+    ), marked as (
+      update system_signals set batch = $3 where exists (select from opened) and id = any (array(
+        select id from system_signals
+        where environment_id = $1 and type = $2 and batch is null and details is not null for update skip locked
+      ))
+    )
+    select 1 as opened from opened`,
+};
+
+/** system_tellings_batch_idx: what another process began and did not end, and what is due again. */
+const CLAIM: Statement = {
+  name: 'system_batches_claim',
+  text: `
+    update system_tellings t set claimed_until = clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'
+    from (
+      select environment_id, type from system_tellings
+      where batch is not null and claimed_until <= clock_timestamp() order by claimed_until limit ${CLAIM_MAX} for update skip locked
+    ) due
+    where t.environment_id = due.environment_id and t.type = due.type
+    returning ${COLUMNS}`,
+};
+
+/** system_signals_batch_idx. The most frequent first. */
+const READ: Statement = {
+  name: 'system_batches_read',
+  text: `
+    select subject, (array_agg(details order by id desc))[1] as details, sum(count)::float8 as count,
+           (sum(sum(count)) over ())::float8 as total, (count(*) over ())::int as subjects,
+           min(min(first_at)) over () as "firstAt", max(max(last_at)) over () as "lastAt"
+    from system_signals
+    where environment_id = $1 and batch = $2 and ($3::uuid is null or subject <> $3)
+    group by subject order by 3 desc, subject limit $4`,
+};
+
+const DUE_AGAIN: Statement = {
+  name: 'system_batches_due_again',
+  // Index system_tellings_pkey.
+  text: `
+    update system_tellings set failures = failures + 1, claimed_until = clock_timestamp() + $4 * interval '1 millisecond'
+    where environment_id = $1 and type = $2 and batch = $3`,
+};
+
+/** system_tellings_pkey and system_signals_batch_idx. A window in which nothing was is as good as none. */
+const END: Statement = {
+  name: 'system_batches_end',
+  text: `
+    with gone as (delete from system_signals where environment_id = $1 and batch = $3 returning 1)
+    update system_tellings
+    set batch = null, destination_id = null, expires_on = null, claimed_until = null, failures = 0,
+        opened_at = case when exists (select from gone) then opened_at else '-infinity' end
+    where environment_id = $1 and type = $2 and batch = $3`,
+};
+
+/** Batches: one at a time for each type of an environment. */
+@Injectable()
+export class BatchesStore {
+  constructor(private readonly database: Database) {}
+
+  /** Types of which something waits and that may be told now. */
+  ready(): Promise<{ environmentId: number; type: SystemEventType }[]> {
+    return this.database.query(READY);
+  }
+
+  /** Takes what waits and holds it for this process; false when another one was first. */
+  async begin({ environmentId, type, id, destinationId, expiresOnDay }: Batch): Promise<boolean> {
+    return (await this.database.query(BEGIN, [environmentId, type, id, destinationId, expiresOnDay])).length > 0;
+  }
+
+  /** Batches that nobody holds. */
+  claim(): Promise<Batch[]> {
+    return this.database.query(CLAIM);
+  }
+
+  /** At most `limit` subjects, the most frequent first, without one of them. */
+  read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<Told[]> {
+    return this.database.query(READ, [environmentId, id, except, limit]);
+  }
+
+  async dueAgain({ environmentId, type, id }: Batch, inMs: number): Promise<void> {
+    await this.database.query(DUE_AGAIN, [environmentId, type, id, inMs]);
+  }
+
+  /** It is told: its signals are gone. */
+  async end({ environmentId, type, id }: Batch): Promise<void> {
+    await this.database.query(END, [environmentId, type, id]);
+  }
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { DeadLetters } from '#modules/events/recovery.contract.js';
+import { type Id, idTimeMs, showId } from '#kernel/ids.js';
+import { type Batch, BatchesStore } from './batches.store.js';
+import type { SystemEvent } from './contract.js';
+
+/** What one event shows at most; its count holds the rest. */
+const ITEMS_MAX = 100;
+const EXAMPLES_MAX = 10;
+
+/** Makes the event of a batch. */
+@Injectable()
+export class Composing {
+  constructor(
+    private readonly batches: BatchesStore,
+    private readonly deadLetters: DeadLetters,
+  ) {}
+
+  /** The event without what it says of one subject; null when nothing is left of it. */
+  async compose(batch: Batch, except: Id | null): Promise<SystemEvent | null> {
+    const told = await this.batches.read(batch, except, ITEMS_MAX);
+    const [first] = told;
+    if (!first) return null;
+    const { environmentId, type, id } = batch;
+    const subjects = told.map(({ subject }) => subject);
+    const latest = type === 'event.dead_lettered' ? await this.deadLetters.latest(environmentId, subjects, EXAMPLES_MAX) : null;
+    return {
+      id,
+      environmentId,
+      type,
+      timestamp: new Date(idTimeMs(id)).toISOString(),
+      data: {
+        count: first.total,
+        first_at: first.firstAt.toISOString(),
+        last_at: first.lastAt.toISOString(),
+        items: told.map(({ subject, details, count }) => ({ ...details, ...(latest && { event_ids: shown(latest.get(subject)) }), count })),
+        items_truncated: first.subjects > told.length,
+      },
+    };
+  }
+}
+
+const shown = (eventIds: readonly Id[] = []): string[] => eventIds.map((id) => showId('evt', id));

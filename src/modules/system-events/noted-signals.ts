@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { type Signal, type SystemEventListener, SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
+import { SignalsStore } from './signals.store.js';
+
+/** Signals as rows, and the listeners of this process. */
+@Injectable()
+export class NotedSignals extends SystemEvents {
+  private readonly listeners = new Map<SystemEventType | '*', SystemEventListener[]>();
+
+  constructor(private readonly store: SignalsStore) {
+    super();
+  }
+
+  override note(signal: Signal): Promise<void> {
+    return this.store.insert(signal);
+  }
+
+  override on(type: SystemEventType | '*', listener: SystemEventListener): void {
+    this.listeners.set(type, [...(this.listeners.get(type) ?? []), listener]);
+  }
+
+  /** Whom an event of this type concerns. */
+  listenersOf(type: SystemEventType): readonly SystemEventListener[] {
+    return [...(this.listeners.get(type) ?? []), ...(this.listeners.get('*') ?? [])];
+  }
+}

@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { DestinationsModule } from '../destinations/destinations.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { BatchesStore } from './batches.store.js';
+import { Composing } from './composing.js';
+import { SignalsModule } from './signals.module.js';
+import { SystemDestination } from './system-destination.js';
+import { SystemEventsController } from './system-events.controller.js';
+import { SystemEventsMetrics } from './system-events.metrics.js';
+import { Telling } from './telling.js';
+import { TellingLoop } from './telling-loop.js';
+import { WaitingSignals } from './waiting-signals.js';
+
+/** The service's own events: gathers what the other contexts note, and tells it. */
+@Module({
+  imports: [AuthModule, DestinationsModule, EventsModule, SignalsModule],
+  controllers: [SystemEventsController],
+  providers: [BatchesStore, Composing, SystemDestination, SystemEventsMetrics, Telling, TellingLoop, WaitingSignals],
+})
+export class SystemEventsModule {}

@@ -1,0 +1,100 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Ids, showId } from '#kernel/ids.js';
+import { type Batch, BatchesStore } from './batches.store.js';
+import { Composing } from './composing.js';
+import type { SystemEvent, SystemEventListener } from './contract.js';
+import { NotedSignals } from './noted-signals.js';
+import { SystemDestination } from './system-destination.js';
+
+const LISTENER_TIMEOUT_MS = 10_000;
+const LISTENER_TRIES = 10;
+const PAUSE_MS_FIRST = 1_000;
+const PAUSE_MS_MAX = 60_000;
+
+/** A listener's failure: unlike one of ours it may never pass. */
+class ListenerFailed extends Error {}
+
+/**
+ * Tells what was noted. In this order: signals are marked as a batch with the id of its event, the event is accepted
+ * under that id, listeners are called, the signals are deleted. A crash in between repeats the steps behind it: the
+ * event is accepted once, since its id is taken the second time; listeners may be called twice.
+ */
+@Injectable()
+export class Telling {
+  private readonly logger = new Logger(Telling.name);
+
+  constructor(
+    private readonly batches: BatchesStore,
+    private readonly composing: Composing,
+    private readonly destination: SystemDestination,
+    private readonly signals: NotedSignals,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Tells everything that may be told now; returns what was told. A batch that fails comes again and keeps no other from its turn. */
+  async tellReady(): Promise<Batch[]> {
+    const told: Batch[] = [];
+    for (const { environmentId, type } of await this.batches.ready()) {
+      const id = this.ids.next();
+      const batch: Batch = { environmentId, type, id, ...(await this.destination.aim(environmentId, id)), failures: 0 };
+      if ((await this.batches.begin(batch)) && (await this.tell(batch))) told.push(batch);
+    }
+    for (const batch of await this.batches.claim()) if (await this.tell(batch)) told.push(batch);
+    return told;
+  }
+
+  private async tell(batch: Batch): Promise<boolean> {
+    try {
+      await this.deliver(batch);
+      await this.callListeners(batch);
+    } catch (error) {
+      if (!(await this.givesUp(batch, error as Error))) return false;
+    }
+    await this.batches.end(batch);
+    return true;
+  }
+
+  private async deliver(batch: Batch): Promise<void> {
+    const { environmentId, type, destinationId } = batch;
+    if (destinationId === null) return;
+    // What happens to the destination itself would be sent to it, fail there, and be told again.
+    const event = await this.composing.compose(batch, destinationId);
+    if (event) await this.destination.accept(event, destinationId, batch.expiresOnDay);
+    else this.logger.warn(`${type} of the system destination ${showId('dst', destinationId)} (environment ${environmentId}) is not sent to itself.`);
+  }
+
+  private async callListeners(batch: Batch): Promise<void> {
+    const listeners = this.signals.listenersOf(batch.type);
+    const event = listeners.length > 0 ? await this.composing.compose(batch, null) : null;
+    if (event === null) return;
+    const outcomes = await Promise.allSettled(listeners.map((listener) => within(listener, event)));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw new ListenerFailed(failed.reason instanceof Error ? failed.reason.message : String(failed.reason));
+  }
+
+  /** Whether the batch ends here: a broken listener must not keep the next events of its type from everybody. */
+  private async givesUp(batch: Batch, error: Error): Promise<boolean> {
+    const event = `${batch.type} ${showId('evt', batch.id)}`;
+    if (error instanceof ListenerFailed && batch.failures + 1 >= LISTENER_TRIES) {
+      this.logger.error(`A listener failed ${LISTENER_TRIES} times and is not told of ${event} again: ${error.message}`);
+      return true;
+    }
+    const pauseMs = Math.min(PAUSE_MS_FIRST * 2 ** batch.failures, PAUSE_MS_MAX);
+    this.logger.warn(`Telling ${event} failed, again in ${pauseMs} ms: ${error.message}`);
+    await this.batches.dueAgain(batch, pauseMs);
+    return false;
+  }
+}
+
+/** Also a listener that throws at once, or never ends, is one that failed. */
+async function within(listener: SystemEventListener, event: SystemEvent): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`It took over ${LISTENER_TIMEOUT_MS / 1000} seconds.`)), LISTENER_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([listener(event), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** An answer of the API. */
+export interface Answer {
+  status: number;
+  /** The parsed body; null when it is no JSON. */
+  json: Record<string, unknown> | null;
+  text: string;
+}
+
+/** Where a service runs, and the key to it. */
+export interface Access {
+  url: string;
+  apiKey: string;
+}
+
+const EVERY_MS = 50;
+const WITHIN_MS = 20_000;
+
+/** The API as a test calls it. A body that is a string is sent as it is. */
+export class Client {
+  constructor(private readonly access: Access) {}
+
+  async call(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await fetch(this.access.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.access.apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, json: parse(text), text };
+  }
+
+  /** The body of an answer with this status. Rejects with what came instead. */
+  async expect(status: number, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const answer = await this.call(method, path, body);
+    if (answer.status !== status) throw new Error(`${method} ${path} answered ${answer.status} instead of ${status}: ${answer.text}`);
+    return answer.json ?? {};
+  }
+}
+
+/** What `read` returns as soon as it is as expected. Rejects with what it was last, when that takes too long. */
+export async function until<T>(read: () => Promise<T>, isExpected: (value: T) => boolean, withinMs = WITHIN_MS): Promise<T> {
+  const deadlineMs = performance.now() + withinMs;
+  for (;;) {
+    const value = await read();
+    if (isExpected(value)) return value;
+    if (performance.now() > deadlineMs) throw new Error(`Not as expected within ${withinMs} ms: ${JSON.stringify(value)}`);
+    await sleep(EVERY_MS);
+  }
+}
+
+function parse(text: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

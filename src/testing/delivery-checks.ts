@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { until } from './client.js';
+import type { ConformanceCheck } from './conformance-check.js';
+import type { DestinationScene, EventView } from './destination-scene.js';
+import type { ReceivedMessage } from './destination-under-test.js';
+
+/** Spaces, a number and an escape that no serializer would write: whoever parses and prints is found out. */
+const PAYLOAD = '{ "amount":1.50, "who": "Zo\\u00eb, Zoë 😀", "list": [ ] }';
+const TIMEOUT_MS = 1_000;
+const OPENED_AFTER = 2;
+
+/** How messages go out: as they are, signed, once, and again when they did not arrive. */
+export function deliveryChecks(scene: DestinationScene): ConformanceCheck[] {
+  return [
+    { name: 'the payload arrives character by character, with its id and time', run: () => deliversAsIs(scene) },
+    { name: 'the signature verifies, with both secrets while a rotation lasts', run: () => signs(scene) },
+    { name: 'the headers of the destination arrive, and cannot replace the signed ones', run: () => sendsHeaders(scene) },
+    { name: 'an event for two destinations at one target reaches it twice', run: () => servesTwo(scene) },
+    { name: 'a replay arrives once more, and is marked', run: () => replays(scene) },
+    { name: 'what is sent during an outage arrives after it, once', run: () => outlastsOutage(scene) },
+    { name: 'the circuit of a target that is away opens', run: () => opensCircuit(scene) },
+    ...(scene.subject.freezeTarget ? [{ name: 'an attempt ends within its time-out when nothing answers', run: () => endsInTime(scene) }] : []),
+  ];
+}
+
+async function deliversAsIs(scene: DestinationScene): Promise<void> {
+  const id = await scene.send(await scene.destination(), PAYLOAD);
+  const [message] = await scene.arrived(id, 1);
+  assert.equal(message?.body.toString(), PAYLOAD);
+  assert.match(message?.headers['webhook-timestamp'] ?? '', /^\d{10}$/);
+  assert.equal(message?.headers['webhook-replayed'], undefined);
+  const { attempts } = await scene.delivered(id);
+  assert.equal(attempts.length, 1);
+  assert.equal((await scene.receivedOf(id)).length, 1);
+}
+
+async function signs(scene: DestinationScene): Promise<void> {
+  const [client, destination] = [await scene.client(), await scene.destination()];
+  const secretOf = async (): Promise<string> => (await client.expect(200, 'GET', `/v1/destinations/${destination}/secret`))['secret'] as string;
+  const before = await secretOf();
+  const [message] = await scene.arrived(await scene.send(destination), 1);
+  assert.ok(isSignedWith(before, message), 'The signature does not verify.');
+  await client.expect(200, 'POST', `/v1/destinations/${destination}/secret/rotate`, {});
+  const [next] = await scene.arrived(await scene.send(destination), 1);
+  assert.ok(isSignedWith(await secretOf(), next), 'The signature does not verify with the new secret.');
+  assert.ok(isSignedWith(before, next), 'The signature does not verify with the old secret, whose grace lasts.');
+}
+
+async function sendsHeaders(scene: DestinationScene): Promise<void> {
+  const id = await scene.send(await scene.destination({ headers: { 'x-conformance': 'is here' } }));
+  const [message] = await scene.arrived(id, 1);
+  assert.equal(message?.headers['x-conformance'], 'is here');
+  assert.equal(message?.headers['webhook-id'], id);
+}
+
+/** As two routes of one endpoint: a target that drops what it knows must not know a message by its id alone. */
+async function servesTwo(scene: DestinationScene): Promise<void> {
+  const [client, destinations] = [await scene.client(), [await scene.destination(), await scene.destination()]];
+  const { url } = await client.expect(201, 'POST', '/v1/endpoints', { slug: `conformance-${scene.subject.type}`, destinations });
+  const response = await fetch(url as string, { method: 'POST', headers: { 'content-type': 'application/json' }, body: PAYLOAD });
+  const { id } = (await response.json()) as { id: string };
+  const messages = await scene.arrived(id, 2);
+  assert.deepEqual(messages.map(({ body }) => body.toString()), [PAYLOAD, PAYLOAD]);
+  await scene.delivered(id);
+}
+
+async function replays(scene: DestinationScene): Promise<void> {
+  const id = await scene.send(await scene.destination());
+  await scene.delivered(id);
+  await (await scene.client()).expect(202, 'POST', `/v1/events/${id}/replay`);
+  const [first, again] = await scene.arrived(id, 2);
+  assert.equal(first?.headers['webhook-replayed'], undefined);
+  assert.equal(again?.headers['webhook-replayed'], 'true');
+  assert.deepEqual(again?.body, first?.body);
+}
+
+async function outlastsOutage(scene: DestinationScene): Promise<void> {
+  const destination = await scene.destination();
+  await scene.delivered(await scene.send(destination));
+  const id = await duringOutage(scene, async () => {
+    const sent = await scene.send(destination);
+    const [attempt] = (await scene.attempted(sent, 1)).attempts;
+    assert.notEqual(attempt?.status, 200);
+    return sent;
+  });
+  await scene.delivered(id);
+  assert.equal((await scene.receivedOf(id)).length, 1);
+}
+
+async function opensCircuit(scene: DestinationScene): Promise<void> {
+  const config = { circuit_breaker: { failure_threshold: OPENED_AFTER } };
+  const [client, destination] = [await scene.client(), await scene.destination({ config })];
+  const circuit = async (): Promise<string> =>
+    ((await client.expect(200, 'GET', `/v1/destinations/${destination}`))['circuit'] as { state: string }).state;
+  assert.equal(await circuit(), 'closed');
+  await duringOutage(scene, async () => {
+    await scene.send(destination);
+    await until(circuit, (state) => state === 'open');
+  });
+}
+
+async function endsInTime(scene: DestinationScene): Promise<void> {
+  const destination = await scene.destination({ timeout_ms: TIMEOUT_MS });
+  await scene.delivered(await scene.send(destination));
+  await scene.subject.freezeTarget?.();
+  let event: EventView;
+  let id: string;
+  try {
+    id = await scene.send(destination);
+    event = await scene.attempted(id, 1);
+  } finally {
+    await scene.subject.thawTarget?.();
+  }
+  const [attempt] = event.attempts;
+  assert.equal(attempt?.error, 'timeout');
+  // Twice as long is for a busy machine; what waits for the target itself waits for ever.
+  assert.ok(attempt.duration_ms >= TIMEOUT_MS * 0.9 && attempt.duration_ms < TIMEOUT_MS * 2, `It took ${attempt.duration_ms} ms.`);
+  await scene.delivered(id);
+}
+
+async function duringOutage<T>(scene: DestinationScene, work: () => Promise<T>): Promise<T> {
+  await scene.subject.stopTarget();
+  try {
+    return await work();
+  } finally {
+    await scene.subject.startTarget();
+  }
+}
+
+/** Standard Webhooks 1.0.0, written down here once more: a verifier that shares the signer's code would share its mistakes. */
+function isSignedWith(secret: string, message: ReceivedMessage | undefined): boolean {
+  if (message === undefined) return false;
+  const { headers, body } = message;
+  const hmac = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
+  const expected = hmac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(body).digest('base64');
+  return (headers['webhook-signature'] ?? '').split(' ').includes(`v1,${expected}`);
+}

@@ -1,0 +1,102 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Access } from './client.js';
+
+export interface PosthornOptions {
+  /** Packages or files, as in EXTENSIONS; files relative to the working directory. */
+  extensions?: readonly string[];
+  /** Adds to the environment or replaces it. With a DATABASE_URL that one is used, without one a PostgreSQL is started. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** A service that runs for a test. */
+export interface RunningPosthorn extends Access {
+  /** Of the first organization, in its environment `live`. */
+  apiKey: string;
+  /** The same of its environment `test`: another tenant. */
+  testApiKey: string;
+  /** SIGTERM; rejects when the end is not clean. What was made for it is removed. */
+  stop(): Promise<void>;
+  /** Everything that it wrote so far. */
+  logs(): string;
+}
+
+const START_MS_MAX = 60_000;
+const STOP_MS_MAX = 30_000;
+const MAIN = path.join(import.meta.dirname, '..', 'main.js');
+
+/**
+ * Starts Posthorn on a free port of loopback, with loopback open to deliveries, so that a test can be their target. Data
+ * are in a folder of its own, which is removed at the end. The database must be new: its keys are those of a first start.
+ */
+export async function startPosthorn({ extensions = [], env = {} }: PosthornOptions = {}): Promise<RunningPosthorn> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-'));
+  // As root, PostgreSQL runs as another user, who must be able to pass.
+  chmodSync(folder, 0o711);
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...environment(folder, extensions), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const said = (pattern: RegExp): string | undefined => pattern.exec(output)?.[1];
+  try {
+    await started(child, () => said(/(The keys are not shown again\.)/) !== undefined);
+  } catch (error) {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`${(error as Error).message} It wrote:\n${output}`);
+  }
+  return {
+    url: (said(/listening on (\S+)/) ?? '').replace('localhost', '127.0.0.1'),
+    apiKey: said(/Live admin key: (\S+)/) ?? '',
+    testApiKey: said(/Test admin key: (\S+)/) ?? '',
+    logs: () => output,
+    stop: () => stop(child, () => output).finally(() => rmSync(folder, { recursive: true, force: true })),
+  };
+}
+
+function environment(folder: string, extensions: readonly string[]): Record<string, string> {
+  return {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: folder,
+    MASTER_KEY: randomBytes(32).toString('base64'),
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+    EGRESS_ALLOW_HTTP: 'true',
+    LOG_LEVEL: 'warn',
+    EXTENSIONS: extensions.join(','),
+  };
+}
+
+function started(child: ChildProcess, isUp: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`Posthorn is not up after ${START_MS_MAX} ms.`)), START_MS_MAX);
+    const ended = (code: number | null): void => {
+      clearTimeout(late);
+      reject(new Error(`Posthorn ended with ${code}.`));
+    };
+    child.once('close', ended);
+    child.stdout?.on('data', () => {
+      if (!isUp()) return;
+      clearTimeout(late);
+      child.off('close', ended);
+      resolve();
+    });
+  });
+}
+
+async function stop(child: ChildProcess, output: () => string): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const gone = once(child, 'exit');
+    const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+    child.kill('SIGTERM');
+    await gone;
+    clearTimeout(late);
+  }
+  if (child.exitCode !== 0) throw new Error(`Posthorn ended with ${child.signalCode ?? child.exitCode}. It wrote:\n${output()}`);
+}

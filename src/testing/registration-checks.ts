@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { type Access, type Answer, Client } from './client.js';
+import type { ConformanceCheck } from './conformance-check.js';
+import type { DestinationScene } from './destination-scene.js';
+import type { DestinationDraft } from './destination-under-test.js';
+
+interface Refusal {
+  error: { message: string; details: { check?: string; fields?: { path: string }[] } };
+}
+
+/** How destinations of the type are made: checked, probed, and only then stored. */
+export function registrationChecks(scene: DestinationScene): ConformanceCheck[] {
+  const { subject } = scene;
+  return [
+    { name: 'a destination that can be reached is created, and is valid', run: () => creates(scene) },
+    { name: 'a key of config that nobody knows is refused', run: () => refuses(scene, withUnknownKey(subject.draft()), 'config.nobody_knows_this') },
+    ...subject.brokenDrafts.map(({ name, draft, path }) => ({ name: `refused: ${name}`, run: () => refuses(scene, draft, path) })),
+    { name: 'a target that cannot be reached is refused, and nothing is stored', run: () => refusesAfterProbe(scene, subject.unreachableDraft(), 'connectivity') },
+    ...(subject.refusedDraft ? [{ name: 'credentials that the target refuses are refused', run: () => refusesSignIn(scene) }] : []),
+    { name: 'credentials are never shown: not by the API, not in an error, not in the log', run: () => hidesCredentials(scene) },
+    { name: 'a private address is refused unless the operator opens it', run: () => refusesPrivate(scene) },
+  ];
+}
+
+async function creates(scene: DestinationScene): Promise<void> {
+  const client = await scene.client();
+  const made = await client.expect(201, 'POST', '/v1/destinations', scene.body());
+  assert.equal(made['validation'], 'valid');
+  const { checks } = await client.expect(200, 'POST', `/v1/destinations/${made['id'] as string}/validate`);
+  assert.deepEqual(checks, { schema: true, credentials: true, connectivity: true });
+}
+
+async function refuses(scene: DestinationScene, draft: DestinationDraft, path: string): Promise<void> {
+  const refusal = await refused(scene, draft);
+  assert.equal(refusal.details.check, 'schema', refusal.message);
+  const paths = refusal.details.fields?.map((field) => field.path) ?? [];
+  assert.ok(paths.includes(path), `The fault is at ${paths.join(', ')} instead of ${path}: ${refusal.message}`);
+}
+
+async function refusesAfterProbe(scene: DestinationScene, draft: DestinationDraft, check: string): Promise<void> {
+  const before = await listed(scene);
+  const refusal = await refused(scene, draft);
+  assert.equal(refusal.details.check, check, refusal.message);
+  assert.ok(refusal.message.length > 0);
+  assert.deepEqual(await listed(scene), before);
+}
+
+async function refusesSignIn(scene: DestinationScene): Promise<void> {
+  await refusesAfterProbe(scene, scene.subject.refusedDraft?.() ?? {}, 'credentials');
+}
+
+async function hidesCredentials(scene: DestinationScene): Promise<void> {
+  const client = await scene.client();
+  const answers: Answer[] = [await client.call('POST', '/v1/destinations', scene.body())];
+  const id = answers[0]?.json?.['id'] as string;
+  answers.push(await client.call('GET', `/v1/destinations/${id}`), await client.call('GET', '/v1/destinations?limit=100'));
+  const failing = [scene.subject.unreachableDraft(), scene.subject.refusedDraft?.() ?? {}];
+  for (const draft of failing) answers.push(await client.call('POST', '/v1/destinations', scene.body(draft)));
+  const secrets = [scene.subject.draft(), ...failing].flatMap(secretsOf);
+  const shown = [...answers.map(({ text }) => text), (await scene.service()).logs()].join('\n');
+  for (const secret of secrets) assert.ok(!shown.includes(secret), 'A credential is shown.');
+}
+
+/** In a service of its own, which has nothing open. */
+async function refusesPrivate(scene: DestinationScene): Promise<void> {
+  const connections = await scene.subject.connections?.();
+  const service = await scene.subject.start({ EGRESS_ALLOW_CIDRS: '' });
+  try {
+    const refusal = await refused(scene, scene.subject.draft(), service);
+    assert.match(refusal.message, /EGRESS_ALLOW_CIDRS/);
+    assert.equal(await scene.subject.connections?.(), connections);
+  } finally {
+    await service.stop();
+  }
+}
+
+async function refused(scene: DestinationScene, draft: DestinationDraft, service?: Access): Promise<Refusal['error']> {
+  const client = service ? new Client(service) : await scene.client();
+  return ((await client.expect(422, 'POST', '/v1/destinations', scene.body(draft))) as unknown as Refusal).error;
+}
+
+async function listed(scene: DestinationScene): Promise<unknown> {
+  return (await (await scene.client()).expect(200, 'GET', '/v1/destinations?limit=100'))['data'];
+}
+
+/** All credentials but names, which errors may well say. */
+function secretsOf({ credentials = {} }: DestinationDraft): string[] {
+  return Object.entries(credentials).flatMap(([key, value]) => (/user|name|id$/i.test(key) ? [] : value));
+}
+
+function withUnknownKey(draft: DestinationDraft): DestinationDraft {
+  return { ...draft, config: { ...draft.config, nobody_knows_this: true } };
+}

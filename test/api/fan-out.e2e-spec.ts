@@ -1,0 +1,290 @@
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import type { ReceivedRequest } from '../support/receiver.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
+import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
+import { until } from './polling.js';
+import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, TargetPath, Targets } from './scene.js';
+
+/** As long as the longest file of `npm test` may take on two cores that others use too. */
+const MANY_WITHIN_MS = 60_000;
+
+describe('a fan-out', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    [server, targets] = await Promise.all([startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startTargets()]);
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql?.close();
+    await server?.stop();
+    await targets?.close();
+  });
+
+  /** An endpoint at a target of its own. */
+  async function listener(application: string, fields: object = {}, target = targets.open()): Promise<{ id: string; secret: string; target: TargetPath }> {
+    const { id, secret } = await endpointAt(server, application, target.url, fields);
+    return { id, secret, target };
+  }
+
+  /** Which of the endpoints a message went to, by their positions. */
+  async function reached(listeners: readonly { id: string }[], messageId: string): Promise<number[]> {
+    const events = await eventsOf(server, messageId);
+    return events.map(({ endpoint }) => listeners.findIndex(({ id }) => id === endpoint)).sort();
+  }
+
+  it('202: the first send makes the application by its uid; an unknown app_ is 404, and what can be no uid 422', async () => {
+    const sent = await emit(server, 'made-by-a-send');
+
+    expect(sent).toEqual({ message_id: expect.stringMatching(/^msg_/), fanout: 0 });
+    expect((await server.api('GET', '/v1/app/made-by-a-send')).json).toMatchObject({ uid: 'made-by-a-send', name: 'made-by-a-send', endpoint_count: 0 });
+    const body = { event_type: 'a', payload: {} };
+    for (const unknown of ['app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'app_x']) expectRefusal(await server.api('POST', `/v1/app/${unknown}/event`, body), 404);
+    expectInvalid(await server.api('POST', '/v1/app/a%20b/event', body), 'schema', 'app');
+  });
+
+  it('twenty first sends at once make one application', async () => {
+    const sent = await Promise.all(Array.from({ length: 20 }, () => emit(server, 'made-at-once')));
+
+    expect(new Set(sent.map(({ message_id: id }) => id)).size).toBe(20);
+    expect(await sql.rows(`select from applications where uid = 'made-at-once'`)).toHaveLength(1);
+  });
+
+  it('goes to exact types, prefixes and those that want all, and to nobody else', async () => {
+    const application = await applicationOf(server);
+    const wanted = [['invoice.paid'], ['invoice.*'], [], ['user.*', 'invoice.paid'], ['invoice'], ['invoice.paid.*'], ['INVOICE.paid'], ['inv.*']];
+    const listeners = [];
+    for (const event_types of wanted) listeners.push(await listener(application, { event_types }));
+
+    for (const [eventType, whom] of [['invoice.paid', [0, 1, 2, 3]], ['invoice.paid.late', [1, 2, 5]], ['invoice', [2, 4]], ['other', [2]]] as const) {
+      const sent = await emit(server, application, { event_type: eventType });
+      expect([eventType, sent.fanout, await reached(listeners, sent.message_id)]).toEqual([eventType, whom.length, whom]);
+    }
+  });
+
+  it('with channels of its own an endpoint gets what names one of them; without any it gets everything', async () => {
+    const application = await applicationOf(server);
+    const listeners = [];
+    for (const channels of [[], ['one'], ['one', 'two'], ['three']]) listeners.push(await listener(application, { channels }));
+
+    for (const [channels, whom] of [[undefined, [0]], [[], [0]], [['one'], [0, 1, 2]], [['two', 'three'], [0, 2, 3]], [['ONE'], [0]]] as const) {
+      expect(await reached(listeners, (await emit(server, application, { channels })).message_id)).toEqual(whom);
+    }
+    expectInvalid(await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {}, channels: ['ok', 'not ok'] }), 'schema', 'channels.1');
+  });
+
+  it('filters look at the payload and the headers; over 128 KB none that asks for JSON matches, not even through a not', async () => {
+    const application = await applicationOf(server);
+    const filters = [
+      { path: '$.amount', op: 'gt', value: '100' }, { not: { path: '$.amount', op: 'gt', value: '100' } }, { type: 'header', name: 'x-tier', op: 'eq', value: 'gold' }, null,
+    ];
+    const listeners = [];
+    for (const filter of filters) listeners.push(await listener(application, { filter }));
+
+    for (const [fields, whom] of [
+      [{ payload: { amount: 101 } }, [0, 3]], [{ payload: { amount: 100 } }, [1, 3]], [{ payload: { amount: 200 }, headers: { 'X-Tier': 'gold' } }, [0, 2, 3]],
+      [{ payload: { amount: 200, text: 'x'.repeat(128 * 1024) } }, [3]],
+    ] as const) expect(await reached(listeners, (await emit(server, application, fields)).message_id)).toEqual(whom);
+  });
+
+  it('a change of who subscribes holds from the next event on, on every node', async () => {
+    const second = await startServer(server.env);
+    try {
+      const application = await applicationOf(server);
+      const { id } = await listener(application, { event_types: ['a'] });
+      expect((await emit(second, application, { event_type: 'a' })).fanout).toBe(1);
+
+      await server.api('PATCH', `/v1/app/${application}/endpoints/${id}`, { event_types: ['b'] });
+
+      expect((await emit(server, application, { event_type: 'a' })).fanout).toBe(0);
+      await until(() => emit(second, application, { event_type: 'b' }), ({ fanout }) => fanout === 1, WITHIN_MS);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  /** What official clients of both kinds make of a delivery. */
+  function verified({ headers, rawBody }: ReceivedRequest, secret: string): unknown[] {
+    const signed = Object.fromEntries(['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name] as string]));
+    return [new SvixWebhook(secret), new StandardWebhook(secret)].map((webhook) => webhook.verify(rawBody.toString(), signed));
+  }
+
+  it('every endpoint verifies its delivery with its own secret, and no other; the webhook-id is the message for all', async () => {
+    const application = await applicationOf(server);
+    const listeners = [await listener(application), await listener(application, { asymmetric: true }), await listener(application)];
+
+    const { message_id: message } = await emit(server, application, { payload: { a: 'ä' }, headers: { 'X-Tenant': '42' } });
+
+    for (const { target, secret } of listeners) {
+      const [post] = await target.arrived(1);
+      expect(post?.headers).toMatchObject({ 'webhook-id': message, 'x-tenant': '42', 'content-type': 'application/json' });
+      expect(verified(post as ReceivedRequest, secret)).toEqual([{ a: 'ä' }, { a: 'ä' }]);
+      for (const other of listeners.filter((each) => each.secret !== secret)) expect(() => verified(post as ReceivedRequest, other.secret)).toThrow();
+    }
+  });
+
+  it('after a rotation the receiver with the old secret and the one with the new both verify', async () => {
+    const application = await applicationOf(server);
+    const { id, secret, target } = await listener(application);
+
+    const { json } = await server.api('POST', `/v1/app/${application}/endpoints/${id}/secret/rotate`, { grace_seconds: 60 });
+    await emit(server, application);
+
+    const [post] = await target.arrived(1);
+    expect(json.secret).not.toBe(secret);
+    for (const each of [secret, json.secret as string]) expect(verified(post as ReceivedRequest, each)).toHaveLength(2);
+  });
+
+  it('delivers the payload in its very characters', async () => {
+    const application = await applicationOf(server);
+    const { target } = await listener(application);
+    const payload = '{ "b" : 12345678901234567890, "a":1.00, "a": "\\u00e4", "é": [ ] }';
+
+    expectStatus(await server.api('POST', `/v1/app/${application}/event`, `{"event_type":"a","payload":${payload},"channels":[]}`), 202);
+
+    expect((await target.arrived(1))[0]?.rawBody.toString()).toBe(payload);
+  });
+
+  it('GET /v1/events?message_id= lists exactly the fan-out, also by status and endpoint', async () => {
+    const application = await applicationOf(server);
+    const good = await Promise.all(Array.from({ length: 3 }, () => listener(application)));
+    const bad = await listener(application, { retry: { max_attempts: 1 } }, targets.open(() => ({ status: 500 })));
+    await emit(server, application);
+
+    const { message_id: message, fanout } = await emit(server, application);
+    await emit(server, application);
+    await until(() => eventsOf(server, message, '&status=retrying'), (events) => events.length === 0, WITHIN_MS);
+
+    expect(fanout).toBe(4);
+    expect(await reached([...good, bad], message)).toEqual([0, 1, 2, 3]);
+    expect((await eventsOf(server, message, '&status=delivered')).map(({ endpoint }) => endpoint).sort()).toEqual(good.map(({ id }) => id).sort());
+    expect(await eventsOf(server, message, '&status=dlq')).toEqual([expect.objectContaining({ endpoint: bad.id, message_id: message })]);
+    expect(await eventsOf(server, message, `&endpoint=${bad.id}`)).toHaveLength(1);
+  });
+
+  it('an event that nothing subscribes to is kept as one that is ignored, under the message\'s id', async () => {
+    const application = await applicationOf(server);
+    await listener(application, { event_types: ['something.else'] });
+
+    const { message_id: message, fanout } = await emit(server, application, { payload: { kept: true } });
+
+    expect(fanout).toBe(0);
+    expect(await eventsOf(server, message)).toEqual([expect.objectContaining({ id: message.replace('msg_', 'evt_'), status: 'ignored' })]);
+    expect((await server.api('GET', `/v1/events/${message}`)).json).toMatchObject({ status: 'ignored', payload: { kept: true }, deliveries: [], attempts: [] });
+  });
+
+  it('retries go to the endpoint that failed alone, with the same body and id', async () => {
+    const application = await applicationOf(server);
+    const good = await listener(application);
+    const bad = await listener(application, { retry: { schedule: [0, 0, 0] } }, targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 })));
+
+    const { message_id: message } = await emit(server, application);
+    await eventsIn(server, message, 2, 'delivered');
+
+    expect(good.target.posts()).toHaveLength(1);
+    const posts = bad.target.posts();
+    expect(posts.map(({ headers }) => headers['webhook-id'])).toEqual([message, message, message]);
+    expect(new Set(posts.map(({ rawBody }) => rawBody.toString()))).toEqual(new Set(['{"hello":"world"}']));
+  });
+
+  it('202: one event of a fan-out is replayed to its endpoint alone', async () => {
+    const application = await applicationOf(server);
+    const [first, second] = [await listener(application), await listener(application)];
+    const { message_id: message } = await emit(server, application);
+    const events = await eventsIn(server, message, 2, 'delivered');
+
+    expectStatus(await server.api('POST', `/v1/events/${events.find(({ endpoint }) => endpoint === first.id)?.id}/replay`), 202);
+
+    const posts = await first.target.arrived(2);
+    expect(posts[1]?.headers).toMatchObject({ 'webhook-id': message, 'webhook-replayed': 'true' });
+    expect(posts[1]?.rawBody.toString()).toBe('{"hello":"world"}');
+    await eventsIn(server, message, 2, 'delivered');
+    expect(second.target.posts()).toHaveLength(1);
+  });
+
+  it('goes to destinations of the registry too: over https, and to where consumers fetch it', async () => {
+    const target = targets.open();
+    const application = await applicationOf(server);
+    const https = await destinationAt(server, target.url);
+    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull' }), 201).json.id as string;
+    const ids: string[] = [];
+    for (const destination of [https, pull]) ids.push((await server.api('POST', `/v1/app/${application}/endpoints`, { destination })).json.id);
+
+    const { message_id: message } = await emit(server, application);
+    await eventsIn(server, message, 2, 'delivered');
+    const fetched = await until(() => server.api('GET', `/v1/pull/${pull}`), ({ json }) => json.data.length === 1, WITHIN_MS);
+
+    const [post] = await target.arrived(1);
+    expect(verified(post as ReceivedRequest, (await server.api('GET', `/v1/destinations/${https}/secret`)).json.secret)).toHaveLength(2);
+    expect(post?.headers['webhook-id']).toBe(message);
+    expect(fetched.json.data[0]).toMatchObject({ event_type: 'invoice.paid', payload: { hello: 'world' } });
+    expect(await reached(ids.map((id) => ({ id })), message)).toEqual([0, 1]);
+    for (const key of [https, pull, ...ids]) {
+      await until(() => server.api('GET', `/v1/metrics?key=${key}&window=1d`), ({ json }: ApiAnswer) => json.data.at(-1)?.delivered === 1, WITHIN_MS);
+    }
+  });
+
+  it('an endpoint with a URL counts what it got once', async () => {
+    const application = await applicationOf(server);
+    const { id } = await listener(application);
+    const { message_id: message } = await emit(server, application);
+    await eventsIn(server, message, 1, 'delivered');
+
+    const rollup = (): Promise<ApiAnswer['json']> => server.api('GET', `/v1/metrics?key=${id}&window=1d`).then(({ json }) => json.data.at(-1));
+    await until(rollup, ({ delivered }) => delivered > 0, WITHIN_MS);
+    await until(() => sql.rows('select from rollup_parts'), (parts) => parts.length === 0, WITHIN_MS);
+
+    expect(await rollup()).toMatchObject({ received: 1, delivered: 1, attempts: 1 });
+    expect((await server.api('GET', `/v1/events?endpoint=${id}`)).json.data).toHaveLength(1);
+  });
+
+  it('the detail of an event says whose it is, and shows the payload that all of them share', async () => {
+    const application = await applicationOf(server);
+    const { id } = await listener(application, { retry: PATIENT.retry }, targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 })));
+    const { message_id: message } = await emit(server, application, { headers: { 'x-a': 'b' } });
+    const [{ id: eventId }] = await until(() => eventsOf(server, message), (events) => events.length === 1, WITHIN_MS) as [{ id: string }];
+
+    const event = await eventAfter(server, eventId, 1);
+    await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [uuidOf(eventId)]);
+
+    expect(event).toMatchObject({ message_id: message, endpoint: id, payload: { hello: 'world' }, headers: { 'x-a': 'b' } });
+    await eventIn(server, eventId, 'delivered');
+  });
+
+  it('404: another environment does not know the application, nor the message', async () => {
+    const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+    const application = await applicationOf(server, { uid: 'both' });
+    await listener(application);
+    const { message_id: message } = await emit(server, application);
+
+    expectRefusal(await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a', payload: {} }, as(key)), 404);
+    const foreign = await server.api('POST', '/v1/app/both/event', { event_type: 'a', payload: {} }, as(key));
+    expect(foreign).toMatchObject({ status: 202, json: { fanout: 0 } });
+    expect((await server.api('GET', `/v1/events?message_id=${message}`, undefined, as(key))).json.data).toEqual([]);
+  });
+
+  it('a thousand endpoints get it, each once, all of them in one list', async () => {
+    const target = targets.open();
+    const application = await applicationOf(server);
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    for (let made = 0; made < 1_000; made += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => endpointAt(server, application, target.url, { secret })));
+    }
+
+    const { message_id: message, fanout } = await emit(server, application);
+    await target.arrived(1_000, MANY_WITHIN_MS);
+    const events = await eventsIn(server, message, 1_000, 'delivered', MANY_WITHIN_MS);
+
+    expect(fanout).toBe(1_000);
+    expect(new Set(events.map(({ endpoint }) => endpoint)).size).toBe(1_000);
+    expect(target.posts()).toHaveLength(1_000);
+    expect(verified(target.posts()[999] as ReceivedRequest, secret)).toHaveLength(2);
+  }, 180_000);
+});

@@ -1,0 +1,396 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { dataSource } from '../../src/data-source.js';
+import type { Config } from '../../src/kernel/config.js';
+import { Database } from '../../src/kernel/database.js';
+import type { Id } from '../../src/kernel/ids.js';
+import { BatchesStore } from '../../src/modules/system-events/batches.store.js';
+import type { Batch } from '../../src/modules/system-events/batches.store.js';
+import type { SystemEventType } from '../../src/modules/system-events/contract.js';
+import { SignalsStore } from '../../src/modules/system-events/signals.store.js';
+import { explain, recorder } from '../architecture/plans.js';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { until } from './polling.js';
+import { destinationAt, expectStatus, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+import { allTold, countOf, endWindows, listen } from './telling.js';
+
+const TYPE: SystemEventType = 'circuit.opened';
+const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-7000-8000-000000000002'] as const;
+
+/** Signals as if so many destinations had opened their circuits just now. */
+async function addSignals(sql: Sql, subjects: number, each: number): Promise<void> {
+  await sql.rows(`
+    insert into system_signals (environment_id, type, subject, details, count, first_at, last_at)
+    select (select min(id) from environments), '${TYPE}', lpad(to_hex(i % $1), 32, '0')::uuid,
+           jsonb_build_object('destination', 'dst_' || lpad((i % $1)::text, 26, '0'), 'name', 'One of many'), 1, now(), now()
+    from generate_series(0, $1::int * $2::int - 1) i`, [subjects, each]);
+}
+
+describe('signals in the database', () => {
+  let database: TestDatabase;
+  let sql: Sql;
+  let databases: Database[];
+
+  beforeEach(async () => {
+    database = await createDatabase();
+    sql = openSql({ databaseUrl: database.url });
+    databases = await Promise.all([1, 2, 3].map(async () => {
+      const source = await dataSource(database.url, 2).initialize();
+      return new Database(source, { databaseUrl: database.url } as Config);
+    }));
+  });
+
+  afterEach(async () => {
+    await Promise.all(databases.map((each) => each.close()));
+    await sql.close();
+    await database.drop();
+  });
+
+  const signalsOf = (): SignalsStore[] => databases.map((each) => new SignalsStore(each));
+  const batchesOf = (): BatchesStore[] => databases.map((each) => new BatchesStore(each));
+  const note = (store: SignalsStore, subject: Id = ONE, count = 1): Promise<void> =>
+    store.insert({ environmentId: 1, type: TYPE, subject, details: { name: subject }, count });
+  const batch = (id: Id, type: SystemEventType = TYPE): Batch => ({ environmentId: 1, type, id, destinationId: null, expiresOnDay: 20_000, failures: 0 });
+  const sums = async (): Promise<{ rows: number; count: number }> => (await sql.rows<{ rows: number; count: number }>(
+    'select count(*)::int as rows, coalesce(sum(count), 0)::int as count from system_signals'))[0] ?? { rows: 0, count: 0 };
+
+  it('are noted if and only if the transaction around them commits', async () => {
+    const [own] = databases as [Database];
+    const store = new SignalsStore(own);
+
+    await own.transaction(async () => {
+      await note(store);
+      await own.transaction(() => note(store));
+    });
+    const rolledBack = own.transaction(async () => {
+      await note(store);
+      throw new Error('No.');
+    });
+
+    await expect(rolledBack).rejects.toThrow('No.');
+    expect(await sums()).toEqual({ rows: 2, count: 2 });
+  });
+
+  it('three that fold at once, while others note and one takes a batch, lose no count and double none', async () => {
+    const [[noting, ...folding], [batches]] = [signalsOf() as [SignalsStore, ...SignalsStore[]], batchesOf() as [BatchesStore]];
+    const noteMany = async (subject: Id): Promise<void> => {
+      for (let i = 0; i < 300; i += 1) await note(noting, subject, 3);
+    };
+    const foldMany = async (store: SignalsStore): Promise<void> => {
+      for (let i = 0; i < 60; i += 1) await store.fold();
+    };
+    const take = async (): Promise<void> => {
+      await until(() => batches.ready(), (ready) => ready.length > 0);
+      await batches.begin(batch(ONE));
+    };
+
+    await Promise.all([noteMany(ONE), noteMany(OTHER), ...folding.map(foldMany), take()]);
+    while ((await noting.fold()) > 0);
+
+    const after = await sums();
+    expect(after.count).toBe(1_800);
+    expect(after.rows).toBeLessThan(600);
+  });
+
+  it('folded, are one a subject, with the sum, both ends of the time, and what was said last', async () => {
+    const [store] = signalsOf() as [SignalsStore];
+    for (const count of [1, 2, 3]) await store.insert({ environmentId: 1, type: TYPE, subject: ONE, details: { said: count }, count });
+    await store.insert({ environmentId: 2, type: TYPE, subject: ONE, details: {} });
+    await store.insert({ environmentId: 1, type: 'circuit.closed', subject: ONE, details: {} });
+    const [span] = await sql.rows('select min(first_at) as first_at, max(last_at) as last_at from system_signals where environment_id = 1 and type = $1', [TYPE]);
+
+    expect(await store.fold()).toBe(3);
+
+    const rows = await sql.rows('select details, count::int, first_at, last_at from system_signals order by id desc');
+    expect(rows).toHaveLength(3);
+    expect(rows[0]).toEqual({ details: { said: 3 }, count: 6, ...span });
+    expect(await store.fold()).toBe(0);
+  });
+
+  it('of a type are one batch at a time, which one of many takes, and the next one a minute later', async () => {
+    const [store] = signalsOf() as [SignalsStore];
+    const stores = batchesOf();
+    await note(store);
+    const begun = await Promise.all(stores.map((each, i) => each.begin(batch(`019a9f65-0000-7000-8000-0000000000a${i}`))));
+    await note(store, OTHER);
+
+    expect(begun.filter(Boolean)).toHaveLength(1);
+    const [winner, loser] = [begun.indexOf(true), begun.indexOf(false)];
+    const taken = batch(`019a9f65-0000-7000-8000-0000000000a${winner}`);
+    expect((await stores[0]?.read(taken, null, 10))?.map(({ subject }) => subject)).toEqual([ONE]);
+    expect(await stores[0]?.read(batch(`019a9f65-0000-7000-8000-0000000000a${loser}`), null, 10)).toEqual([]);
+    await stores[0]?.end(taken);
+    expect(await stores[0]?.ready()).toEqual([]);
+    await sql.rows(`update system_tellings set opened_at = now() - interval '59 seconds'`);
+    expect(await stores[0]?.ready()).toEqual([]);
+    await sql.rows(`update system_tellings set opened_at = now() - interval '61 seconds'`);
+    expect(await stores[0]?.ready()).toEqual([{ environmentId: 1, type: TYPE }]);
+  });
+
+  it('that a dead process took are another one\'s once its lease is over, and not before', async () => {
+    const [[store], [first, second]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore, BatchesStore]];
+    await note(store);
+    await first.begin(batch(OTHER));
+
+    expect(await second.claim()).toEqual([]);
+    await sql.rows(`update system_tellings set claimed_until = now() - interval '1 second'`);
+
+    expect(await second.claim()).toEqual([batch(OTHER)]);
+    expect(await first.claim()).toEqual([]);
+  });
+
+  it('an empty batch does not make the next signal wait', async () => {
+    const [[store], [batches]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore]];
+    await batches.begin(batch(ONE));
+    await batches.end(batch(ONE));
+
+    await note(store);
+
+    expect(await batches.ready()).toEqual([{ environmentId: 1, type: TYPE }]);
+  });
+
+  it('shows a hundred subjects, and counts them all', async () => {
+    const [[store], [batches]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore]];
+    await sql.rows(`
+      insert into system_signals (environment_id, type, subject, details, count, first_at, last_at)
+      select 1, '${TYPE}', lpad(to_hex(i), 32, '0')::uuid, '{}', i, now(), now() from generate_series(1, 250) i`);
+    await note(store, OTHER, 1_000);
+    await batches.begin(batch(ONE));
+
+    const [all, but] = [await batches.read(batch(ONE), null, 100), await batches.read(batch(ONE), OTHER, 100)];
+
+    expect([all.length, all[0]?.subject, all[0]?.total, all[0]?.subjects]).toEqual([100, OTHER, 1_000 + 250 * 251 / 2, 251]);
+    expect([but.length, but[0]?.count, but[0]?.total, but[0]?.subjects]).toEqual([100, 250, 250 * 251 / 2, 250]);
+  });
+
+  it.each<[string, (signals: SignalsStore, batches: BatchesStore) => Promise<unknown>, string[]]>([
+    ['unknown', (signals) => signals.unknown(), ['system_signals_unknown_idx']],
+    ['describe', (signals) => signals.describe(1, new Map([[ONE, {}]])), ['system_signals_unknown_idx']],
+    ['drop', (signals) => signals.drop(1, [ONE]), ['system_signals_unknown_idx']],
+    ['ready', (_signals, batches) => batches.ready(), ['system_signals_waiting_idx']],
+    ['read', (_signals, batches) => batches.read(batch(ONE), null, 100), ['system_signals_batch_idx']],
+    ['end', (_signals, batches) => batches.end(batch(ONE)), ['system_signals_batch_idx']],
+  ])('%s: by the indexes that its comment promises', async (_what, ask, indexes) => {
+    await sql.rows(`
+      insert into system_signals (environment_id, type, subject, details, count, first_at, last_at, batch)
+      select i % 3, 'circuit.opened', gen_random_uuid(), case when i % 50 > 0 then '{}'::jsonb end, 1, now(), now(), case when i % 2 = 0 and i % 50 > 0 then gen_random_uuid() end
+      from generate_series(1, 30000) i`);
+    await sql.rows(`insert into system_tellings select i, '${TYPE}', now(), null, null, null, null, 0 from generate_series(1, 3000) i`);
+    await sql.rows('vacuum analyze system_signals');
+    await sql.rows('analyze system_tellings');
+    const { database: recording, recorded } = recorder();
+    await ask(new SignalsStore(recording), new BatchesStore(recording));
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+    const client = await pool.connect();
+    try {
+      const plan = await explain(client, recorded[0] as (typeof recorded)[number], 'custom');
+
+      expect(plan.indexes).toEqual(expect.arrayContaining(indexes));
+      expect(plan.scanned.filter((table) => table !== 'system_tellings')).toEqual([]);
+    } finally {
+      client.release();
+      await pool.end();
+    }
+  });
+});
+
+describe('telling', () => {
+  const running: PosthornServer[] = [];
+  let targets: Targets;
+  let sql: Sql;
+  let server: PosthornServer;
+
+  /** The first one has the database; it is stopped last. */
+  const start = async (env: Record<string, string> = {}): Promise<PosthornServer> => {
+    const first = running[0];
+    const started = await startServer(first ? { ...first.env, DATABASE_URL: first.databaseUrl, ...env } : env);
+    running.push(started);
+    return started;
+  };
+
+  beforeEach(async () => {
+    targets = await startTargets();
+  });
+
+  afterEach(async () => {
+    await sql?.close();
+    for (const each of running.splice(0).reverse()) await each.stop().catch(() => undefined);
+    await targets.close();
+  });
+
+  const begin = async (env: Record<string, string> = {}): Promise<void> => {
+    server = await start(env);
+    sql = openSql(server);
+  };
+
+  it('a storm of 300 dead letters and 25 opened circuits is a few events whose counts sum up exactly', async () => {
+    await begin();
+    const ear = await listen(server, targets);
+    const broken = targets.open(() => ({ status: 500 }));
+    const once = { ...PATIENT, retry: { max_attempts: 1 } };
+    const dead = await Promise.all(Array.from({ length: 20 }, () => destinationAt(server, broken.url, once)));
+    const open = await Promise.all(Array.from({ length: 25 }, () =>
+      destinationAt(server, broken.url, { retry: { schedule: [0, 36_000] }, config: { circuit_breaker: { failure_threshold: 1 } } })));
+
+    await Promise.all([...dead.map((id) => sendMany(server, id, 15)), ...open.map((id) => sendMany(server, id, 2))]);
+    const dlq = `select count(*)::int as n from deliveries where status = 'dlq'`;
+    await until(() => sql.rows<{ n: number }>(dlq), ([row]) => row?.n === 300, WITHIN_MS);
+    await until(() => sql.rows(`select from circuits where state = 'open'`), (rows) => rows.length === 25, WITHIN_MS);
+    await until(() => sql.rows('select from rollup_parts'), (rows) => rows.length === 0, WITHIN_MS);
+    await ear.hears('event.dead_lettered');
+    await endWindows(sql);
+
+    const letters = await ear.hears('event.dead_lettered', (told) => countOf(told) >= 300);
+    const circuits = await ear.hears('circuit.opened', (told) => countOf(told) >= 25);
+    expect([countOf(letters), countOf(circuits)]).toEqual([300, 25]);
+    expect(letters.length).toBeLessThanOrEqual(2);
+    expect(circuits.length).toBeLessThanOrEqual(2);
+    const perTarget = new Map<string, number>();
+    for (const item of letters.flatMap(({ data }) => data.items)) {
+      perTarget.set(item['destination'] as string, (perTarget.get(item['destination'] as string) ?? 0) + (item['count'] as number));
+    }
+    expect(perTarget).toEqual(new Map(dead.map((id) => [id, 15])));
+  }, 90_000);
+
+  it('20,000 destinations at once are one event, which shows a hundred of them', async () => {
+    await begin({ ROLE: 'api' });
+    const ear = await listen(server, targets);
+    await addSignals(sql, 20_000, 1);
+
+    await start({ ROLE: 'worker' });
+
+    const [told] = await ear.hears(TYPE, undefined, 60_000);
+    expect(told?.data).toMatchObject({ count: 20_000, items_truncated: true });
+    expect(told?.data.items).toHaveLength(100);
+    await allTold(sql);
+    expect(ear.heard(TYPE)).toHaveLength(1);
+  }, 90_000);
+
+  it('two workers tell everything once', async () => {
+    await begin({ ROLE: 'api' });
+    const ear = await listen(server, targets);
+    await Promise.all([start({ ROLE: 'worker' }), start({ ROLE: 'worker' })]);
+
+    for (let round = 1; round <= 5; round += 1) {
+      await addSignals(sql, 10, 7);
+      await allTold(sql);
+      await ear.hears(TYPE, (told) => countOf(told) >= round * 70);
+    }
+
+    expect(countOf(ear.heard(TYPE))).toBe(350);
+  }, 90_000);
+
+  it.each([
+    ['before the event was accepted', 1],
+    ['after the event was accepted', 2],
+  ])('a process that died %s: another one tells it once', async (_when, times) => {
+    await begin({ ROLE: 'api' });
+    const ear = await listen(server, targets);
+    await sql.rows(`insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`);
+    await start({ ROLE: 'worker' });
+    // The second time the batch is there again, as if it had not been deleted behind the first.
+    for (let i = 0; i < times; i += 1) {
+      await addSignals(sql, 3, 2);
+      await sql.rows(`
+        with marked as (update system_signals set batch = $1)
+        update system_tellings set batch = $1, destination_id = $2, expires_on = current_date + 30, claimed_until = now()`,
+      [ONE, uuidOf(ear.destination)]);
+      await until(() => sql.rows('select from system_signals'), (rows) => rows.length === 0, WITHIN_MS);
+    }
+
+    expect((await ear.hears(TYPE)).map(({ data }) => data.count)).toEqual([6]);
+    const events = await sql.rows<{ id: string }>('select id from events where event_type = $1', [TYPE]);
+    expect(events.map(({ id }) => id)).toEqual([ONE]);
+  }, 60_000);
+
+  it('killed with kill -9 again and again: every event comes once, and every signal is in one', async () => {
+    await begin({ ROLE: 'api' });
+    const ear = await listen(server, targets);
+    let noted = 0;
+    for (let kill = 0; kill < 4; kill += 1) {
+      const worker = await start({ ROLE: 'worker' });
+      await addSignals(sql, 50, 20);
+      noted += 1_000;
+      await endWindows(sql);
+      await until(() => sql.rows('select from system_tellings where batch is not null or opened_at > now() - interval \'30 minutes\''), (rows) => rows.length > 0, WITHIN_MS);
+      running.pop();
+      await worker.kill('SIGKILL');
+      await sql.rows('update system_tellings set claimed_until = now() where batch is not null');
+    }
+    await start({ ROLE: 'worker' });
+
+    await allTold(sql);
+    const ids = async (): Promise<Set<unknown>> => new Set(ear.target.posts().map(({ headers }) => headers['webhook-id']));
+    const events = await sql.rows('select id from events where event_type = $1', [TYPE]);
+    await until(ids, (known) => known.size === events.length, 40_000);
+    const once = new Map(ear.target.posts().map((post) => [post.headers['webhook-id'], JSON.parse(post.rawBody.toString()) as { data: { count: number } }]));
+    expect([...once.values()].reduce((sum, { data }) => sum + data.count, 0)).toBe(noted);
+  }, 120_000);
+
+  it('reaches listeners of extensions, with and without a destination, and calls them again when they fail', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-listener-'));
+    const root = path.resolve(import.meta.dirname, '..', '..');
+    mkdirSync(path.join(folder, 'node_modules', '@nestjs'), { recursive: true });
+    symlinkSync(root, path.join(folder, 'node_modules', 'posthorn'));
+    symlinkSync(path.join(root, 'node_modules', '@nestjs', 'common'), path.join(folder, 'node_modules', '@nestjs', 'common'));
+    const file = path.join(folder, 'index.mjs');
+    writeFileSync(file, LISTENER);
+    const told = targets.open((_post, index) => ({ status: index < 2 ? 500 : 200 }));
+    try {
+      await begin({ EXTENSIONS: file, LISTENER_URL: told.url });
+      const destination = await destinationAt(server, targets.open().url, { name: 'Orders' });
+
+      expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
+
+      const posts = await told.arrived(3);
+      await until(() => sql.rows('select from system_signals'), (rows) => rows.length === 0, WITHIN_MS);
+      const events = posts.map(({ rawBody }) => JSON.parse(rawBody.toString()) as object);
+      expect(events).toEqual(Array(3).fill(events[0]));
+      expect(events[0]).toMatchObject({
+        type: 'destination.disabled', environmentId: expect.any(Number), id: expect.any(String), timestamp: expect.any(String),
+        data: { count: 1, items: [{ destination, name: 'Orders', by: 'api', count: 1 }], items_truncated: false },
+      });
+      expect(await sql.rows(`select from events where event_type = 'destination.disabled'`)).toEqual([]);
+      expect(told.posts()).toHaveLength(3);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 60_000);
+
+  it('does not happen in a process that is api only', async () => {
+    await begin({ ROLE: 'api' });
+    const ear = await listen(server, targets);
+    await addSignals(sql, 1, 1);
+    const worker = await start({ ROLE: 'worker' });
+    await ear.hears(TYPE);
+
+    const count = async ({ url }: PosthornServer): Promise<string | undefined> =>
+      /^posthorn_system_events_told_total\{type="circuit.opened"\} (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+    expect([await count(server), await count(worker)]).toEqual([undefined, '1']);
+  }, 60_000);
+});
+
+/** An extension as its author might write it without TypeScript. */
+const LISTENER = `
+import { Inject, Module } from '@nestjs/common';
+import { SystemEvents } from 'posthorn';
+
+class Listening {
+  constructor(events) {
+    events.on('destination.disabled', async (event) => {
+      const { ok } = await fetch(process.env.LISTENER_URL, { method: 'POST', body: JSON.stringify(event) });
+      if (!ok) throw new Error('Not now.');
+    });
+  }
+}
+Inject(SystemEvents)(Listening, undefined, 0);
+
+export default class ListenerExtension {}
+Module({ providers: [Listening] })(ListenerExtension);
+`;

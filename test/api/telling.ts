@@ -1,0 +1,85 @@
+import Ajv2020 from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { Webhook } from 'standardwebhooks';
+import type { ReceivedRequest } from '../support/receiver.js';
+import type { PosthornServer } from '../support/server.js';
+import { until } from './polling.js';
+import { destinationAt, expectStatus, WITHIN_MS } from './scene.js';
+import type { Sql, TargetPath, Targets } from './scene.js';
+
+/** A payload of the service's own. */
+export interface Told {
+  type: string;
+  timestamp: string;
+  data: {
+    count: number;
+    first_at: string;
+    last_at: string;
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+    items: Record<string, any>[];
+    items_truncated: boolean;
+  };
+}
+
+/** Where the service's own events of one environment go. */
+export interface Ear {
+  destination: string;
+  target: TargetPath;
+  /** What has come so far of a type: each verified by its signature and its schema. */
+  heard(type: string): Told[];
+  /** The same, as soon as it is enough. */
+  hears(type: string, isEnough?: (told: Told[]) => boolean, withinMs?: number): Promise<Told[]>;
+}
+
+/** Names a new destination as the one for the service's own events. */
+export async function listen(server: PosthornServer, targets: Targets): Promise<Ear> {
+  const target = targets.open();
+  const destination = await destinationAt(server, target.url, { name: 'Ops' });
+  expectStatus(await server.api('PATCH', '/v1/org', { system_destination: destination }), 200);
+  const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json as { secret: string };
+  const check = await checkOf(server);
+  const heard = (type: string): Told[] => target.posts().map((post) => verified(post, secret, check)).filter((told) => told.type === type);
+  return {
+    destination,
+    target,
+    heard,
+    hears: (type, isEnough = (told) => told.length > 0, withinMs = WITHIN_MS) => until(async () => heard(type), isEnough, withinMs),
+  };
+}
+
+/** How often it happened, over all that was told. */
+export const countOf = (told: readonly Told[]): number => told.reduce((sum, { data }) => sum + data.count, 0);
+
+/** From now on the next signal of every type goes out at once. */
+export async function endWindows(sql: Sql): Promise<void> {
+  await sql.rows(`update system_tellings set opened_at = opened_at - interval '1 hour'`);
+}
+
+/** As soon as nothing waits to be told or to be found out any more; without waiting for windows. */
+export async function allTold(sql: Sql): Promise<void> {
+  const waiting = async (): Promise<unknown[]> => {
+    await endWindows(sql);
+    return sql.rows('select from system_signals');
+  };
+  await until(waiting, (rows) => rows.length === 0, WITHIN_MS);
+}
+
+function verified({ headers, rawBody }: ReceivedRequest, secret: string, check: (told: Told) => void): Told {
+  const told = new Webhook(secret).verify(rawBody.toString(), headers as Record<string, string>) as Told;
+  check(told);
+  return told;
+}
+
+/** Against the schemas that the service itself gives out. */
+async function checkOf(server: PosthornServer): Promise<(told: Told) => void> {
+  const { data } = expectStatus(await server.api('GET', '/v1/system-events'), 200).json;
+  const ajv = new Ajv2020.Ajv2020({ allErrors: true, strictRequired: false });
+  addFormats.default(ajv);
+  const schemas = new Map((data as { type: string; schema: object }[]).map(({ type, schema }) => [type, ajv.compile(schema)]));
+  return (told) => {
+    const validate = schemas.get(told.type);
+    if (!validate) throw new Error(`${told.type} is not in the catalogue.`);
+    if (!validate(told.data)) throw new Error(`${told.type} breaks its schema: ${JSON.stringify(validate.errors)} ${JSON.stringify(told.data)}`);
+    if (Object.keys(told).join() !== 'type,timestamp,data') throw new Error(`${told.type} is no Standard Webhooks payload.`);
+  };
+}

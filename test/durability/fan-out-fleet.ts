@@ -1,0 +1,146 @@
+import { KINDS, type Kind } from './payload.js';
+import type { Seeded } from './random.js';
+import { RETRY, type Scene } from './scene.js';
+
+/** What subscriptions look at of an emission. */
+export interface Traits {
+  eventType: string;
+  channels: readonly string[];
+  kind: Kind;
+  isGold: boolean;
+}
+
+/** A subscription as it is registered, and the test's own word for what it takes. */
+export interface Subscription {
+  settings: object;
+  takes: (traits: Traits) => boolean;
+  /** A path of the receiver for this endpoint alone, a destination of the registry, or the feed that is pulled from. */
+  goesTo: 'path' | 'registry' | 'feed';
+}
+
+/** An endpoint, and where what it gets is seen. */
+export interface Listener {
+  /** `ep_…` */
+  endpoint: string;
+  /** The receiver's path, or `feed`. */
+  place: string;
+  isPulled: boolean;
+  takes: Subscription['takes'];
+}
+
+/** An application as senders call it: by its id or its uid. */
+export interface Application {
+  reference: string;
+  listeners: readonly Listener[];
+}
+
+export const FEED = 'feed';
+const TYPES = ['invoice.paid', 'invoice.paid.late', 'invoice', 'user.created'] as const;
+const CHANNELS = [[], [], ['north'], ['south', 'east'], ['north', 'west']] as const;
+const GOLD_SHARE = 0.3;
+const AT_ONCE = 8;
+
+const onPath = (settings: object, takes: Subscription['takes']): Subscription => ({ settings, takes, goesTo: 'path' });
+const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
+const ONLY_GOLD = { type: 'header', name: 'x-tier', op: 'eq', value: 'gold' };
+
+/** Every way of subscribing, and every kind of place. */
+export const SUBSCRIPTIONS: readonly Subscription[] = [
+  onPath({}, () => true),
+  onPath({ event_types: ['invoice.paid'] }, ({ eventType }) => eventType === 'invoice.paid'),
+  onPath({ event_types: ['invoice.*'] }, ({ eventType }) => eventType.startsWith('invoice.')),
+  { settings: {}, takes: () => true, goesTo: 'registry' },
+  onPath({ channels: ['north'] }, ({ channels }) => channels.includes('north')),
+  onPath({ filter: ONLY_B }, ({ kind }) => kind === 'b'),
+  onPath({ event_types: ['user.*', 'invoice'] }, ({ eventType }) => eventType === 'invoice' || eventType.startsWith('user.')),
+  { settings: { event_types: ['invoice.*'] }, takes: ({ eventType }) => eventType.startsWith('invoice.'), goesTo: 'feed' },
+  onPath({ filter: { not: ONLY_B } }, ({ kind }) => kind !== 'b'),
+  onPath({ channels: ['south', 'north'] }, ({ channels }) => channels.includes('south') || channels.includes('north')),
+  onPath({ filter: ONLY_GOLD }, ({ isGold }) => isGold),
+  onPath(
+    { event_types: ['invoice.paid'], channels: ['east', 'west'], filter: ONLY_GOLD },
+    ({ eventType, channels, isGold }) => eventType === 'invoice.paid' && (channels.includes('east') || channels.includes('west')) && isGold,
+  ),
+];
+
+/** Applications with 1, 2, … 12 endpoints and so on again, each with another choice of the subscriptions. */
+export function customers(count: number): Subscription[][] {
+  const all = SUBSCRIPTIONS.length;
+  const at = (i: number): Subscription => SUBSCRIPTIONS[i % all] as Subscription;
+  return Array.from({ length: count }, (_, a) => Array.from({ length: 1 + (a % all) }, (_each, i) => at(a + Math.floor(a / all) + i)));
+}
+
+/** How many paths of its own the receiver needs for them. */
+export function pathsOf(applications: readonly (readonly Subscription[])[]): number {
+  return applications.flat().filter(({ goesTo }) => goesTo === 'path').length;
+}
+
+/** Places of the first endpoint of each application that has a path of its own, counted from `first`. */
+export function firstPathsOf(applications: readonly (readonly Subscription[])[], first: number): number[] {
+  let next = first;
+  return applications.flatMap((subscriptions) => {
+    const own = subscriptions.filter(({ goesTo }) => goesTo === 'path').length;
+    next += own;
+    return own === 0 ? [] : [next - own];
+  });
+}
+
+/** What the seed makes of the next emission. */
+export function traitsOf(n: number, random: Seeded): Traits {
+  return {
+    eventType: random.pick(TYPES), channels: random.pick<readonly string[]>(CHANNELS), kind: KINDS[n % KINDS.length] as Kind, isGold: random.next() < GOLD_SHARE,
+  };
+}
+
+/** Applications with their endpoints at the scene's receiver, in its registry, and at one feed. */
+export class Fleet {
+  private constructor(
+    readonly applications: readonly Application[],
+    /** The destination to pull from. */
+    readonly feed: string,
+  ) {}
+
+  /** Made by the process named `api`, which must be up. The receiver must have the paths for it. */
+  static async open(scene: Scene, api: string, wanted: readonly (readonly Subscription[])[]): Promise<Fleet> {
+    const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as { id: string };
+    let path = scene.destinations.length;
+    const orders = wanted.map((subscriptions, a) => ({
+      a, places: subscriptions.map((subscription) => placeFor(subscription, a % scene.destinations.length, () => path++)),
+    }));
+    const applications: Application[] = [];
+    const lane = async (): Promise<void> => {
+      for (let order = orders.shift(); order; order = orders.shift()) {
+        applications[order.a] = await openApplication(scene, api, { ...order, feed });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    return new Fleet(applications, feed);
+  }
+}
+
+/** A subscription with the number of its path or destination; null for the feed. */
+interface Placed {
+  subscription: Subscription;
+  number: number | null;
+}
+
+function placeFor(subscription: Subscription, registered: number, ownPath: () => number): Placed {
+  const number = { path: ownPath, registry: () => registered, feed: () => null }[subscription.goesTo]();
+  return { subscription, number };
+}
+
+async function openApplication(scene: Scene, api: string, { a, places, feed }: { a: number; places: readonly Placed[]; feed: string }): Promise<Application> {
+  const uid = `customer-${a}-${feed.slice(-8)}`;
+  const { id } = (await scene.call(api, 'POST', '/v1/app', { uid, name: uid })) as { id: string };
+  const listeners: Listener[] = [];
+  for (const { subscription: { settings, takes, goesTo }, number } of places) {
+    const target = {
+      path: { url: scene.receiver.url(number ?? 0), secret: scene.receiver.secrets[number ?? 0], retry: RETRY },
+      registry: { destination: scene.destinations[number ?? 0] },
+      feed: { destination: feed },
+    }[goesTo];
+    const endpoint = (await scene.call(api, 'POST', `/v1/app/${id}/endpoints`, { ...target, ...settings })) as { id: string };
+    listeners.push({ endpoint: endpoint.id, place: number === null ? FEED : String(number), isPulled: number === null, takes });
+  }
+  return { reference: a % 2 === 0 ? uid : id, listeners };
+}

@@ -1,0 +1,77 @@
+import { Consumer } from './consumer.js';
+import type { Disruption, Outage } from './checker.js';
+import { checkFanOuts, type FanOutReport } from './fan-out-check.js';
+import { Emitter } from './fan-out-emitter.js';
+import { FEED, type Fleet } from './fan-out-fleet.js';
+import { listedEvents, storedMessages, type ListedEvent } from './fan-out-ledger.js';
+import { eventually } from './processes.js';
+import type { Scene } from './scene.js';
+
+/** What a run knows besides its emitter. */
+export interface RunOptions {
+  scene: Scene;
+  databaseUrl: string;
+  fleet: Fleet;
+  /** Names of the processes that are called. */
+  apis: readonly string[];
+  seed: number;
+}
+
+const EMPTY_MS_MAX = 60_000;
+
+/** An emitter, the consumer of the feed, and how what came of them is looked at. */
+export class Run {
+  readonly emitter: Emitter;
+  readonly consumer: Consumer;
+  /** As the API listed the events of each message when the report was made. */
+  listed: ReadonlyMap<string, readonly ListedEvent[]> = new Map();
+
+  constructor(
+    private readonly options: RunOptions,
+    lanes: number,
+  ) {
+    const { scene, apis, fleet, seed } = options;
+    const urls = apis.map((name) => scene.member(name).url);
+    this.emitter = new Emitter({ urls, apiKey: scene.apiKey, fleet, seed, lanes });
+    this.consumer = new Consumer({ urls, apiKey: scene.apiKey, feed: fleet.feed, place: FEED, seed });
+  }
+
+  start(): void {
+    this.emitter.start();
+    this.consumer.start();
+  }
+
+  /** Until so many are accepted, or something is refused; then no more begin. */
+  async emitted(count: number): Promise<void> {
+    await Promise.race([this.emitter.reached(count), this.emitter.ended()]);
+    await this.emitter.stop();
+  }
+
+  /**
+   * Whether the service has nothing to deliver any more and the consumer found nothing several times: an API that was
+   * just killed may have held back what was offered last.
+   */
+  async settled(): Promise<boolean> {
+    const isSettled = await this.options.scene.settled();
+    this.consumer.emptyInARow = 0;
+    const isEmpty = await eventually(() => this.consumer.emptyInARow >= 2, EMPTY_MS_MAX);
+    await this.consumer.stop();
+    return isSettled && isEmpty;
+  }
+
+  /** The report over everything so far; the first of the processes must be up. */
+  async report(disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<FanOutReport> {
+    const { scene, databaseUrl, apis: [api = ''] } = this.options;
+    const stored = await storedMessages(databaseUrl);
+    this.listed = await listedEvents(scene, api, stored);
+    const received = await scene.receiver.record();
+    const visits = [...received.map((arrival) => ({ ...arrival, place: String(arrival.destination) })), ...this.consumer.visits];
+    return checkFanOuts({ emissions: this.emitter.sent, visits, stored, listed: this.listed, disruptions, outages });
+  }
+
+  /** For the end of a test that may have failed. */
+  async abandon(): Promise<void> {
+    this.emitter.abandon();
+    await this.consumer.stop();
+  }
+}

@@ -1,0 +1,76 @@
+import { brokenFanOuts, fanOutSummary, type FanOutReport } from './fan-out-check.js';
+import { customers, firstPathsOf, Fleet, pathsOf } from './fan-out-fleet.js';
+import { Run } from './fan-out-run.js';
+import { disrupt, plan } from './faults.js';
+import { runSeed, setting } from './random.js';
+import { DESTINATIONS, Scene } from './scene.js';
+import { KillablePostgres } from './storage.js';
+
+/* A soak sets more of both, as in kills.e2e-spec.ts. */
+const KILLS = setting('DURABILITY_KILLS', 20);
+const MESSAGES = setting('DURABILITY_MESSAGES', 3_000);
+/** With 1 to 12 endpoints each, three times. */
+const APPLICATIONS = customers(36);
+const LANES = 16;
+const TIME_MS_MAX = 240_000 + KILLS * 5_000 + MESSAGES * 20;
+
+describe('kill -9 while events are fanned out', () => {
+  const seed = runSeed();
+  let postgres: KillablePostgres;
+  let scene: Scene;
+  let run: Run;
+
+  beforeAll(async () => {
+    postgres = await KillablePostgres.start();
+    scene = await Scene.open({
+      seed,
+      databaseUrl: postgres.url,
+      processes: { api: { ROLE: 'api' }, all: { ROLE: 'all' }, worker: { ROLE: 'worker' } },
+      paths: pathsOf(APPLICATIONS),
+      flaky: firstPathsOf(APPLICATIONS, DESTINATIONS),
+    });
+    const fleet = await Fleet.open(scene, 'api', APPLICATIONS);
+    run = new Run({ scene, databaseUrl: postgres.url, fleet, apis: ['all', 'api'], seed }, LANES);
+  }, 180_000);
+
+  afterAll(async () => {
+    await run?.abandon();
+    await scene?.close();
+    await postgres?.stop();
+  }, 60_000);
+
+  it(`of ${MESSAGES} accepted fan-outs no event is lost and none is half there, over ${KILLS} kills of workers, APIs, PostgreSQL and everything`, async () => {
+    const [api, all, worker] = ['api', 'all', 'worker'].map((name) => scene.member(name));
+    run.start();
+
+    const victims = { workers: [worker!, all!], apis: [api!, all!], postgres };
+    const disruptions = await disrupt(plan(seed, KILLS, MESSAGES), victims, run.emitter);
+    await run.emitted(MESSAGES);
+    await postgres.back();
+    const isSettled = await run.settled();
+
+    await all!.up();
+    const report = await run.report(disruptions, postgres.outages);
+    await tell(report);
+    expect(run.emitter.refusals).toEqual([]);
+    expect(run.consumer.refusals).toEqual([]);
+    expect(brokenFanOuts(report)).toEqual([]);
+    expect(run.consumer.wrongly).toEqual([]);
+    expect(isSettled).toBe(true);
+    expect(scene.crashes()).toEqual([]);
+    const statuses = [...run.listed.values()].flat().filter(({ endpoint, status }) => status !== (endpoint === null ? 'ignored' : 'delivered'));
+    expect(statuses).toEqual([]);
+    expect(run.emitter.sent.length).toBeGreaterThanOrEqual(MESSAGES);
+    // Of every kind: without fan-outs to nobody, to one and to several this run would have shown less than it says.
+    expect(new Set(run.emitter.sent.map(({ listeners }) => Math.min(listeners.length, 4)))).toEqual(new Set([0, 1, 2, 3, 4]));
+  }, TIME_MS_MAX);
+
+  async function tell(report: FanOutReport): Promise<void> {
+    const { emitter, consumer } = run;
+    process.stdout.write(
+      `durability: ${fanOutSummary(seed, report)} · emissions ${emitter.accepted} · tries ${JSON.stringify(emitter.outcomes)} · ` +
+      `consumer died ${consumer.deaths} times, ${consumer.repeated} repeated\n`,
+    );
+    if (brokenFanOuts(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
+  }
+});

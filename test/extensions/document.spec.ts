@@ -1,0 +1,32 @@
+import { filesBelow, textOf } from '../architecture/source-tree.js';
+
+const document = textOf('docs/extending.md');
+const quotes = [...document.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+/** The sample, and the suite that it is tested with. */
+const sources = [...filesBelow('examples/posthorn-nats/src'), 'test/extensions/nats-conformance.e2e-spec.ts'].map(textOf);
+
+describe('docs/extending.md', () => {
+  it('quotes the sample at every door', () => {
+    expect(quotes.length).toBeGreaterThan(12);
+  });
+
+  it.each(quotes.map((code) => [code.split('\n')[0]?.trim(), code]))('quotes what the sample says: %s', (_firstLine, code) => {
+    expect(sources.some((source) => source.includes(code))).toBe(true);
+  });
+
+  it('names of the public face what there is', () => {
+    const face = textOf('src/extension/index.ts');
+    const [, injected = ''] = /These can be injected anywhere: ([\s\S]*?)\.\n/.exec(document) ?? [];
+    const names = [...injected.matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
+
+    expect(names.length).toBeGreaterThan(8);
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(face))).toEqual([]);
+  });
+
+  it('links to files that are there', () => {
+    const links = [...document.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file]) => file as string);
+    const files = filesBelow('src', 'test', 'examples');
+
+    expect(links.filter((link) => !files.some((file) => file === link || file.startsWith(`${link}/`)))).toEqual([]);
+  });
+});

@@ -1,0 +1,127 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { eventually, freePort, noteForReaper } from '../durability/processes.js';
+
+/** A stored message. Names of headers in lower case. */
+export interface StoredMessage {
+  subject: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+const START_MS_MAX = 10_000;
+export const USER = 'posthorn';
+export const PASSWORD = 'correct-horse-battery-staple';
+
+/** Whether there is a `nats-server` to run. CI must have one: what is promised for NATS is not left untested there. */
+export function isNatsInstalled(): boolean {
+  const isInstalled = spawnSync('nats-server', ['--version']).status === 0;
+  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no nats-server: CI installs it (apt-get install nats-server).');
+  if (!isInstalled) process.stdout.write('extensions: the NATS tests are skipped, there is no nats-server (apt-get install nats-server).\n');
+  return isInstalled;
+}
+
+/** A NATS server with JetStream, which keeps its streams when it is stopped and started again. */
+export class NatsServer {
+  private child: ChildProcess | null = null;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly port: number,
+    private readonly monitorPort: number,
+  ) {}
+
+  static async start(): Promise<NatsServer> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-nats-'));
+    const server = new NatsServer(folder, await freePort(), await freePort());
+    // `publisher` may publish and nothing else: not look at streams, either.
+    writeFileSync(path.join(folder, 'nats.conf'), `
+      host: 127.0.0.1, port: ${server.port}, http: "127.0.0.1:${server.monitorPort}"
+      jetstream { store_dir: "${folder}/streams" }
+      authorization { users: [
+        { user: ${USER}, password: "${PASSWORD}" }
+        { user: publisher, password: "${PASSWORD}", permissions: { publish: ["orders.>"], subscribe: ["_INBOX.>"] } }
+      ] }`);
+    await server.up();
+    return server;
+  }
+
+  get address(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  async up(): Promise<void> {
+    const child = spawn('nats-server', ['-c', path.join(this.folder, 'nats.conf')], { stdio: 'ignore' });
+    child.once('exit', noteForReaper(child.pid));
+    this.child = child;
+    const isUp = await eventually(() => this.open().then((connection) => connection.close().then(() => true), () => false), START_MS_MAX, 20);
+    if (!isUp) throw new Error(`nats-server does not answer on port ${this.port}.`);
+  }
+
+  async down(): Promise<void> {
+    const { child } = this;
+    if (child === null || child.exitCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGCONT');
+    child.kill('SIGTERM');
+    await gone;
+  }
+
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  async addStream(name: string, subjects: string[]): Promise<void> {
+    await this.using(async (connection) => void (await (await jetstreamManager(connection)).streams.add({ name, subjects })));
+  }
+
+  /** Everything that a stream has stored, in its order. */
+  stored(stream: string): Promise<StoredMessage[]> {
+    return this.using(async (connection) => {
+      const { streams } = await jetstreamManager(connection);
+      const { state } = await streams.info(stream);
+      const messages: StoredMessage[] = [];
+      for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq += 1) {
+        const message = await streams.getMessage(stream, { seq });
+        if (message === null) continue;
+        const headers = Object.fromEntries([...message.header].map(([name, [value = '']]) => [name.toLowerCase(), value]));
+        messages.push({ subject: message.subject, headers, body: Buffer.from(message.data) });
+      }
+      return messages;
+    });
+  }
+
+  /** Connections of the service, as the server counts them. */
+  async connections(): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${this.monitorPort}/connz?limit=1000`);
+    const { connections } = (await answer.json()) as { connections: { name?: string }[] };
+    return connections.filter(({ name }) => name === 'posthorn').length;
+  }
+
+  async stop(): Promise<void> {
+    await this.down();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private open(): Promise<NatsConnection> {
+    return connect({ servers: this.address.replace('nats://', ''), user: USER, pass: PASSWORD, name: 'test', reconnect: false, timeout: 2_000 });
+  }
+
+  private async using<T>(work: (connection: NatsConnection) => Promise<T>): Promise<T> {
+    const connection = await this.open();
+    try {
+      return await work(connection);
+    } finally {
+      await connection.close();
+    }
+  }
+}

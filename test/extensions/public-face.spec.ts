@@ -1,0 +1,51 @@
+import { filesBelow, textOf } from '../architecture/source-tree.js';
+
+interface Manifest {
+  dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+const FOLDER = 'examples/posthorn-nats';
+const manifest = JSON.parse(textOf(`${FOLDER}/package.json`)) as Manifest;
+const sources = filesBelow(`${FOLDER}/src`);
+
+/** What a file imports, for its types too. */
+const importsOf = (file: string): string[] => [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier as string);
+
+/** `@scope/name/deep/file.js` is of `@scope/name`. */
+const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+
+describe('the sample extension', () => {
+  it('imports its own files, Node\'s modules, and the packages that it names', () => {
+    const named = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
+    const others = sources.flatMap(importsOf).filter((specifier) => !/^(node:|\.\/)/.test(specifier));
+
+    expect(others.filter((specifier) => !named.has(packageOf(specifier)))).toEqual([]);
+    expect([...new Set(others.map(packageOf))].sort()).toEqual([...named].sort());
+  });
+
+  it('imports of Posthorn what package.json exports, and nothing behind it', () => {
+    const ours = sources.flatMap(importsOf).filter((specifier) => packageOf(specifier) === 'posthorn');
+
+    expect(new Set(ours)).toEqual(new Set(['posthorn']));
+  });
+
+  it('opens no socket of its own', () => {
+    const opens = /(?<![.\w])(fetch|createConnection|new WebSocket|net\.connect|tls\.connect)\(/;
+
+    expect(sources.filter((file) => opens.test(textOf(file)))).toEqual([]);
+    expect(sources.filter((file) => /import (?!type)[^;]*'node:(net|tls|http|https|http2|dgram)'/.test(textOf(file)))).toEqual([]);
+  });
+});
+
+describe('package.json', () => {
+  it('exports the public face and the conformance suite, with their types', () => {
+    const { exports } = JSON.parse(textOf('package.json')) as { exports: unknown };
+
+    expect(exports).toEqual({
+      '.': { types: './dist/src/extension/index.d.ts', default: './dist/src/extension/index.js' },
+      './testing': { types: './dist/src/testing/index.d.ts', default: './dist/src/testing/index.js' },
+      './package.json': './package.json',
+    });
+  });
+});
