@@ -1,6 +1,6 @@
 /** What goes to many: a fan-out of a hundred, of ten over few and many applications, and beside one endpoint that hangs. */
 import { receiver, withService } from './subjects.mjs';
-import { fillApplications, measure } from './window.mjs';
+import { fillApplications, measure, measureAccepts } from './window.mjs';
 
 const FANOUT = 100;
 const ENDPOINTS = 10;
@@ -9,6 +9,8 @@ const MANY = 2_000;
 /** Messages that warm up what is hot before the first row. */
 const BREAK_IN = 600;
 const CALLS_AT_ONCE = 16;
+/** Sends that the cost of accepting is taken from; a twentieth of it in messages to a hundred. */
+const ACCEPTS = 60_000;
 
 /** @typedef {import('./rows.mjs').Service} Service */
 
@@ -43,6 +45,23 @@ const hundred = {
     }),
 };
 
+/** What accepting costs by itself: a send to a pull destination, and a message to a hundred of them. @type {import('./rows.mjs').Block} */
+const accepts = {
+  rows: ['fanout-accept'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const emit = { path: '/v1/app/pulled/event', copies: 1 };
+      await subject.call('POST', '/v1/app', { name: 'pulled', uid: 'pulled' });
+      let destination = '';
+      for (let i = 0; i < FANOUT; i++) {
+        ({ id: destination } = await subject.call('POST', '/v1/destinations', { name: `pulled ${i}`, type: 'pull' }));
+        await subject.call('POST', '/v1/app/pulled/endpoints', { destination });
+      }
+      report({ name: 'fanout-accept:one', figures: await measureAccepts(bench, subject, { destination }, ACCEPTS) });
+      report({ name: 'fanout-accept', figures: await measureAccepts(bench, subject, { emit }, ACCEPTS / 20) });
+    }),
+};
+
 /** Ten endpoints an application: with ten applications, and with two thousand. @type {import('./rows.mjs').Block} */
 const many = {
   rows: ['fanout-many'],
@@ -52,7 +71,8 @@ const many = {
       const emit = await createApplications(bench, subject, 'many', MANY, ENDPOINTS);
       await fillApplications(bench, subject, few, BREAK_IN * FANOUT / ENDPOINTS);
       report({ name: 'fanout-many:few', figures: await measure(bench, subject, { emit: few }) });
-      await fillApplications(bench, subject, emit, 2 * MANY);
+      // Both processes have met nearly every application by then.
+      await fillApplications(bench, subject, emit, 8 * MANY);
       report({ name: 'fanout-many', figures: await measure(bench, subject, { emit }) });
     }),
 };
@@ -76,4 +96,4 @@ const hanging = {
     }),
 };
 
-export const fanOuts = [hundred, many, hanging];
+export const fanOuts = [hundred, accepts, many, hanging];

@@ -46,7 +46,8 @@ export function promises(rows) {
     judge('receive / service', rate(rows, 'receive') / rate(rows, 'service'), '>= 0.7', ['receive', 'service']),
     judge('replay / service', rate(rows, 'replay') / rate(rows, 'service'), '>= 0.5', ['service']),
     judge('replay-beside / alone', rate(rows, 'replay-beside') / rate(rows, 'replay-beside:alone'), '>= 0.8', ['replay-beside', 'replay-beside:alone']),
-    judge('fan-out of 100 / single send, CPU', cpuRatio(rows), '< 40', ['fanout', 'service']),
+    judge('accepting for 100 / accepting a send, CPU', cpuRatio(rows, ['fanout-accept', 'fanout-accept:one'], 1), '< 40', ['fanout-accept', 'fanout-accept:one']),
+    judge('the same with the deliveries, CPU', cpuRatio(rows, ['fanout', 'service'], 100), '< 40', ['fanout', 'service']),
     judge('fan-out to 2,000 applications / to 10', rate(rows, 'fanout-many') / rate(rows, 'fanout-many:few'), '>= 0.9', ['fanout-many', 'fanout-many:few']),
     judge('99 of 100 beside a hanging one / alone', rate(rows, 'fanout-hanging') / rate(rows, 'fanout-hanging:alone'), '>= 0.9', ['fanout-hanging', 'fanout-hanging:alone']),
     judge('their 202 to receipt p99 at half load, ms', rows.get('fanout-hanging-half')?.receipt.p99, '< 60', ['fanout-hanging-half']),
@@ -62,13 +63,17 @@ export function promises(rows) {
   ];
 }
 
-/** CPU of service and PostgreSQL for a message to a hundred endpoints, against that for a send. @param {Rows} rows */
-function cpuRatio(rows) {
-  const [many, one] = ['fanout', 'service'].map((name) => {
+/**
+ * CPU of service and PostgreSQL for a message to a hundred endpoints, against that for a send.
+ *
+ * @param {Rows} rows @param {[many: string, one: string]} names @param {number} copies that the figures of `many` are each for
+ */
+function cpuRatio(rows, names, copies) {
+  const [many, one] = names.map((name) => {
     const figures = rows.get(name);
     return figures && (figures.cpuMicros.service ?? 0) + (figures.cpuMicros.postgres ?? 0);
   });
-  return many === undefined || one === undefined ? undefined : (many * 100) / one;
+  return many === undefined || one === undefined ? undefined : (many * copies) / one;
 }
 
 /** What a probe takes with a million stored events, against the empty database. @param {Rows} rows @param {string} probe */

@@ -178,6 +178,28 @@ export async function measure(bench, subject, { perSecond, ...to } = {}) {
   };
 }
 
+/**
+ * Accepting alone, of messages that are fetched and not sent: `count` of them as fast as they are accepted. The figures are
+ * per message.
+ *
+ * @param {Bench} bench @param {Subject} subject @param {To} to @param {number} count
+ * @returns {Promise<Figures>}
+ */
+export async function measureAccepts(bench, subject, to, count) {
+  const { load, database } = bench;
+  const processes = [...subject.processes, { group: 'load', pid: load.child.pid ?? 0 }];
+  await send(bench, order(bench, subject, to, { count: Math.ceil(count / 4) }), Math.ceil(count / 4));
+  await sleep(SETTLE_MS);
+  const [fromMs, before] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+  await send(bench, order(bench, subject, to, { count }), count);
+  const [untilMs, after] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+  const none = { p50: 0, p99: 0, max: 0 };
+  return {
+    deliveriesPerSecond: (count * 1000) / (untilMs - fromMs), accept: none, receipt: none, total: none,
+    ...cpuPerDelivery(before, after, count), commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
+  };
+}
+
 /** @param {import('./processes.mjs').Helper} receiver @param {number} accepted */
 async function drain(receiver, accepted) {
   let unique = -1;

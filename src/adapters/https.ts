@@ -16,6 +16,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 export class HttpsAdapter extends DestinationAdapter {
   override readonly type = 'https';
   override readonly pulled = false;
+  private last = { text: '', bytes: Buffer.alloc(0) };
 
   constructor(
     private readonly agent: EgressAgent,
@@ -39,7 +40,8 @@ export class HttpsAdapter extends DestinationAdapter {
     return this.prober.run(url ?? '');
   }
 
-  override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
+  override async deliver(given: Outgoing, target: Target): Promise<DeliveryAnswer> {
+    const outgoing = { ...given, body: this.bytesOf(given.body) };
     if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
     const answer = await this.agent.exchange({
       method: 'POST',
@@ -53,6 +55,13 @@ export class HttpsAdapter extends DestinationAdapter {
     if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
     const { status, headers, body } = answer;
     return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
+  }
+
+  /** The deliveries of a fan-out come one after the other with one body: it is encoded once, not for each signature and request. */
+  private bytesOf(body: string | Buffer): Buffer {
+    if (typeof body !== 'string') return body;
+    if (this.last.text !== body) this.last = { text: body, bytes: Buffer.from(body) };
+    return this.last.bytes;
   }
 }
 

@@ -20,6 +20,10 @@ export interface EmitterOptions {
 /** One emission as its sender knows it. */
 export interface Emission extends Sent {
   n: number;
+  /** Its request, as it is made again and again. */
+  path: string;
+  body: string;
+  payload: string;
   /** Of the payload's value: what a consumer that pulls can compare. */
   meaning: string;
   /** Without an Idempotency-Key, every try may make a message. */
@@ -56,31 +60,32 @@ export class Emitter extends Sender {
     const stranger: Application = { reference: `stranger-${this.options.seed}-${n}`, listeners: [] };
     const to = this.random.next() < STRANGER_SHARE ? stranger : this.random.pick(this.options.fleet.applications);
     const isKeyed = this.random.next() >= KEYLESS_SHARE;
+    const { eventType, channels, isGold } = traits;
+    const headers = isGold ? '"headers":{"X-Tier":"gold"},' : '';
     const emission: Emission = {
-      n, key: isKeyed ? randomUUID() : `emission ${n}`, isKeyed, bodyHash: hashOf(payload), meaning: meaningOf(JSON.parse(payload)),
+      n, path: `/v1/app/${to.reference}/event`, payload,
+      body: `{"event_type":"${eventType}", "channels":${JSON.stringify(channels)},${headers}"payload":${payload}}`,
+      key: isKeyed ? randomUUID() : `emission ${n}`, isKeyed, bodyHash: hashOf(payload), meaning: meaningOf(JSON.parse(payload)),
       ids: [], acceptedAtMs: null, unanswered: 0, listeners: to.listeners.filter(({ takes }) => takes(traits)), fanouts: [],
     };
     this.sent.push(emission);
-    const { eventType, channels, isGold } = traits;
-    const headers = isGold ? '"headers":{"X-Tier":"gold"},' : '';
-    const body = `{"event_type":"${eventType}", "channels":${JSON.stringify(channels)},${headers}"payload":${payload}}`;
-    await this.sendUntilAccepted(emission, `/v1/app/${to.reference}/event`, body);
+    await this.sendUntilAccepted(emission);
     if (emission.acceptedAtMs !== null) this.count();
     return emission;
   }
 
-  private async sendUntilAccepted(emission: Emission, path: string, body: string): Promise<void> {
+  private async sendUntilAccepted(emission: Emission): Promise<void> {
     const share = emission.isKeyed ? this.random.next() : 0.5;
     const first = share < TWIN_SHARE ? [0, 1] : [0];
-    await Promise.all(first.map((at) => this.persist(emission, path, body, at)));
-    if (share > 1 - REPEATED_SHARE) await this.persist(emission, path, body, 1);
+    await Promise.all(first.map((at) => this.persist(emission, at)));
+    if (share > 1 - REPEATED_SHARE) await this.persist(emission, 1);
   }
 
-  private async persist(emission: Emission, path: string, body: string, firstUrl: number): Promise<void> {
+  private async persist(emission: Emission, firstUrl: number): Promise<void> {
     const { urls, apiKey } = this.options;
     const given = { authorization: `Bearer ${apiKey}`, ...(emission.isKeyed && { 'idempotency-key': emission.key }) };
     for (let tries = 0; this.refusals.length === 0; tries += 1) {
-      const answer = await this.try(`${urls[(emission.n + firstUrl + tries) % urls.length]}${path}`, given, body);
+      const answer = await this.try(`${urls[(emission.n + firstUrl + tries) % urls.length]}${emission.path}`, given, emission.body);
       if (answer.status === '202') {
         note(emission, answer);
         return;

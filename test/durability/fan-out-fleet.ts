@@ -41,24 +41,28 @@ const GOLD_SHARE = 0.3;
 const AT_ONCE = 8;
 
 const onPath = (settings: object, takes: Subscription['takes']): Subscription => ({ settings, takes, goesTo: 'path' });
-const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
-const ONLY_GOLD = { type: 'header', name: 'x-tier', op: 'eq', value: 'gold' };
+const OF_KIND_B = { path: '$.kind', op: 'eq', value: 'b' };
+const GOLDEN = { type: 'header', name: 'x-tier', op: 'eq', value: 'gold' };
+
+export const EVERYTHING = onPath({}, () => true);
+export const ONLY_PAID = onPath({ event_types: ['invoice.paid'] }, ({ eventType }) => eventType === 'invoice.paid');
+export const ONLY_B = onPath({ filter: OF_KIND_B }, ({ kind }) => kind === 'b');
 
 /** Every way of subscribing, and every kind of place. */
 export const SUBSCRIPTIONS: readonly Subscription[] = [
-  onPath({}, () => true),
-  onPath({ event_types: ['invoice.paid'] }, ({ eventType }) => eventType === 'invoice.paid'),
+  EVERYTHING,
+  ONLY_PAID,
   onPath({ event_types: ['invoice.*'] }, ({ eventType }) => eventType.startsWith('invoice.')),
   { settings: {}, takes: () => true, goesTo: 'registry' },
   onPath({ channels: ['north'] }, ({ channels }) => channels.includes('north')),
-  onPath({ filter: ONLY_B }, ({ kind }) => kind === 'b'),
+  ONLY_B,
   onPath({ event_types: ['user.*', 'invoice'] }, ({ eventType }) => eventType === 'invoice' || eventType.startsWith('user.')),
   { settings: { event_types: ['invoice.*'] }, takes: ({ eventType }) => eventType.startsWith('invoice.'), goesTo: 'feed' },
-  onPath({ filter: { not: ONLY_B } }, ({ kind }) => kind !== 'b'),
+  onPath({ filter: { not: OF_KIND_B } }, ({ kind }) => kind !== 'b'),
   onPath({ channels: ['south', 'north'] }, ({ channels }) => channels.includes('south') || channels.includes('north')),
-  onPath({ filter: ONLY_GOLD }, ({ isGold }) => isGold),
+  onPath({ filter: GOLDEN }, ({ isGold }) => isGold),
   onPath(
-    { event_types: ['invoice.paid'], channels: ['east', 'west'], filter: ONLY_GOLD },
+    { event_types: ['invoice.paid'], channels: ['east', 'west'], filter: GOLDEN },
     ({ eventType, channels, isGold }) => eventType === 'invoice.paid' && (channels.includes('east') || channels.includes('west')) && isGold,
   ),
 ];

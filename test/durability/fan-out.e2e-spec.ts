@@ -11,7 +11,7 @@ const KILLS = setting('DURABILITY_KILLS', 20);
 const MESSAGES = setting('DURABILITY_MESSAGES', 3_000);
 /** With 1 to 12 endpoints each, three times. */
 const APPLICATIONS = customers(36);
-const LANES = 16;
+const LANES = 8;
 const TIME_MS_MAX = 240_000 + KILLS * 5_000 + MESSAGES * 20;
 
 describe('kill -9 while events are fanned out', () => {

@@ -21,21 +21,13 @@ const EVENTS = `
   unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::date[], $17::uuid[], $18::uuid[], $19::text[], $20::int[], $21::text[])
   as d(${EVENT_COLUMNS})`;
 
-/**
- * Inserts what `m` (messages) and `d` (their events) hold. An event's payload stands in its message; a message that
- * matched nothing is an event of its own. What an endpoint counts by itself it counts once: its own destination has its id.
- */
-const INSERTS = `
-  s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),
-  e as (
-    insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent, payload_bytes,
-                        payload, message_id, disposition)
-    select environment_id, event_id, expires_on, endpoint_id, null::text, 'outbound', event_type, null::jsonb, null::text, payload_bytes, null::text, message_id, null::text
-    from d
+const UNMATCHED = `
     union all
     select environment_id, id, expires_on, application_id, null, 'outbound', event_type, null, null, payload_bytes, null, id, 'ignored'
-    from m where fanout = 0
-  ), p as (
+    from m where fanout = 0`;
+
+const SETTLED_AT_ONCE = `
+  p as (
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
                             replayed, superseded, settled_at)
     select environment_id, event_id, 0, expires_on, target_id, nullif(endpoint_id, target_id),
@@ -45,10 +37,27 @@ const INSERTS = `
   ), o as (${pullItems(`(
     select environment_id, target_id, event_id, 0 as ordinal, expires_on, nullif(endpoint_id, target_id) as endpoint_id, false as replayed
     from d where admission = 'pull') offered`)}
-  ), c as (${parts(`
-    select ${receivedPart('target_id', 'nullif(endpoint_id, target_id)', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+  ),`;
+
+const REFUSED_PARTS = `
     union all
-    select ${FAILED_PART} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission = 'refuse') r`)}
+    select ${FAILED_PART} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission = 'refuse') r`;
+
+/**
+ * Inserts what `m` (messages) and `d` (their events) hold. An event's payload stands in its message; a message that
+ * matched nothing is an event of its own. What an endpoint counts by itself it counts once: its own destination has its id.
+ * A group in which everything is sent is not asked for what is pulled, refused or unmatched.
+ */
+const inserts = (isPlain: boolean): string => `
+  s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),
+  e as (
+    insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent, payload_bytes,
+                        payload, message_id, disposition)
+    select environment_id, event_id, expires_on, endpoint_id, null::text, 'outbound', event_type, null::jsonb, null::text, payload_bytes, null::text, message_id, null::text
+    from d${isPlain ? '' : UNMATCHED}
+  ),${isPlain ? '' : SETTLED_AT_ONCE} c as (${parts(`
+    select ${receivedPart('target_id', 'nullif(endpoint_id, target_id)', isPlain ? String(RECEIVED) : `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+    ${isPlain ? '' : REFUSED_PARTS}`)}
   )`;
 
 const due = (claimant: string): string => `
@@ -59,11 +68,13 @@ const due = (claimant: string): string => `
   from d where admission not in ('pull', 'refuse')`;
 
 /** Messages, their events and deliveries of one group in one statement and so in one commit. */
-const FAN_OUT: Statement = {
-  name: 'ledger_fan_out',
+const fanOut = (isPlain: boolean): Statement => ({
+  name: `ledger_fan_out${isPlain ? '_plain' : ''}`,
   text: `
-    with m as (select * from ${MESSAGES} as m(${MESSAGE_COLUMNS})), d as (select * from ${EVENTS}), ${INSERTS} ${due('$22')}`,
-};
+    with m as (select * from ${MESSAGES} as m(${MESSAGE_COLUMNS})), d as (select * from ${EVENTS}), ${inserts(isPlain)} ${due('$22')}`,
+});
+
+const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
  * The same for groups in which idempotency keys stand: see `ledger_accept_once`. The events of a message that is left out
@@ -88,7 +99,7 @@ const FAN_OUT_ONCE: Statement = {
       select * from input where key is null or (environment_id, route, key) in (select environment_id, route, key from k)
     ), d as (
       select * from ${EVENTS} where (n in (select n from m)) is true
-    ), ${INSERTS}, w as (${due('$22')})
+    ), ${inserts(false)}, w as (${due('$22')})
     select n::int from m`,
 };
 
@@ -102,7 +113,8 @@ export class FanOutStore {
     const messages = group.map(({ message }) => message);
     const values: unknown[] = [...messageValues(messages), ...eventValues(group), claimant];
     if (messages.every(({ once }) => once === null)) {
-      await this.database.hot(FAN_OUT, values);
+      const isPlain = group.every(({ admissions }) => admissions.length > 0 && !admissions.some((each) => each === 'pull' || each === 'refuse'));
+      await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values);
       return 'all';
     }
     values.push(

@@ -7,10 +7,15 @@ import { Metrics } from '#kernel/metrics.js';
 import { RollupsStore } from './rollups.store.js';
 import { KEPT_MS, WINDOWS } from './windows.js';
 
-/** One statement's worth: long enough to merge what belongs together, short enough to let others at the same rollups. */
-const PARTS_MAX = 200;
+/** One statement's worth. What belongs to one window is merged by it before a rollup is touched. */
+const PARTS_MAX = 5_000;
 const REST_MS = 1_000;
-const IDLE_REST_MS = 2_000;
+/**
+ * With many keys a fold writes three rows for nearly each of them, however little happened to each. So parts gather for as
+ * long as keeps all folders together busy for a twentieth of the time, and for at most half a minute.
+ */
+const GATHER_FACTOR = 20;
+const GATHER_MS_MAX = 30_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEEP_MAX = 5_000;
 
@@ -20,6 +25,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
   private readonly folded: Counter;
   private nextSweepAtMs = 0;
+  private gatherMs = 0;
 
   constructor(
     private readonly store: RollupsStore,
@@ -43,11 +49,13 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private async turn(): Promise<Rest> {
-    const parts = await this.store.fold(PARTS_MAX);
+    const startedAtMs = this.clock.nowMs();
+    const parts = await this.store.fold(PARTS_MAX, this.gatherMs);
     this.folded.inc(parts);
+    const tookMs = this.clock.nowMs() - startedAtMs;
+    if (parts > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
-    if (parts === PARTS_MAX) return { restMs: 0 };
-    return { restMs: parts > 0 ? REST_MS : IDLE_REST_MS };
+    return { restMs: parts === PARTS_MAX ? 0 : REST_MS };
   }
 
   /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */

@@ -39,7 +39,11 @@ const FOLD: Statement = {
   text: `
     with parts as (
       delete from rollup_parts
-      where id = any (array(select id from rollup_parts order by id limit $1 for update skip locked)) returning *
+      where id = any (array(
+        select id from rollup_parts
+        where (select added_at <= now() - $3 * interval '1 millisecond' from rollup_parts order by id limit 1)
+        order by id limit $1 for update skip locked
+      )) returning *
     ), entries as (
       select environment_id, added_at, e.* from parts, unnest(key_ids, other_ids, ats, whats, durations_ms) e(key_id, other_id, at, what, ms)
     ), samples as (
@@ -130,9 +134,12 @@ export class RollupsStore {
 
   constructor(private readonly database: Database) {}
 
-  /** Folds up to `limit` parts; returns how many. On an ordinary connection: no accept waits for it. */
-  async fold(limit: number): Promise<number> {
-    const [row] = await this.database.query<{ parts: number }>(FOLD, [limit, this.floors]);
+  /**
+   * Folds up to `limit` parts, once the oldest has waited for `ageMs`; returns how many. On an ordinary connection: no accept
+   * waits for it.
+   */
+  async fold(limit: number, ageMs = 0): Promise<number> {
+    const [row] = await this.database.query<{ parts: number }>(FOLD, [limit, this.floors, ageMs]);
     return row?.parts ?? 0;
   }
 

@@ -1,0 +1,110 @@
+import { brokenFanOuts, fanOutSummary } from './fan-out-check.js';
+import { EVERYTHING, Fleet, ONLY_B, ONLY_PAID } from './fan-out-fleet.js';
+import { Run } from './fan-out-run.js';
+import type { Disruption } from './checker.js';
+import type { Job } from './inbox.js';
+import { eventually } from './processes.js';
+import { runSeed } from './random.js';
+import { DESTINATIONS, Scene } from './scene.js';
+import { emptyQueueTables, KillablePostgres, query } from './storage.js';
+
+const PAGE = 1_000;
+const EMISSIONS = 4_000;
+const LANES = 16;
+/** Fifteen seconds until a job counts as forgotten, for each time that it is cut, and busy cores. */
+const OVER_MS_MAX = 120_000;
+const APIS = ['one', 'two'] as const;
+/** What fails at the second one is a dead letter at once, and the third is switched off for a while. */
+const CUSTOMER = [ONLY_PAID, { ...ONLY_B, settings: { ...ONLY_B.settings, retry: { max_attempts: 1 } } }, EVERYTHING] as const;
+const FLAKY = DESTINATIONS + 1;
+/** The receiver's last path is slow, which is none of them. */
+const PATHS = CUSTOMER.length + 1;
+
+describe('kill -9 while what failed of fan-outs is recovered', () => {
+  const seed = runSeed();
+  const since = new Date().toISOString();
+  let postgres: KillablePostgres;
+  let scene: Scene;
+  let run: Run;
+  let flaky: string;
+  let off: string;
+
+  beforeAll(async () => {
+    postgres = await KillablePostgres.start();
+    const processes = { one: { ROLE: 'all' }, two: { ROLE: 'all' } };
+    scene = await Scene.open({ seed, databaseUrl: postgres.url, processes, paths: PATHS, flaky: [FLAKY] });
+    const fleet = await Fleet.open(scene, 'one', [CUSTOMER]);
+    run = new Run({ scene, databaseUrl: postgres.url, fleet, apis: APIS, seed }, LANES);
+    const [{ reference, listeners } = { reference: '', listeners: [] }] = fleet.applications;
+    [, flaky = '', off = ''] = listeners.map(({ endpoint }) => `/v1/app/${reference}/endpoints/${endpoint}`);
+    await scene.call('one', 'PATCH', off, { status: 'disabled' });
+    run.start();
+    await run.emitted(EMISSIONS);
+    expect(await scene.settled()).toBe(true);
+  }, 240_000);
+
+  afterAll(async () => {
+    await run?.abandon();
+    await scene?.close();
+    await postgres?.stop();
+  }, 60_000);
+
+  it(`every failed event of ${EMISSIONS} fan-outs arrives, and each is enqueued once, however often the jobs are cut`, async () => {
+    const failed = await failures();
+    const disruptions: Disruption[] = [];
+    await scene.call('one', 'PATCH', off, { status: 'active' });
+
+    const switchedOn = await recover(off);
+    await jobWhen(switchedOn.id, ({ scanned }) => scanned >= PAGE);
+    for (const name of APIS) scene.member(name).kill();
+    disruptions.push({ kind: 'both processes', atMs: Date.now(), cutsAttempts: true });
+    const interrupted = await job(switchedOn.id);
+    await jobWhen(switchedOn.id, ({ scanned, state }) => scanned > interrupted.scanned || state === 'completed');
+    const dead = await recover(flaky);
+    const strike = await postgres.aim('everything');
+    strike();
+    disruptions.push({ kind: 'postgres', atMs: Date.now(), cutsAttempts: false });
+    await postgres.back();
+    await emptyQueueTables(postgres.url);
+    disruptions.push({ kind: 'queue emptied', atMs: Date.now(), cutsAttempts: false });
+    const jobs = await Promise.all([switchedOn, dead].map(({ id }) => jobWhen(id, ({ state }) => state !== 'pending' && state !== 'running')));
+    const isSettled = await run.settled();
+
+    const report = await run.report(disruptions, postgres.outages);
+    process.stdout.write(
+      `durability: ${fanOutSummary(seed, report)} · recovered ${jobs.map(({ enqueued, resumed_from: from }) => `${enqueued} (resumed from ${from})`).join(' and ')}\n`,
+    );
+    if (brokenFanOuts(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
+    expect(run.emitter.refusals).toEqual([]);
+    expect(brokenFanOuts(report)).toEqual([]);
+    expect([isSettled, scene.crashes()]).toEqual([true, []]);
+    expect(failed.every(({ events }) => events > 0)).toBe(true);
+    expect(interrupted).toMatchObject({ state: 'running', resumed_from: null });
+    expect(jobs).toEqual(failed.map(({ events }) => expect.objectContaining({ state: 'completed', scanned: events, enqueued: events, skipped: 0, excluded: 0 })));
+    expect(await recoveredOnce()).toEqual(failed);
+    expect([...run.listed.values()].flat().filter(({ endpoint, status }) => endpoint !== null && status !== 'delivered')).toEqual([]);
+  }, 300_000);
+
+  const recover = (endpoint: string): Promise<Job> =>
+    scene.persistently(APIS, (api) => scene.call(api, 'POST', `${endpoint}/recover`, { since })) as Promise<Job>;
+
+  const job = (id: string): Promise<Job> => scene.persistently(APIS, (api) => scene.call(api, 'GET', `/v1/replays/${id}`)) as Promise<Job>;
+
+  /** The job as soon as it is as wanted, or as it was last. */
+  async function jobWhen(id: string, isWanted: (job: Job) => boolean): Promise<Job> {
+    let found = await job(id);
+    await eventually(async () => isWanted((found = await job(id))), OVER_MS_MAX, 5);
+    return found;
+  }
+
+  /** How many events failed at the endpoint that was off, and at the one that fails now and then. */
+  const failures = (): Promise<{ reason: string | null; events: number }[]> => query(postgres.url, `
+    select reason, count(*)::int as events from deliveries where status in ('failed', 'dlq') and not replayed group by reason order by reason nulls last`);
+
+  /** The same of those that were sent again exactly once. */
+  const recoveredOnce = (): Promise<{ reason: string | null; events: number }[]> => query(postgres.url, `
+    select reason, count(*)::int as events from deliveries d
+    where status in ('failed', 'dlq') and not replayed
+      and (select count(*) from deliveries r where r.environment_id = d.environment_id and r.event_id = d.event_id and r.replayed) = 1
+    group by reason order by reason nulls last`);
+});
