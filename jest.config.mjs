@@ -37,6 +37,6 @@ export default {
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
     { ...withServer, displayName: 'e2e', testRegex: '/test/(api|conformance|architecture|extensions)/.*\\.(e2e-)?spec\\.ts$' },
-    { ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.e2e-spec\\.ts$' },
+    { ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$' },
   ],
 };

@@ -134,7 +134,7 @@ describe('HttpsAdapter.deliver', () => {
     const answer = await adapter.deliver(OUTGOING, TARGET);
 
     expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: OUTGOING.body, timeoutMs: 1_234, bodyBytesMax: 65_536 });
+    expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: Buffer.from(OUTGOING.body), timeoutMs: 1_234, bodyBytesMax: 65_536 });
     expect(answer).toEqual({ answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok' });
   });
 

@@ -11,13 +11,16 @@ const JSON_LENGTH_MAX = 4 * 1024 * 1024;
 const YAML_MS_MAX = 10_000;
 const YAML_HEAP_MB_MAX = 256;
 const THREADS_MAX = 2;
+/** Documents that wait for a thread; a normal one takes a tenth of a second. */
+const WAITING_MAX = 50;
 
 /** Reads documents that come as text: JSON here, YAML on a thread that is ended when it takes too long or too much. */
 @Injectable()
 export class DocumentTexts {
   private threads = 0;
+  private readonly waiting: (() => void)[] = [];
 
-  /** The document. Throws 422 for a text that is none, and 503 while two others are being read. */
+  /** The document. Throws 422 for a text that is none, and 503 while too many others wait to be read. */
   async read(text: string): Promise<Record<string, unknown>> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
     const document = json(text) ?? (await this.yaml(text));
@@ -26,16 +29,27 @@ export class DocumentTexts {
   }
 
   private async yaml(text: string): Promise<unknown> {
-    if (this.threads >= THREADS_MAX) throw unavailable('Other YAML documents are being read. Send it again in a few seconds, or as JSON.', 5);
-    this.threads += 1;
+    await this.turn();
     try {
       const answer = await readOnThread(text);
       if ('reason' in answer) throw fault(`must be JSON or YAML: ${answer.reason.slice(0, 200)}`);
       if (answer.json.length > JSON_LENGTH_MAX) throw fault('must have at most 4 MB once its aliases are filled in');
       return JSON.parse(answer.json);
     } finally {
-      this.threads -= 1;
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.threads -= 1;
     }
+  }
+
+  /** Resolves when a thread may be started; whoever ends hands its place on. */
+  private async turn(): Promise<void> {
+    if (this.threads < THREADS_MAX) {
+      this.threads += 1;
+      return;
+    }
+    if (this.waiting.length >= WAITING_MAX) throw unavailable('Other YAML documents are being read. Send it again in a few seconds, or as JSON.', 5);
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 }
 
