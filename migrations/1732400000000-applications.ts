@@ -8,6 +8,8 @@ export class Applications1732400000000 implements MigrationInterface {
   name = 'Applications1732400000000';
 
   async up(runner: QueryRunner): Promise<void> {
+    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table applications (
         environment_id int not null,

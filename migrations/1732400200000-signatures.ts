@@ -12,6 +12,8 @@ export class Signatures1732400200000 implements MigrationInterface {
   name = 'Signatures1732400200000';
 
   async up(runner: QueryRunner): Promise<void> {
+    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table destinations
         add column owner_id uuid,

@@ -10,6 +10,8 @@ export class SystemEvents1732400300000 implements MigrationInterface {
   name = 'SystemEvents1732400300000';
 
   async up(runner: QueryRunner): Promise<void> {
+    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table system_signals (
         id bigint generated always as identity primary key,

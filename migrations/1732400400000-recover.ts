@@ -8,6 +8,8 @@ export class Recover1732400400000 implements MigrationInterface {
   name = 'Recover1732400400000';
 
   async up(runner: QueryRunner): Promise<void> {
+    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table replay_jobs
         add column kind text not null default 'range' check (kind in ('range', 'recover')),

@@ -10,6 +10,8 @@ export class RollupEntries1732400600000 implements MigrationInterface {
   name = 'RollupEntries1732400600000';
 
   async up(runner: QueryRunner): Promise<void> {
+    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       alter table rollup_parts
         alter column key_id drop not null, alter column minute drop not null, alter column received drop not null,

@@ -19,6 +19,7 @@ import { SystemEvents1732400300000 } from '../migrations/1732400300000-system-ev
 import { Recover1732400400000 } from '../migrations/1732400400000-recover.js';
 import { RetriesIndex1732400500000 } from '../migrations/1732400500000-retries-index.js';
 import { RollupEntries1732400600000 } from '../migrations/1732400600000-rollup-entries.js';
+import { WithdrawnIndex1732400700000 } from '../migrations/1732400700000-withdrawn-index.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -49,6 +50,7 @@ export const MIGRATIONS = [
   Recover1732400400000,
   RetriesIndex1732400500000,
   RollupEntries1732400600000,
+  WithdrawnIndex1732400700000,
 ];
 
 /** A data source that is not connected yet, with the entities of extensions. */

@@ -192,7 +192,8 @@ describe('the job that folds', () => {
   });
 
   it('killed with kill -9 again and again while two workers fold: every part counts once', async () => {
-    await addParts(60_000);
+    const parts = 250_000;
+    await addParts(parts);
     let kills = 0;
 
     await start('worker');
@@ -200,7 +201,7 @@ describe('the job that folds', () => {
       const [oldest, ...others] = running;
       if (others.length === 0) {
         await start('worker');
-      } else if (left < 60_000 - kills * 10_000) {
+      } else if (left < parts - kills * 40_000) {
         await oldest?.kill('SIGKILL');
         running.shift();
         kills += 1;

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { as, createKey, expectInvalid } from './answers.js';
 import { until } from './polling.js';
 import { accepted, inbound, json, provide, setSecret, whsec } from './receiving.js';
+import { emit, endpointOf, eventsOf, LONG_AGO } from './recovering.js';
 import { askReplay, inletTo, receiveMany, startReplay } from './replaying.js';
 import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
@@ -164,7 +166,28 @@ describe("the service's own events", () => {
     const job = await startReplay(server, inlet);
 
     expect(await itemsOf('replay.completed')).toEqual([{
-      replay: job.id, endpoint: inlet.id, state: 'completed', scanned: 4, replayed: 4, enqueued: 4, skipped: 0, excluded: 0, count: 1,
+      replay: job.id, kind: 'range', endpoint: inlet.id, state: 'completed', scanned: 4, replayed: 4, enqueued: 4, skipped: 0, excluded: 0, count: 1,
+    }]);
+  });
+
+  it.each([
+    ['a destination', async () => {
+      const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, ONCE);
+      return { subject: { destination }, path: `destinations/${destination}`, message: await send(server, destination) };
+    }],
+    ['an application\'s endpoint', async () => {
+      const app = randomUUID();
+      const endpoint = await endpointOf(server, app, { url: targets.open(() => ({ status: 500 })).url, retry: { max_attempts: 1 } });
+      return { subject: { endpoint }, path: `app/${app}/endpoints/${endpoint}`, message: (await eventsOf(server, await emit(server, app)))[0].id as string };
+    }],
+  ])('replay.completed: of a recovery of %s', async (_name, arrange) => {
+    const { subject, path, message } = await arrange();
+    await eventIn(server, message, 'dlq');
+
+    const { id } = expectStatus(await server.api('POST', `/v1/${path}/recover`, { since: LONG_AGO }), 202).json;
+
+    expect(await itemsOf('replay.completed')).toEqual([{
+      replay: id, kind: 'recover', ...subject, state: 'completed', scanned: 1, replayed: 1, enqueued: 1, skipped: 0, excluded: 0, count: 1,
     }]);
   });
 

@@ -13,13 +13,23 @@ const STEPS_MAX = 4_000_000;
 
 /** A request as conditions and templates look at it. Everything is parsed when it is first asked for, and once. */
 export class RequestView {
-  private readonly parsed = new Map<string, unknown>();
   private stepsLeft = STEPS_MAX;
 
   constructor(
     private readonly request: ReceivedRequest,
     readonly verification: Verification,
+    private readonly parsed = new Map<string, unknown>(),
   ) {}
+
+  /** The same request, with what was parsed of it, for conditions of somebody else: the work of one must not decide about another's. */
+  fresh(): RequestView {
+    return new RequestView(this.request, this.verification, this.parsed);
+  }
+
+  /** What all conditions on this view have cost so far. */
+  get stepsSpent(): number {
+    return STEPS_MAX - this.stepsLeft;
+  }
 
   get method(): string {
     return this.request.method;

@@ -10,6 +10,7 @@ import { ApplicationEndpointsStore, type EndpointColumns } from './application-e
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 import type { ApplicationEndpoint } from './contract.js';
 import { deliverySettingsOf, type EndpointFields, fieldColumns, fieldFaults, foreignSettingsFaults } from './endpoint-draft.js';
+import { WaitingDeliveries } from './waiting-deliveries.js';
 
 /** What a caller changes of an endpoint. */
 export interface ApplicationEndpointChangesAsked extends EndpointFields, DeliverySettings {
@@ -28,28 +29,34 @@ export class ApplicationEndpointChanges {
     private readonly store: ApplicationEndpointsStore,
     private readonly places: EndpointPlaces,
     private readonly database: Database,
+    private readonly waiting: WaitingDeliveries,
   ) {}
 
   /** Setting the status to active closes the circuit of a URL too. Throws 404, 422 and 409 for a uid that is taken, and changes nothing then. */
   async update(tenant: Tenant, endpoint: ApplicationEndpoint, asked: ApplicationEndpointChangesAsked): Promise<ApplicationEndpointEntity> {
     const faults = [...fieldFaults(asked), ...changeFaults(endpoint, asked)];
     if (faults.length > 0) throw invalid(faults);
-    return this.database.transaction(async () => {
+    const changed = await this.database.transaction(async () => {
       const row = await this.held(tenant.environmentId, endpoint);
       const columns = hasUrl(row) ? await this.changeOwn(tenant, row.id, asked) : await this.changeRegistered(tenant, row, asked);
       const updated = await this.store.update(row, { ...fieldColumns(asked), ...columns });
       if (updated === null) throw takenUid();
       return updated;
     });
+    // Also when it was disabled before: whoever died in between calls again.
+    if (asked.status === 'disabled') await this.waiting.end([changed]);
+    return changed;
   }
 
-  /** With the destination of its own, whose waiting deliveries become failed. Throws 404, also the second time. */
+  /** With the destination of its own; what waits for it becomes failed. Throws 404, also the second time. */
   async remove(environmentId: number, endpoint: ApplicationEndpoint): Promise<void> {
-    await this.database.transaction(async () => {
+    const removed = await this.database.transaction(async () => {
       const row = await this.held(environmentId, endpoint);
       if (hasUrl(row)) await this.places.destinations.remove(environmentId, row.id);
       await this.store.remove(row);
+      return row;
     });
+    await this.waiting.end([removed]);
   }
 
   /** What signs its deliveries. Throws 409 for an endpoint that goes to a destination of the registry. */

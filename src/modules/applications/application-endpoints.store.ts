@@ -52,6 +52,11 @@ export class ApplicationEndpointsStore {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
+  /** Those that go to a destination of the registry. Index application_endpoints_application_id_idx. */
+  registered(environmentId: number, applicationId: Id): Promise<ApplicationEndpointEntity[]> {
+    return this.rows().createQueryBuilder('endpoint').where({ environmentId, applicationId }).andWhere('endpoint.destinationId <> endpoint.id').getMany();
+  }
+
   /** Newest first. Index application_endpoints_application_id_idx, backwards. */
   page(environmentId: number, applicationId: Id, beforeId: Id | undefined, rowsMax: number): Promise<ApplicationEndpointEntity[]> {
     const where: FindOptionsWhere<ApplicationEndpointEntity> = { environmentId, applicationId };

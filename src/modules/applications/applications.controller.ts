@@ -8,6 +8,7 @@ import { APPLICATION } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Messages } from '#modules/events/reading.contract.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import { ApplicationRemoval } from './application-removal.js';
 import {
   ApplicationChangesBody, ApplicationCreationQuery, ApplicationDetail, ApplicationListQuery, ApplicationPage, MessagePage, NewApplicationBody,
   presentApplication, presentApplications, presentMessage,
@@ -22,6 +23,7 @@ export class ApplicationsController {
   constructor(
     private readonly applications: ApplicationsService,
     private readonly list: ApplicationList,
+    private readonly removal: ApplicationRemoval,
     private readonly endpoints: ApplicationEndpointsStore,
     private readonly messages: Messages,
   ) {}
@@ -80,7 +82,7 @@ export class ApplicationsController {
   @ApiParam(APPLICATION)
   @ApiNoContentResponse({ description: 'Deleted.' })
   async deleteApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string): Promise<void> {
-    await this.applications.remove(tenant, application);
+    await this.removal.remove(tenant, application);
   }
 
   @Get(':app/messages')

@@ -8,6 +8,7 @@ import { ApplicationEndpointsController } from './application-endpoints.controll
 import { ApplicationEndpointsService } from './application-endpoints.service.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
+import { ApplicationBelongings, ApplicationRemoval } from './application-removal.js';
 import { ApplicationsController } from './applications.controller.js';
 import { ApplicationList, ApplicationsService } from './applications.service.js';
 import { ApplicationsStore } from './applications.store.js';
@@ -17,23 +18,27 @@ import { EndpointSecretsController } from './endpoint-secrets.controller.js';
 import { KnownApplications } from './known-applications.js';
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
+import { WaitingDeliveries } from './waiting-deliveries.js';
 
 /** Applications: the caller's customers, their endpoints, and who subscribes to what. */
 @Module({
   imports: [DestinationsModule, EventsModule],
   controllers: [ApplicationsController, ApplicationEndpointsController, EndpointSecretsController, ApplicationAttemptsController],
   providers: [
+    ApplicationBelongings,
     ApplicationEndpointChanges,
     ApplicationEndpointRegistration,
     ApplicationEndpointsService,
     ApplicationEndpointsStore,
     ApplicationList,
     ApplicationReference,
+    ApplicationRemoval,
     ApplicationsService,
     ApplicationsStore,
     EndpointPlaces,
     LiveApplications,
     LiveApplicationsStore,
+    WaitingDeliveries,
     { provide: Applications, useClass: KnownApplications },
     { provide: EndpointConditions, useClass: StoredEndpointConditions },
   ],

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { OwnedDestinations } from '#modules/destinations/contract.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
@@ -31,7 +30,6 @@ export class ApplicationsService {
   constructor(
     private readonly store: ApplicationsStore,
     private readonly reference: ApplicationReference,
-    private readonly destinations: OwnedDestinations,
     private readonly database: Database,
     private readonly ids: Ids,
   ) {}
@@ -72,16 +70,6 @@ export class ApplicationsService {
       const updated = await this.store.update(row, changes);
       if (updated === null) throw taken();
       return updated;
-    });
-  }
-
-  /** With its endpoints and the destinations that they own; what waits for those becomes failed. Throws 404, also the second time. */
-  async remove({ environmentId }: Tenant, application: string): Promise<void> {
-    const id = await this.reference.resolve(environmentId, application);
-    await this.database.transaction(async () => {
-      if ((await this.store.hold(environmentId, id, 'alone')) === null) throw notFound('application');
-      await this.destinations.removeAllOf(environmentId, id);
-      await this.store.remove(environmentId, id);
     });
   }
 }

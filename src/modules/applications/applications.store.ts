@@ -65,7 +65,7 @@ export class ApplicationsStore {
     return this.database.transaction(async () => {
       const inserted = await this.database.query(INSERT, [environmentId, id, uid, name, JSON.stringify(metadata), createdAt]);
       if (inserted.length === 0) return false;
-      await this.announce(environmentId, id);
+      await this.announceUid(environmentId, id);
       return true;
     });
   }
@@ -81,7 +81,7 @@ export class ApplicationsStore {
         if (sqlState(error) === UNIQUE_VIOLATION) return null;
         throw error;
       }
-      await this.announce(environmentId, id);
+      await this.announceUid(environmentId, id);
       return { ...row, ...columns };
     });
   }
@@ -90,13 +90,19 @@ export class ApplicationsStore {
   remove(environmentId: number, id: Id): Promise<void> {
     return this.database.transaction(async () => {
       await this.database.query(REMOVE, [environmentId, id]);
-      await this.announce(environmentId, id);
+      await this.announceUid(environmentId, id);
     });
   }
 
   /** Says that the application or one of its endpoints changed. */
   announce(environmentId: number, id: Id): Promise<void> {
     return this.notifications.announce('application', `${environmentId}:${id}`);
+  }
+
+  /** The same, where what its uid stands for changed too. */
+  private async announceUid(environmentId: number, id: Id): Promise<void> {
+    await this.announce(environmentId, id);
+    await this.notifications.announce('application_uid', String(environmentId));
   }
 
   private rows(): Repository<ApplicationEntity> {

@@ -29,7 +29,7 @@ export class KnownApplications extends Applications {
     const known = id ?? (await this.live.idOrNew(environmentId, uid, () => this.ids.next()));
     const found = await this.live.get(environmentId, known);
     if (found === null) throw notFound('application');
-    return { applicationId: found.id, subscribers: found.matching(eventType, channels, view) };
+    return { applicationId: found.id, subscribers: await found.matching(eventType, channels, view) };
   }
 
   override async endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint> {

@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { compileFilter, type Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { subscription, type Subscription } from '#engine/subscription.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
+import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { LiveApplicationsStore, type SubscribedRow } from './live-applications.store.js';
@@ -12,6 +14,12 @@ const APPLICATIONS_MAX = 20_000;
 const UIDS_MAX = 50_000;
 /** Event types that one application's matches are remembered of. */
 const TYPES_MAX = 256;
+/** Filters that cost more than this together let others have a turn: about four milliseconds. */
+const STEPS_AT_ONCE = 500_000;
+/** Compiled filters, by their text: an application whose endpoint changed needs not compile all the others again. */
+const FILTERS_MAX = 5_000;
+const COMPILED_AT_ONCE = 10;
+const TRIES_MAX = 3;
 
 /** An endpoint as fan-outs see it. */
 export interface LiveSubscriber {
@@ -33,10 +41,20 @@ export class LiveApplication {
   ) {}
 
   /** The endpoints that a message goes to. `view` is asked for only where a filter wants it. */
-  matching(eventType: string, channels: readonly string[], view: () => RequestView): LiveSubscriber[] {
-    return this.ofType(eventType).filter(
-      (subscriber) => subscriber.subscription.matchesChannels(channels) && (subscriber.filter === null || subscriber.filter.matches(view())),
-    );
+  async matching(eventType: string, channels: readonly string[], view: () => RequestView): Promise<LiveSubscriber[]> {
+    const matching: LiveSubscriber[] = [];
+    let steps = 0;
+    for (const subscriber of this.ofType(eventType)) {
+      if (!subscriber.subscription.matchesChannels(channels)) continue;
+      // Each filter has the whole allowance: a greedy one of one customer must not silence those of the others.
+      const own = subscriber.filter && view().fresh();
+      if (own === null || subscriber.filter?.matches(own)) matching.push(subscriber);
+      steps += own?.stepsSpent ?? 0;
+      if (steps < STEPS_AT_ONCE) continue;
+      steps = 0;
+      await setImmediate();
+    }
+    return matching;
   }
 
   private ofType(eventType: string): readonly LiveSubscriber[] {
@@ -54,6 +72,7 @@ export class LiveApplication {
 export class LiveApplications {
   private readonly byId: Cache<LiveApplication | null>;
   private readonly byUid: Cache<Id | null>;
+  private readonly filters = new Map<string, Condition>();
 
   constructor(
     private readonly store: LiveApplicationsStore,
@@ -63,12 +82,9 @@ export class LiveApplications {
     const options = { nowMs: (): number => clock.nowMs(), heardUntilMs: (): number => notifications.heardUntilMs() };
     this.byId = new Cache((key) => this.load(key), { ...options, entriesMax: APPLICATIONS_MAX });
     this.byUid = new Cache((key) => this.store.byUid(...parted(key)), { ...options, entriesMax: UIDS_MAX });
-    notifications.on('application', (key) => {
-      if (key === '*') this.byId.clear();
-      else this.byId.drop(key);
-      // A uid may belong to another application now.
-      this.byUid.clear();
-    });
+    notifications.on('application', (key) => (key === '*' ? this.byId.clear() : this.byId.drop(key)));
+    // A uid may belong to another application now.
+    notifications.on('application_uid', () => this.byUid.clear());
   }
 
   /** Null when there is none in this environment. */
@@ -81,27 +97,46 @@ export class LiveApplications {
     return this.byUid.get(`${environmentId}:${uid}`);
   }
 
-  /** The same; makes the application when there is none. */
+  /** The same; makes the application when there is none. Throws 404 for one that is deleted again and again meanwhile. */
   async idOrNew(environmentId: number, uid: string, newId: () => Id): Promise<Id> {
-    const known = await this.idOf(environmentId, uid);
-    if (known !== null) return known;
-    await this.store.create(environmentId, newId(), uid);
-    this.byUid.drop(`${environmentId}:${uid}`);
-    return (await this.idOf(environmentId, uid)) as Id;
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const known = await this.idOf(environmentId, uid);
+      if (known !== null) return known;
+      await this.store.create(environmentId, newId(), uid);
+      this.byUid.drop(`${environmentId}:${uid}`);
+    }
+    throw notFound('application');
   }
 
   private async load(key: string): Promise<LiveApplication | null> {
     const [environmentId, id] = parted(key);
     const [exists, rows] = await Promise.all([this.store.exists(environmentId, id), this.store.endpoints(environmentId, id)]);
-    return exists ? new LiveApplication(id, rows.map(liveSubscriber)) : null;
+    return exists ? new LiveApplication(id, await this.subscribers(rows)) : null;
+  }
+
+  private async subscribers(rows: readonly SubscribedRow[]): Promise<LiveSubscriber[]> {
+    const subscribers: LiveSubscriber[] = [];
+    let compiled = 0;
+    for (const { id, destinationId, eventTypes, channels, filter, status } of rows) {
+      const text = filter && JSON.stringify(filter);
+      if (text !== null && !this.filters.has(text)) {
+        if (this.filters.size >= FILTERS_MAX) this.filters.clear();
+        this.filters.set(text, conditionOf(filter));
+        compiled += 1;
+        if (compiled % COMPILED_AT_ONCE === 0) await setImmediate();
+      }
+      const condition = text === null ? null : (this.filters.get(text) ?? conditionOf(filter));
+      subscribers.push({ id, destinationId, isActive: status === 'active', subscription: subscription(eventTypes, channels), filter: condition });
+    }
+    return subscribers;
   }
 }
 
 /** Refuses what was saved by another version and does not compile any more: nothing goes out past half a filter. */
-function liveSubscriber({ id, destinationId, eventTypes, channels, filter, status }: SubscribedRow): LiveSubscriber {
-  const compiled = filter && compileFilter(filter, 'filter');
-  if (compiled && 'faults' in compiled) throw new Error(`The filter of an endpoint does not compile: ${JSON.stringify(compiled.faults)}`);
-  return { id, destinationId, isActive: status === 'active', subscription: subscription(eventTypes, channels), filter: compiled && compiled.condition };
+function conditionOf(filter: SubscribedRow['filter']): Condition {
+  const compiled = compileFilter(filter, 'filter');
+  if ('faults' in compiled) throw new Error(`The filter of an endpoint does not compile: ${JSON.stringify(compiled.faults)}`);
+  return compiled.condition;
 }
 
 function parted(key: string): [environmentId: number, rest: string] {

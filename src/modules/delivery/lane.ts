@@ -5,6 +5,7 @@ import type { Outcome } from '#engine/outcome.js';
 import { Config } from '#kernel/config.js';
 import type { Id } from '#kernel/ids.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
+import { HeldBytes } from './held-bytes.js';
 import { Permits } from './permits.js';
 import { WorkerPresence } from './presence.js';
 
@@ -46,7 +47,7 @@ export class DeliveryLane implements Lane {
   private running = 0;
   private retriesRunning = 0;
   private held = 0;
-  private heldBytes = 0;
+  private readonly bytes = new HeldBytes();
   private closed = false;
   private runTurn: (turn: Turn) => void = () => undefined;
   private onLeft: () => void = () => undefined;
@@ -68,16 +69,17 @@ export class DeliveryLane implements Lane {
     return this.closed ? null : this.presence.claimant();
   }
 
-  admit({ environmentId, targetId, ratePerSecond, concurrency, payload }: Arrival): Admission {
+  admit(arrival: Arrival): Admission {
+    const { environmentId, targetId, ratePerSecond, concurrency } = arrival;
     if (!this.circuits.isClosed(environmentId, targetId)) return 'park';
-    if (this.held >= HELD_MAX || this.heldBytes >= HELD_BYTES_MAX) return 'leave';
+    if (this.held >= HELD_MAX || this.bytes.total >= HELD_BYTES_MAX) return 'leave';
     const lane = this.lane(environmentId, targetId);
     bounded(lane.window, concurrency);
     if (this.roomOf(lane) <= 0) return 'park';
     if (ratePerSecond !== null && this.permits.spend(environmentId, targetId, ratePerSecond, 1) === 0) return 'park';
     lane.reserved += 1;
     this.held += 1;
-    this.heldBytes += payload.length;
+    this.bytes.hold(arrival);
     return 'run';
   }
 
@@ -91,11 +93,11 @@ export class DeliveryLane implements Lane {
   }
 
   giveBack(arrivals: readonly Arrival[]): void {
-    for (const { environmentId, targetId, payload } of arrivals) {
-      const lane = this.lane(environmentId, targetId);
+    for (const arrival of arrivals) {
+      const lane = this.lane(arrival.environmentId, arrival.targetId);
       lane.reserved -= 1;
       this.held -= 1;
-      this.heldBytes -= payload.length;
+      this.bytes.letGo(arrival);
       this.forget(lane);
     }
   }
@@ -106,7 +108,7 @@ export class DeliveryLane implements Lane {
 
   /** How many claimed deliveries this process still has room for. */
   room(): number {
-    if (this.closed || this.heldBytes >= HELD_BYTES_MAX) return 0;
+    if (this.closed || this.bytes.total >= HELD_BYTES_MAX) return 0;
     return Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
   }
 
@@ -126,7 +128,7 @@ export class DeliveryLane implements Lane {
   accept(delivery: ClaimedDelivery, probe = false): void {
     this.count(delivery, 1);
     this.held += 1;
-    this.heldBytes += sizeOf(delivery);
+    this.bytes.hold(delivery);
     this.enqueue(this.lane(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
@@ -146,7 +148,7 @@ export class DeliveryLane implements Lane {
   done(turn: Turn): void {
     this.count(turn.delivery, -1);
     this.held -= 1;
-    this.heldBytes -= sizeOf(turn.delivery);
+    this.bytes.letGo(turn.delivery);
     this.forget(this.lane(turn.delivery.environmentId, turn.delivery.targetId));
   }
 
@@ -181,7 +183,7 @@ export class DeliveryLane implements Lane {
     const taken = [...lane.waiting.first.splice(0), ...lane.waiting.retry.splice(0)].map(({ delivery }) => delivery);
     this.held -= taken.length;
     for (const delivery of taken) {
-      this.heldBytes -= sizeOf(delivery);
+      this.bytes.letGo(delivery);
       this.count(delivery, -1);
     }
     this.starved.delete(lane);
@@ -256,8 +258,4 @@ export class DeliveryLane implements Lane {
     if (turn.delivery.attempts > 0) this.retriesRunning += 1;
     this.runTurn(turn);
   }
-}
-
-function sizeOf({ payload }: ClaimedDelivery): number {
-  return payload?.length ?? 0;
 }

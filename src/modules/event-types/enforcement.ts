@@ -14,6 +14,7 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 /** What an environment enforces, as it was loaded last. */
 interface Known {
   types: ByName;
+  /** Counted from the load: the cache may hand this out again when it is almost that old. */
   freshUntilMs: number;
 }
 
@@ -22,7 +23,7 @@ const ENVIRONMENTS_MAX = 10_000;
 /** Checks payloads against the schemas that are enforced, with schemas that stay compiled until they change. */
 @Injectable()
 export class Enforcement extends EventTypes {
-  private readonly cache: Cache<ByName>;
+  private readonly cache: Cache<Known>;
   /** What the cache last resolved to: an accept must not wait for a promise to learn that nothing is enforced. */
   private readonly known = new Map<number, Known>();
   private readonly compiled = new CompiledSchemas();
@@ -51,10 +52,9 @@ export class Enforcement extends EventTypes {
 
   private async checkLater(environmentId: number, eventType: string, payload: unknown): Promise<void> {
     const { generation } = this;
-    const freshUntilMs = this.clock.nowMs() + STALENESS_MAX_MS;
-    const types = await this.cache.get(String(environmentId));
-    if (generation === this.generation) this.remember(environmentId, { types, freshUntilMs });
-    const type = types.get(eventType);
+    const known = await this.cache.get(String(environmentId));
+    if (generation === this.generation) this.remember(environmentId, known);
+    const type = known.types.get(eventType);
     if (!type) return;
     const schema = this.compiled.get(keyOf(type));
     if (schema) judge(schema, payload);
@@ -71,8 +71,9 @@ export class Enforcement extends EventTypes {
     judge(compiled, payload);
   }
 
-  private async load(environmentId: number): Promise<ByName> {
-    return new Map((await this.store.enforced(environmentId)).map((type) => [type.name, type]));
+  private async load(environmentId: number): Promise<Known> {
+    const freshUntilMs = this.clock.nowMs() + STALENESS_MAX_MS;
+    return { types: new Map((await this.store.enforced(environmentId)).map((type) => [type.name, type])), freshUntilMs };
   }
 
   private remember(environmentId: number, known: Known): void {

@@ -63,7 +63,7 @@ export class OpenApiImport {
       throw invalid([{ path: 'spec', message: 'give the document as spec or as text, one of the two' }]);
     }
     const document = spec ?? (await this.texts.read(text ?? ''));
-    const found = webhooksOf(document, spec === undefined ? 'text' : 'spec');
+    const found = await webhooksOf(document, spec === undefined ? 'text' : 'spec');
     if ('faults' in found) throw invalid(found.faults);
     return found.webhooks;
   }

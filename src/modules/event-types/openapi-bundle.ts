@@ -9,7 +9,9 @@ const VALUES_MAX = 400_000;
 const VALUES_OF_ONE_MAX = 20_000;
 const DEPTH_MAX = 64;
 const CHAIN_MAX = 20;
+const REFERENCE_LENGTH_MAX = 1_000;
 const CHARACTERS_A_VALUE = 64;
+const TOO_LARGE = 'is too large with all that it refers to';
 
 /** Reads one OpenAPI document: follows its references, and makes schemas that stand alone. */
 export class OpenApiReader {
@@ -19,6 +21,11 @@ export class OpenApiReader {
 
   constructor(readonly document: Json, private readonly root: string) {
     this.is30 = String(document['openapi']).startsWith('3.0');
+  }
+
+  /** Whether the webhooks together have used up what one import may have; a fault says so already. */
+  get isSpent(): boolean {
+    return this.valuesLeft === 0;
   }
 
   fault(path: readonly string[], message: string): void {
@@ -51,7 +58,7 @@ export class OpenApiReader {
     const schema = bundle.converted(root, path, 0) as Json;
     const definitions = bundle.definitions();
     this.valuesLeft = Math.max(0, this.valuesLeft - bundle.valuesUsed);
-    if (bundle.isTooLarge) this.fault(path, 'is too large with all that it refers to');
+    if (bundle.isTooLarge) this.fault(path, this.isSpent ? `has more than is left of the ${VALUES_MAX} values for all webhooks` : TOO_LARGE);
     return definitions === null ? schema : { ...schema, $defs: definitions };
   }
 
@@ -67,7 +74,7 @@ export class OpenApiReader {
 
   /** What a local reference leads to. */
   at(reference: string): unknown {
-    if (!reference.startsWith('#/')) return undefined;
+    if (!reference.startsWith('#/') || reference.length > REFERENCE_LENGTH_MAX) return undefined;
     let value: unknown = this.document;
     for (const part of reference.slice(2).split('/')) {
       const name = decoded(part);
@@ -82,6 +89,9 @@ export class OpenApiReader {
 class Bundle {
   isTooLarge = false;
   private readonly names = new Map<string, string>();
+  private readonly taken = new Set<string>();
+  /** The number that the last namesake got: searching from 2 again is quadratic where all have one name. */
+  private readonly lastNumbers = new Map<string, number>();
   private readonly waiting: string[] = [];
   private valuesLeft: number;
 
@@ -99,7 +109,9 @@ class Bundle {
 
   /** A copy of a schema in the dialect of 2020-12 whose references lead to `$defs`. */
   converted(value: unknown, path: readonly string[], depth: number): unknown {
+    this.spend(1);
     if (depth > DEPTH_MAX) this.isTooLarge = true;
+    if (this.isTooLarge) return null;
     if (!isObject(value)) return this.counted(value);
     const { $ref: reference, ...rest } = value;
     if (typeof reference !== 'string') return this.members(value, path, depth);
@@ -111,7 +123,9 @@ class Bundle {
   /** Null when nothing is referred to. Referred-to parts may refer to more. */
   definitions(): Json | null {
     const definitions: [string, unknown][] = [];
-    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+    // The list grows while it is gone through.
+    for (const next of this.waiting) {
+      if (this.isTooLarge) break;
       const name = this.names.get(next) as string;
       definitions.push([name, this.converted(this.reader.at(next), next.slice(2).split('/'), 0)]);
     }
@@ -130,10 +144,20 @@ class Bundle {
 
   private keyword(keyword: string, value: unknown, path: readonly string[], depth: number): unknown {
     const each = (inner: unknown, name: string): unknown => this.converted(inner, [...path, name], depth);
-    if (Array.isArray(value) && (SCHEMA_LIST.has(keyword) || SCHEMA.has(keyword))) return value.map((inner, i) => each(inner, String(i)));
+    if (Array.isArray(value) && (SCHEMA_LIST.has(keyword) || SCHEMA.has(keyword))) return this.all(value, each).map(([, inner]) => inner);
     if (SCHEMA.has(keyword)) return this.converted(value, path, depth);
     if (!isObject(value) || !(SCHEMA_MAP.has(keyword) || DEFINITIONS.has(keyword))) return this.counted(value);
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner, name)]));
+    return Object.fromEntries(this.all(value, each));
+  }
+
+  /** The entries of a list or a map, converted, up to where it is too large. */
+  private all(entries: object, each: (inner: unknown, name: string) => unknown): [string, unknown][] {
+    const copy: [string, unknown][] = [];
+    for (const [name, inner] of Object.entries(entries)) {
+      if (this.isTooLarge) break;
+      copy.push([name, each(inner, name)]);
+    }
+    return copy;
   }
 
   /** What is no schema stays as it is. */
@@ -148,6 +172,7 @@ class Bundle {
   }
 
   private named(reference: string, path: readonly string[]): string {
+    this.spend(1 + Math.floor(reference.length / CHARACTERS_A_VALUE));
     if (this.reader.at(reference) === undefined) {
       this.reader.fault([...path, '$ref'], refersToNothing(reference));
       return '#';
@@ -163,9 +188,14 @@ class Bundle {
 
   private freeName(reference: string): string {
     const last = (decoded(reference.slice(reference.lastIndexOf('/') + 1)) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_') || 'schema';
-    const taken = new Set(this.names.values());
     let name = last;
-    for (let i = 2; taken.has(name); i += 1) name = `${last}${i}`;
+    let number = this.lastNumbers.get(last) ?? 1;
+    while (this.taken.has(name)) {
+      number += 1;
+      name = `${last}${number}`;
+    }
+    this.lastNumbers.set(last, number);
+    this.taken.add(name);
     return name;
   }
 }

@@ -8,19 +8,19 @@ const operation = (schema: unknown, more: object = {}, media: object = {}): Json
   post: { requestBody: { content: { 'application/json': { schema, ...media } } }, ...more },
 });
 
-function read(document: Json): Webhook[] {
-  const found = webhooksOf(document, 'spec');
+async function read(document: Json): Promise<Webhook[]> {
+  const found = await webhooksOf(document, 'spec');
   if ('faults' in found) throw new Error(JSON.stringify(found.faults));
   return found.webhooks;
 }
 
-function faultsOf(document: Json): string[] {
-  const found = webhooksOf(document, 'spec');
+async function faultsOf(document: Json): Promise<string[]> {
+  const found = await webhooksOf(document, 'spec');
   return 'faults' in found ? found.faults.map(({ path, message }) => `${path}: ${message}`) : [];
 }
 
-const only = (schema: unknown, components: Json = {}, openapi = '3.1.0'): Json | null | undefined =>
-  read({ openapi, webhooks: { a: operation(schema) }, components: { schemas: components } })[0]?.schema;
+const only = async (schema: unknown, components: Json = {}, openapi = '3.1.0'): Promise<Json | null | undefined> =>
+  (await read({ openapi, webhooks: { a: operation(schema) }, components: { schemas: components } }))[0]?.schema;
 
 describe('webhooksOf', () => {
   it('takes name, description, group, schema and example', () => {

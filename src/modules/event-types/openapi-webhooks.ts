@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isObject } from '#engine/conditions/faults.js';
 import type { Fault } from '#kernel/errors.js';
 import { OpenApiReader } from './openapi-bundle.js';
@@ -25,28 +26,30 @@ const METHODS = ['post', 'put', 'patch', 'get', 'delete', 'options', 'head', 'tr
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
 /** The webhooks of an OpenAPI document 3.0 or 3.1, or every fault of it. `root` is what its paths begin with. */
-export function webhooksOf(document: Json, root: string): { webhooks: Webhook[] } | { faults: Fault[] } {
+export async function webhooksOf(document: Json, root: string): Promise<{ webhooks: Webhook[] } | { faults: Fault[] }> {
   const reader = new OpenApiReader(document, root);
   const webhooks: Webhook[] = [];
   if (!/^3\.[01](\.|$)/.test(String(document['openapi']))) {
     reader.fault(['openapi'], 'must be 3.0 or 3.1');
   } else {
-    for (const section of ['webhooks', 'x-webhooks']) readSection(reader, section, webhooks);
+    for (const section of ['webhooks', 'x-webhooks']) await readSection(reader, section, webhooks);
     if (webhooks.length === 0 && reader.faults.length === 0) reader.fault(['webhooks'], 'has none: there is nothing to import');
     refuseTwins(reader, webhooks, root);
   }
   return reader.faults.length > 0 ? { faults: reader.faults.slice(0, FAULTS_MAX) } : { webhooks };
 }
 
-function readSection(reader: OpenApiReader, section: string, webhooks: Webhook[]): void {
+async function readSection(reader: OpenApiReader, section: string, webhooks: Webhook[]): Promise<void> {
   const items = reader.document[section];
   if (items === undefined) return;
   if (!isObject(items)) return reader.fault([section], 'must be an object');
   for (const [key, item] of Object.entries(items)) {
-    if (reader.faults.length >= FAULTS_MAX) return;
+    if (reader.faults.length >= FAULTS_MAX || reader.isSpent) return;
     if (webhooks.length >= WEBHOOKS_MAX) return reader.fault([section], `must have at most ${WEBHOOKS_MAX} webhooks`);
     const webhook = readWebhook(reader, key, item, [section, key]);
     if (webhook) webhooks.push(webhook);
+    // Each may refer to most of the document: other requests come in between.
+    await setImmediate();
   }
 }
 

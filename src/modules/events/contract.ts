@@ -5,6 +5,8 @@ import type { Tenant } from '#kernel/tenant.js';
 /** What a lane must know of a delivery that is about to be accepted. */
 export interface Arrival {
   environmentId: number;
+  /** The message whose payload it shares with others. */
+  messageId?: Id;
   targetId: Id;
   /** The body's very characters, or its bytes where it is no text. */
   payload: string | Buffer;

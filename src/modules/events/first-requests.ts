@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { conflict } from '#kernel/errors.js';
+import { isStorageAway } from '#kernel/database.js';
+import { conflict, unavailable } from '#kernel/errors.js';
 import { AlreadyAnswered, type Once } from '#kernel/once.js';
 import { AcceptStore } from './accept.store.js';
 
@@ -24,8 +25,16 @@ export class FirstRequests {
     }
   }
 
-  /** What the second request with a key is told. */
+  /** What the second request with a key is told. Never throws: those that were stored with it must hear that they were. */
   async answered(once: Once): Promise<Error> {
+    try {
+      return await this.known(once);
+    } catch (error) {
+      return isStorageAway(error) ? unavailable('Storage is not reachable. Send it again: the same key repeats its first answer.') : (error as Error);
+    }
+  }
+
+  private async known(once: Once): Promise<Error> {
     const known = await this.store.answerOf(once);
     if (!known) return inFlight();
     if (!known.fingerprint.equals(once.fingerprint)) {

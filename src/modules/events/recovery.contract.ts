@@ -11,8 +11,14 @@ export interface WaitingSelection {
   endpointId: Id | null;
   /** Only of events of exactly this type, or of any. */
   eventType: string | null;
-  /** Only of events before this id. */
-  beforeId: Id;
+  /** Only of events before this id; null for all. What is accepted later than the call is never among them. */
+  beforeId: Id | null;
+}
+
+/** A target of deliveries, and the environment that it is in. */
+export interface TargetKey {
+  environmentId: number;
+  targetId: Id;
 }
 
 /**
@@ -35,8 +41,8 @@ export abstract class Withdrawal {
   /** Why a delivery that a worker holds must not start any more, or null. */
   abstract reasonOf(delivery: { environmentId: number; eventId: Id; ordinal: number }): Promise<WithdrawnReason | null>;
 
-  /** Targets of deliveries that are marked and held, at most a thousand. */
-  abstract heldTargets(): Promise<{ environmentId: number; targetId: Id }[]>;
+  /** Targets of deliveries that are marked and held: at most a thousand that come after the given one, in order. */
+  abstract heldTargets(after: TargetKey | null): Promise<TargetKey[]>;
 }
 
 /** Which failed deliveries to look at: those of one target, of events from one id to before another. */

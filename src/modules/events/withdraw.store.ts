@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
-import type { Id } from '#kernel/ids.js';
+import { type Id, idAfter } from '#kernel/ids.js';
 import { uuidArray } from '#kernel/pg-array.js';
 import type { DeliveryKey } from './contract.js';
 import { endedParts } from './ended.js';
-import type { WaitingSelection, WithdrawnReason } from './recovery.contract.js';
+import type { TargetKey, WaitingSelection, WithdrawnReason } from './recovery.contract.js';
 
 const STEP = 1_000;
 const FIRST: Id = '00000000-0000-0000-0000-000000000000';
@@ -54,12 +54,21 @@ const REASON: Statement = {
   text: 'select withdrawn from due_deliveries where environment_id = $1 and event_id = $2 and ordinal = $3',
 };
 
-/** Only after changes may have been missed: all open deliveries. */
+/** The newest event that has an open delivery to the target. due_deliveries_pkey, backwards, the others filtered. */
+const NEWEST: Statement = {
+  name: 'withdraw_newest',
+  text: `
+    select event_id as id from due_deliveries d where d.environment_id = $1 and d.target_id = $2
+    order by d.event_id desc limit 1`,
+};
+
+/** Only after changes may have been missed. due_deliveries_withdrawn_idx, which gives them in order. */
 const HELD: Statement = {
   name: 'withdraw_held',
   text: `
-    select distinct environment_id as "environmentId", target_id as "targetId" from due_deliveries
-    where withdrawn is not null and claimed_by is not null limit 1000`,
+    select environment_id as "environmentId", target_id as "targetId" from due_deliveries
+    where withdrawn is not null and claimed_by is not null and (environment_id, target_id) > ($1::int, $2::uuid)
+    group by environment_id, target_id order by environment_id, target_id limit 1000`,
 };
 
 /** Statements that end what waits. */
@@ -67,10 +76,15 @@ const HELD: Statement = {
 export class WithdrawStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns how many were ended or marked, and the targets of what is marked. */
+  /** Of what waits now: nothing that is accepted meanwhile. Returns how many were ended or marked, and the targets of what is marked. */
   async ofTarget(selection: WaitingSelection, reason: WithdrawnReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
-    const values = (after: Id): unknown[] => [environmentId, after, reason, targetId, beforeId, endpointId, eventType];
+    const [newest] = await this.database.hot<{ id: Id }>(NEWEST, [environmentId, targetId]);
+    if (newest === undefined) return { count: 0, held: [] };
+    // By what is there instead of by a clock: no two nodes agree on the time, and ids of now go on coming.
+    const endId = idAfter(newest.id, 1);
+    const bound = beforeId !== null && beforeId < endId ? beforeId : endId;
+    const values = (after: Id): unknown[] => [environmentId, after, reason, targetId, bound, endpointId, eventType];
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
@@ -84,8 +98,8 @@ export class WithdrawStore {
     return row?.withdrawn ?? null;
   }
 
-  held(): Promise<{ environmentId: number; targetId: Id }[]> {
-    return this.database.hot(HELD, []);
+  held(after: TargetKey | null): Promise<TargetKey[]> {
+    return this.database.hot(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
   /** In steps that commit one by one; then what was passed by because somebody was writing it. */

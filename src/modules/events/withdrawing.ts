@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import type { DeliveryKey } from './contract.js';
 import { EraseStore, type MessageMember } from './erase.store.js';
-import { Withdrawal, type WaitingSelection, type WithdrawnReason } from './recovery.contract.js';
+import { type TargetKey, Withdrawal, type WaitingSelection, type WithdrawnReason } from './recovery.contract.js';
 import { WithdrawStore } from './withdraw.store.js';
 
 /** Withdrawal over PostgreSQL. Workers are told of every target that they hold something of. */
@@ -48,8 +48,8 @@ export class Withdrawing extends Withdrawal {
     return this.withdrawals.reasonOf(key);
   }
 
-  override heldTargets(): Promise<{ environmentId: number; targetId: Id }[]> {
-    return this.withdrawals.held();
+  override heldTargets(after: TargetKey | null): Promise<TargetKey[]> {
+    return this.withdrawals.held(after);
   }
 
   private async withdraw(environmentId: number, members: readonly MessageMember[], reason: WithdrawnReason): Promise<number> {

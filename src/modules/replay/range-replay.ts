@@ -6,6 +6,7 @@ import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
 import { Ids, lowestIdAt, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { momentMs } from './moment.js';
 import type { ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
@@ -116,8 +117,8 @@ export class RangeReplay {
   private async checked(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<Range> {
     const endpoint = await this.endpoints.find(tenant.environmentId, endpointId);
     if (endpoint === null) throw notFound('endpoint');
-    const since = query.since === undefined ? null : new Date(query.since);
-    const until = query.until === undefined ? null : new Date(query.until);
+    const since = query.since === undefined ? null : new Date(momentMs(query.since, 'since'));
+    const until = query.until === undefined ? null : new Date(momentMs(query.until, 'until'));
     if (since && until && since > until) throw invalid([{ path: 'since', message: 'must not be after until' }]);
     const nowMs = this.basics.clock.nowMs();
     // The window is fixed now: what comes while it runs is delivered anyway.

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FailedDeliveries } from '#modules/events/recovery.contract.js';
 import { conflict, invalid } from '#kernel/errors.js';
 import { lowestIdAt } from '#kernel/ids.js';
+import { momentMs } from './moment.js';
 import type { NamedTarget } from './named-targets.js';
 import { ReplayBasics } from './range-replay.js';
 import type { ReplayJob } from './replay-job.js';
@@ -32,8 +33,8 @@ export class Recover {
     if (target.obstacle !== null) throw conflict(`${target.obstacle} Change that first.`, { reason: 'disabled' });
     const { environmentId, id, applicationId, targetId, endpointId } = target;
     const { ids, clock, announcer } = this.basics;
-    const since = new Date(query.since);
-    const until = query.until === undefined ? null : new Date(query.until);
+    const since = new Date(momentMs(query.since, 'since'));
+    const until = query.until === undefined ? null : new Date(momentMs(query.until, 'until'));
     if (until && since > until) throw invalid([{ path: 'since', message: 'must not be after until' }]);
     // The window is fixed now: what fails while it runs is not tried again by it.
     const endMs = Math.min(until?.getTime() ?? Infinity, clock.nowMs());

@@ -60,9 +60,11 @@ export interface ReplayJob {
 
 /** What is told of a job that is over. */
 export function endOf(job: ReplayJob): Signal {
-  const { environmentId, id, state, error, scanned, replayed, enqueued, skipped, excluded } = job;
+  const { environmentId, id, kind, state, error, scanned, replayed, enqueued, skipped, excluded } = job;
   const counts = { scanned, replayed, enqueued, skipped, excluded };
-  const details = { replay: showId('rpj', id), endpoint: showId(subjectOf(job), job.endpointId), state, ...(error !== null && { error }), ...counts };
+  const prefix = subjectOf(job);
+  const subject = { [prefix === 'dst' ? 'destination' : 'endpoint']: showId(prefix, job.endpointId) };
+  const details = { replay: showId('rpj', id), kind, ...subject, state, ...(error !== null && { error }), ...counts };
   return { environmentId, type: 'replay.completed', subject: id, details };
 }
 

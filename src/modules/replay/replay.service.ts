@@ -4,6 +4,7 @@ import { Withdrawal } from '#modules/events/recovery.contract.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { momentMs } from './moment.js';
 
 /** Sends again what was sent before, with its id and its body, marked as a replay. */
 @Injectable()
@@ -30,7 +31,7 @@ export class ReplayService {
 
   /** Returns how many dead letters are sent again. */
   async deadLetters(tenant: Tenant, filter: { endpoint?: string; since?: string }): Promise<number> {
-    const sinceMs = filter.since === undefined ? undefined : Date.parse(filter.since);
+    const sinceMs = filter.since === undefined ? undefined : momentMs(filter.since, 'since');
     const aim = filter.endpoint === undefined ? {} : await this.aim(tenant, filter.endpoint);
     return this.ledger.redeliver(tenant, { ...aim, sinceMs });
   }

@@ -58,7 +58,9 @@ export class FanOutService {
       environmentId, id, applicationId, eventType, channels, ...content,
       expiresOnDay: await this.basics.expiresOnDay(environmentId, id),
       traceparent: span.traceparent,
-      events: subscribers.map((subscriber, i) => this.event(environmentId, eventIds[i] ?? '', content.payload, [subscriber, targets[i] ?? null])),
+      events: subscribers.map((subscriber, i) => ({
+        messageId: id, eventId: eventIds[i] ?? '', payload: content.payload, ...this.towards(environmentId, subscriber, targets[i] ?? null),
+      })),
       once: once && { request: once, status: ACCEPTED_STATUS, body },
     });
     span.end('accepted');
@@ -66,13 +68,13 @@ export class FanOutService {
   }
 
   /** A target that can't be loaded right now keeps no event back: its attempt finds out. */
-  private event(environmentId: number, eventId: Id, payload: string, [{ id, destinationId, isActive }, target]: [Subscriber, Target | null]): FannedOut {
+  private towards(
+    environmentId: number, { id, destinationId, isActive }: Subscriber, target: Target | null,
+  ): Omit<FannedOut, 'messageId' | 'eventId' | 'payload'> {
     return {
       environmentId,
-      eventId,
       endpointId: id,
       targetId: destinationId,
-      payload,
       pulled: target !== null && this.targets.adapter(target.type).pulled,
       ratePerSecond: target?.ratePerSecond ?? null,
       concurrency: target?.concurrency ?? null,

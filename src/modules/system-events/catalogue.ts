@@ -25,6 +25,14 @@ const WHOSE: Schema = {
   ],
 };
 
+/** What was replayed: what an endpoint received, or what failed at an application's endpoint or at a destination. */
+const REPLAYED: Schema = {
+  oneOf: [
+    { required: ['endpoint'], properties: { destination: false } },
+    { required: ['destination'], properties: { endpoint: false, kind: { const: 'recover' } } },
+  ],
+};
+
 const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const [FIRST_AT, LAST_AT] = ['2026-11-21T09:30:00.120Z', '2026-11-21T09:30:41.007Z'];
@@ -80,16 +88,18 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
     { properties: { ...TARGET, event_ids: { type: 'array', maxItems: 10, items: id('evt') } }, required: ['event_ids'], extra: WHOSE },
     { ...ORDERS, event_ids: ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'], count: 314 }),
   entry(
-    'replay.completed', 'A replay of a time range ended: `completed`, `stopped` by a call, or `failed` with an `error`.',
+    'replay.completed',
+    'A replay of a time range, or a recovery, ended: `completed`, `stopped` by a call, or `failed` with an `error`. `kind` says which; a recovery is of an application\'s `endpoint`, or of a `destination`.',
     {
       properties: {
-        replay: id('rpj'), endpoint: id('ep'), state: { enum: ['completed', 'stopped', 'failed'] }, error: text,
+        replay: id('rpj'), kind: { enum: ['range', 'recover'] }, endpoint: id('ep'), destination: id('dst'), state: { enum: ['completed', 'stopped', 'failed'] }, error: text,
         scanned: number, replayed: number, enqueued: number, skipped: number, excluded: number,
       },
-      required: ['replay', 'endpoint', 'state', 'scanned', 'replayed', 'enqueued', 'skipped', 'excluded'],
+      required: ['replay', 'kind', 'state', 'scanned', 'replayed', 'enqueued', 'skipped', 'excluded'],
+      extra: REPLAYED,
     },
     {
-      replay: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', endpoint: ENDPOINT, state: 'completed',
+      replay: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', kind: 'range', endpoint: ENDPOINT, state: 'completed',
       scanned: 120, replayed: 115, enqueued: 230, skipped: 3, excluded: 2,
     }),
 ]);

@@ -1,0 +1,40 @@
+import { compileFilter } from '#engine/conditions/condition.js';
+import { RequestView } from '#engine/conditions/request-view.js';
+import { subscription } from '#engine/subscription.js';
+import { LiveApplication, type LiveSubscriber } from './live-applications.js';
+
+function subscriber(id: string, filter: object | null, channels: string[] = [], types: string[] = []): LiveSubscriber {
+  const compiled = filter && compileFilter(filter, 'filter');
+  if (compiled && 'faults' in compiled) throw new Error(JSON.stringify(compiled.faults));
+  return { id, destinationId: id, isActive: true, subscription: subscription(types, channels), filter: compiled && compiled.condition };
+}
+
+function viewOf(payload: object): { view: () => RequestView; looks: () => number } {
+  let looks = 0;
+  const body = Buffer.from(JSON.stringify(payload));
+  const view = new RequestView({ method: 'POST', path: '', query: '', url: '', ip: '', headers: [], body }, 'none');
+  return { view: () => ((looks += 1), view), looks: () => looks };
+}
+
+const IS_ORDER = { path: '$.kind', op: 'eq', value: 'order' };
+/** Finds no short cut: it looks at every character of a body that is all text. */
+const GREEDY = { type: 'body', op: 'matches', value: 'total: [0-9]+ EUR' };
+
+describe('LiveApplication', () => {
+  it('lets one endpoint\'s greedy filter decide about nobody else\'s', async () => {
+    const greedy = Array.from({ length: 8 }, (_, i) => subscriber(`greedy ${i}`, GREEDY));
+    const application = new LiveApplication('a', [...greedy, subscriber('modest', IS_ORDER), subscriber('all', null)]);
+
+    const matching = await application.matching('x', [], viewOf({ kind: 'order', text: 'total: '.repeat(14_000) }).view);
+
+    expect(matching.map(({ id }) => id)).toEqual(['modest', 'all']);
+  });
+
+  it('looks at the payload only where a filter wants it', async () => {
+    const { view, looks } = viewOf({ kind: 'order' });
+    const application = new LiveApplication('a', [subscriber('b', IS_ORDER, ['other']), subscriber('c', IS_ORDER, [], ['y']), subscriber('d', null)]);
+
+    expect((await application.matching('x', ['one'], view)).map(({ id }) => id)).toEqual(['d']);
+    expect(looks()).toBe(0);
+  });
+});

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { Withdrawal } from '#modules/events/recovery.contract.js';
+import { hasUrl } from './application-endpoints.service.js';
+import type { ApplicationEndpointEntity } from './applications.entities.js';
+
+/**
+ * What waits for endpoints that take no deliveries any more. With a URL of its own an endpoint's destination ends them;
+ * one of the registry goes on for others, so that the endpoint's deliveries are picked out of what waits for it.
+ */
+@Injectable()
+export class WaitingDeliveries {
+  constructor(private readonly withdrawal: Withdrawal) {}
+
+  /** To be called after the commit, from which on there are no new ones. Safe to repeat. */
+  async end(endpoints: readonly ApplicationEndpointEntity[]): Promise<void> {
+    for (const endpoint of endpoints) {
+      if (hasUrl(endpoint)) continue;
+      const { environmentId, destinationId: targetId, id: endpointId } = endpoint;
+      await this.withdrawal.cancelTarget({ environmentId, targetId, endpointId, eventType: null, beforeId: null });
+    }
+  }
+}
