@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Once } from '#kernel/once.js';
-import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { Admission, NewEvent } from './contract.js';
+import { ONCE_COLUMNS, ONCE_FIRST, onceKeys, onceValues } from './once-keys.js';
 import { DELIVERED, parts, pullItems, RECEIVED, receivedPart } from './parts.js';
 
 /** An event with where its delivery goes first. */
@@ -52,26 +53,17 @@ const ACCEPT: Statement = {
 
 /**
  * The same for groups in which idempotency keys stand (idempotency_keys_pkey). A key that is taken, and whose time
- * has not passed, leaves its event out: the statement returns the positions of those that went in. Keys are inserted
- * in their order, so that two groups with the same keys wait for each other instead of deadlocking.
+ * has not passed, leaves its event out: the statement returns the positions of those that went in. See once-keys.ts.
  */
 const ACCEPT_ONCE: Statement = {
   name: 'ledger_accept_once',
   text: `
     with input as (
       select * from ${INPUT.replace('$12::uuid[]', '$12::uuid[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[]')}
-        with ordinality as i(${COLUMNS}, route, key, fingerprint, status, body, n)
-    ), k as (
-      insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)
-      select environment_id, route, key, decode(fingerprint, 'hex'), status, body, null, now() + $18 * interval '1 millisecond'
-      from input where key is not null order by environment_id, route, key
-      on conflict (environment_id, route, key) do update
-        set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, locked_until = null,
-            expires_at = excluded.expires_at
-        where known.expires_at <= now()
-      returning environment_id, route, key
+        with ordinality as i(${COLUMNS}, ${ONCE_COLUMNS}, n)
+    ), k as (${onceKeys('$18')}
     ), i as (
-      select * from input where key is null or (environment_id, route, key) in (select environment_id, route, key from k)
+      select * from input where ${ONCE_FIRST}
     ), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}), d as (${DUE})
     select n::int from i`,
 };
@@ -102,14 +94,7 @@ export class AcceptStore {
       await this.database.hot(ACCEPT, values);
       return 'all';
     }
-    values.push(
-      textArray(events.map((event) => event.once?.request.route ?? null)),
-      uuidArray(events.map((event) => event.once?.request.key ?? null)),
-      textArray(events.map((event) => event.once?.request.fingerprint.toString('hex') ?? null)),
-      smallintArray(events.map((event) => event.once?.status ?? null)),
-      textArray(events.map((event) => event.once?.body ?? null)),
-      onceTtlMs,
-    );
+    values.push(...onceValues(events), onceTtlMs);
     const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values);
     return new Set(rows.map(({ n }) => n - 1));
   }

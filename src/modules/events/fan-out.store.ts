@@ -3,6 +3,7 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { Admission, NewMessage } from './contract.js';
+import { ONCE_COLUMNS, ONCE_FIRST, onceKeys, onceValues } from './once-keys.js';
 import { DELIVERED, FAILED_PART, parts, pullItems, RECEIVED, receivedPart } from './parts.js';
 
 /** A message with where each of its events' deliveries goes first. */
@@ -85,18 +86,10 @@ const FAN_OUT_ONCE: Statement = {
   text: `
     with input as (
       select * from ${MESSAGES.replace('$11::smallint[]', '$11::smallint[], $23::text[], $24::uuid[], $25::text[], $26::smallint[], $27::text[]')}
-        with ordinality as i(${MESSAGE_COLUMNS}, route, key, fingerprint, status, body, n)
-    ), k as (
-      insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)
-      select environment_id, route, key, decode(fingerprint, 'hex'), status, body, null, now() + $28 * interval '1 millisecond'
-      from input where key is not null order by environment_id, route, key
-      on conflict (environment_id, route, key) do update
-        set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, locked_until = null,
-            expires_at = excluded.expires_at
-        where known.expires_at <= now()
-      returning environment_id, route, key
+        with ordinality as i(${MESSAGE_COLUMNS}, ${ONCE_COLUMNS}, n)
+    ), k as (${onceKeys('$28')}
     ), m as (
-      select * from input where key is null or (environment_id, route, key) in (select environment_id, route, key from k)
+      select * from input where ${ONCE_FIRST}
     ), d as (
       select * from ${EVENTS} where (n in (select n from m)) is true
     ), ${inserts(false)}, w as (${due('$22')})
@@ -117,14 +110,7 @@ export class FanOutStore {
       await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values);
       return 'all';
     }
-    values.push(
-      textArray(messages.map(({ once }) => once?.request.route ?? null)),
-      uuidArray(messages.map(({ once }) => once?.request.key ?? null)),
-      textArray(messages.map(({ once }) => once?.request.fingerprint.toString('hex') ?? null)),
-      smallintArray(messages.map(({ once }) => once?.status ?? null)),
-      textArray(messages.map(({ once }) => once?.body ?? null)),
-      onceTtlMs,
-    );
+    values.push(...onceValues(messages), onceTtlMs);
     const rows = await this.database.hot<{ n: number }>(FAN_OUT_ONCE, values);
     return new Set(rows.map(({ n }) => n - 1));
   }

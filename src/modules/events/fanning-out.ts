@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { isStorageAway, sqlState } from '#kernel/database.js';
+import { isStorageAway } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { ClaimedDelivery, DeliveryKey, FannedOut, Handover, Lane, NewMessage } from './contract.js';
@@ -7,6 +7,7 @@ import { FanOutStore, type FanOut } from './fan-out.store.js';
 import { FirstRequests } from './first-requests.js';
 import { GroupCommit } from './group-commit.js';
 import { LedgerContext } from './ledger-context.js';
+import { oneByOne } from './refused-group.js';
 
 const BACKLOG_MAX = 10_000;
 const BACKLOG_BYTES_MAX = 128 * 1024 * 1024;
@@ -72,21 +73,10 @@ export class FanningOut {
         this.logger.warn(`Accepting fan-outs failed: ${(error as Error).message}`);
         throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
       }
-      return this.split(messages, error, partitionsMade);
+      return oneByOne({
+        items: messages, error, partitionsMade, ensurePartitions: () => this.context.ensurePartitions(), write: (items, made) => this.write(items, made),
+      });
     }
-  }
-
-  /** One message that PostgreSQL refuses must not fail those that travelled with it. */
-  private async split(messages: NewMessage[], error: unknown, partitionsMade: boolean): Promise<(void | Error)[]> {
-    if (messages.length === 1) {
-      // It expires beyond the last partition: retention was raised since they were made.
-      if (sqlState(error) !== '23514' || partitionsMade) throw error;
-      await this.context.ensurePartitions();
-      return this.write(messages, true);
-    }
-    const results: (void | Error)[] = [];
-    for (const message of messages) results.push(await this.write([message]).then(([first]) => first, (failure: Error) => failure));
-    return results;
   }
 
   private admission(event: FannedOut, claimant: Id | null): FanOut['admissions'][number] {

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { isStorageAway, sqlState } from '#kernel/database.js';
+import { isStorageAway } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -26,6 +26,7 @@ import { GroupCommit } from './group-commit.js';
 import { LedgerContext } from './ledger-context.js';
 import { Receiving } from './receiving.js';
 import { RecordStore } from './record.store.js';
+import { oneByOne } from './refused-group.js';
 import { RedeliverStore } from './redeliver.store.js';
 
 /** More than this waiting for a commit means that storage does not keep up: the rest is refused, nothing is lost. */
@@ -194,23 +195,10 @@ export class GroupLedger extends Ledger {
         this.logger.warn(`Accepting failed: ${(error as Error).message}`);
         throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
       }
-      return this.splitAccept(events, error, partitionsMade);
+      return oneByOne({
+        items: events, error, partitionsMade, ensurePartitions: () => this.context.ensurePartitions(), write: (items, made) => this.writeAccepted(items, made),
+      });
     }
-  }
-
-  /** One event that PostgreSQL refuses must not fail those that travelled with it. */
-  private async splitAccept(events: NewEvent[], error: unknown, partitionsMade: boolean): Promise<(void | Error)[]> {
-    if (events.length === 1) {
-      // It expires beyond the last partition: retention was raised since they were made.
-      if (sqlState(error) !== '23514' || partitionsMade) throw error;
-      await this.context.ensurePartitions();
-      return this.writeAccepted(events, true);
-    }
-    const results: (void | Error)[] = [];
-    for (const event of events) {
-      results.push(await this.writeAccepted([event]).then(([first]) => first, (failure: Error) => failure));
-    }
-    return results;
   }
 
   private admission(event: NewEvent, claimant: Id | null): Admitted['admission'] {

@@ -1,10 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { isStorageAway, sqlState } from '#kernel/database.js';
+import { isStorageAway } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Admission, Arrival, ClaimedDelivery, DeliveryKey, Handover, Lane, ReceivedEvent } from './contract.js';
 import { GroupCommit } from './group-commit.js';
 import { LedgerContext } from './ledger-context.js';
+import { oneByOne } from './refused-group.js';
 import { ReceiveStore, type Received } from './receive.store.js';
 
 const BACKLOG_MAX = 10_000;
@@ -65,24 +66,13 @@ export class Receiving {
         this.logger.warn(`Receiving failed: ${(error as Error).message}`);
         throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
       }
-      return this.split(events, error, partitionsMade);
+      return oneByOne({
+        items: events, error, partitionsMade, ensurePartitions: () => this.context.ensurePartitions(), write: (items, made) => this.write(items, made),
+      });
     }
     this.context.metrics.acceptedGroup(group.length);
     this.handOn(group, claimant);
     return events.map(() => undefined);
-  }
-
-  /** One event that PostgreSQL refuses must not fail those that travelled with it. */
-  private async split(events: ReceivedEvent[], error: unknown, partitionsMade: boolean): Promise<(void | Error)[]> {
-    if (events.length === 1) {
-      // It expires beyond the last partition: retention was raised since they were made.
-      if (sqlState(error) !== '23514' || partitionsMade) throw error;
-      await this.context.ensurePartitions();
-      return this.write(events, true);
-    }
-    const results: (void | Error)[] = [];
-    for (const event of events) results.push(await this.write([event]).then(([first]) => first, (failure: Error) => failure));
-    return results;
   }
 
   private admission(arrival: Arrival, claimant: Id | null): Received['admissions'][number] {
