@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
@@ -98,6 +99,28 @@ describe('cancel', () => {
     expect(target.posts()).toHaveLength(sent + 1);
   }, 120_000);
 
+  it('what is accepted while a cancel waits for somebody\'s row is not cancelled', async () => {
+    const { destination, messages: [message = ''] } = await waiting('a');
+    const other = new pg.Client({ connectionString: server.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query('select from due_deliveries where event_id = $1 for update', [uuidOf(message)]);
+      const calls = [cancelled(destination), cancelled(destination, { until: '2100-01-01T00:00:00Z' })];
+      const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%withdrawn%'`;
+      await until(() => sql.rows(blocked), ({ length }) => length === 2, WITHIN_MS);
+      const later: string[] = [];
+      for (let n = 0; n < 3; n += 1) later.push(await send(server, destination));
+      for (const id of later) await eventAfter(server, id, 1);
+      await other.query('rollback');
+
+      expect((await Promise.all(calls)).sort()).toEqual([0, 1]);
+      for (const id of later) expect((await eventOf(server, id)).status).toBe('retrying');
+    } finally {
+      await other.end();
+    }
+  });
+
   it('an attempt under way that succeeds is delivered', async () => {
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -145,6 +168,25 @@ describe('cancel', () => {
     expect(states.sort()).toEqual([`${mine} failed`, `${own} failed`, `${other} retrying`].sort());
   });
 
+  it.each([
+    ['is disabled', (app: string, mine: string) => server.api('PATCH', `/v1/app/${app}/endpoints/${mine}`, { status: 'disabled' }), 200],
+    ['is deleted', (app: string, mine: string) => server.api('DELETE', `/v1/app/${app}/endpoints/${mine}`), 204],
+    ['goes with its application', (app: string) => server.api('DELETE', `/v1/app/${app}`), 204],
+  ])('an application\'s endpoint that %s: what waits for it at a destination of the registry ends, the others\' goes on', async (_how, leave, status) => {
+    const [app, neighbour] = [randomUUID(), randomUUID()];
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, PATIENT);
+    const mine = await endpointOf(server, app, { destination });
+    await endpointOf(server, neighbour, { destination });
+    const [{ id: gone }] = await eventsOf(server, await emit(server, app));
+    const [{ id: kept }] = await eventsOf(server, await emit(server, neighbour));
+    for (const id of [gone, kept]) await eventAfter(server, id, 1);
+
+    expectStatus(await leave(app, mine), status);
+
+    expect(await eventOf(server, gone)).toMatchObject({ status: 'failed', deliveries: [{ reason: 'cancelled' }], attempts: [{ status: 500 }] });
+    expect((await eventOf(server, kept)).status).toBe('retrying');
+  });
+
   it('one event, or by its message all events of a fan-out', async () => {
     const { messages: [one = '', two = ''] } = await waiting('a', 'a');
     const app = randomUUID();
@@ -181,6 +223,7 @@ describe('cancel', () => {
     expectRefusal(await server.api('POST', '/v1/app/nobody/endpoints/nothing/cancel'), 404);
     for (const id of ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'nothing']) expectRefusal(await server.api('POST', `/v1/events/${id}/cancel`), 404);
     expectInvalid(await cancel(destination, { until: 'tomorrow' }), 'schema', 'until');
+    expectInvalid(await cancel(destination, { until: '2016-12-31T23:59:60Z' }), 'schema', 'until');
     expectInvalid(await cancel(destination, { event_type: 7 }), 'schema', 'event_type');
     expect(await open(destination)).toBe(1);
   });

@@ -5,7 +5,7 @@ import type { PosthornServer } from '../support/server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { askRecover, emit, endpointOf, eventsOf, failedCopies, LONG_AGO } from './recovering.js';
-import { jobIn, jobOf, watchReplays } from './replaying.js';
+import { inletTo, jobIn, jobOf, watchReplays } from './replaying.js';
 import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
 
@@ -241,6 +241,14 @@ describe('recover', () => {
     }
     expectInvalid(await askRecover(server, destination, {}), 'schema', 'since');
     expectInvalid(await askRecover(server, destination, { since: 'yesterday' }), 'schema', 'since');
+    const leap = '2016-12-31T23:59:60Z';
+    expectInvalid(await askRecover(server, destination, { since: leap }), 'schema', 'since');
+    expectInvalid(await askRecover(server, destination, { since: LONG_AGO, until: leap }), 'schema', 'until');
+    expectInvalid(await server.api('POST', '/v1/dlq/redrive', { since: leap }), 'schema', 'since');
+    const inlet = await inletTo(server, [destination]);
+    for (const path of ['since', 'until']) {
+      expectInvalid(await server.api('POST', `/v1/endpoints/${inlet.id}/replay`, { [path]: leap }), 'schema', path);
+    }
     expectInvalid(await askRecover(server, destination, { since: LONG_AGO, status: 'delivered' }), 'schema', 'status');
     expectInvalid(await askRecover(server, destination, { since: '2026-02-01T00:00:00Z', until: LONG_AGO }), 'schema', 'since');
   });

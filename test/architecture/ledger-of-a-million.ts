@@ -75,7 +75,7 @@ export async function fillLedger(): Promise<FilledLedger> {
 function partitions(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS);
   return Array.from({ length: DAYS + 6 }, (_, i) => today + i - 1).flatMap((day) =>
-    ['events', 'deliveries', 'attempts', 'requests', 'pull_items'].map(
+    ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'].map(
       (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
     ),
   );

@@ -8,11 +8,12 @@ import type { Once } from '../../src/kernel/once.js';
 import type { Tenant } from '../../src/kernel/tenant.js';
 import { AcceptStore } from '../../src/modules/events/accept.store.js';
 import { AttemptLogStore, type AttemptRange } from '../../src/modules/events/attempt-log.store.js';
-import type { ClaimedDelivery, DeliveryResult, NewEvent, Redelivered } from '../../src/modules/events/contract.js';
+import type { ClaimedDelivery, DeliveryResult, NewEvent, NewMessage, Redelivered } from '../../src/modules/events/contract.js';
 import { DueStore } from '../../src/modules/events/due.store.js';
 import { EraseStore } from '../../src/modules/events/erase.store.js';
 import { EventsStore, type DeliveryStatus, type EventFilter, type EventRow } from '../../src/modules/events/events.store.js';
 import { FailedStore } from '../../src/modules/events/failed.store.js';
+import { FanOutStore, type FanOut } from '../../src/modules/events/fan-out.store.js';
 import { ReceiveStore, type Received } from '../../src/modules/events/receive.store.js';
 import { RecordStore } from '../../src/modules/events/record.store.js';
 import { RedeliverStore } from '../../src/modules/events/redeliver.store.js';
@@ -92,6 +93,19 @@ function event(n: number, once: NewEvent['once'] = null): NewEvent {
   };
 }
 
+/** A message to ten endpoints. */
+function fanOut(n: number, admission: FanOut['admissions'][number], key: NewMessage['once'] = null): FanOut {
+  const { environmentId, id, expiresOnDay, payload, payloadBytes } = event(n);
+  // Not that of the lists: what is rolled back here would stand in their way as dead entries.
+  const eventType = 'fanned.out';
+  const events = Array.from({ length: 10 }, (_, i) => ({
+    environmentId, messageId: id, eventId: lowestIdAt(n * 20 + i), endpointId: TARGET, targetId: TARGET, payload, pulled: false, ratePerSecond: null,
+    concurrency: null, refused: false,
+  }));
+  const message = { environmentId, id, expiresOnDay, applicationId: TARGET, eventType, channels: [], headers: null, traceparent: null, payload, payloadBytes, events, once: key };
+  return { message, admissions: events.map(() => admission) };
+}
+
 const request = (n: number): Once => ({
   environmentId: ENVIRONMENT, route: 'POST /v1/send', key: lowestIdAt(n), fingerprint: Buffer.alloc(32, 1),
 });
@@ -151,7 +165,10 @@ const HOT: [string, (recording: Database) => Promise<unknown>, string[], number]
   ['record, 1', (db) => new RecordStore(db).write(open.slice(0, 1).map(result)), ['due_deliveries_pkey'], 200],
   ['accept, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n)), WORKER, 1), ['cluster_epochs_pkey'], 100 * 60],
   ['accept with keys, 100', (db) => new AcceptStore(db).insert(hundred.map((n) => admitted(n, once(n))), WORKER, 86_400_000), ['cluster_epochs_pkey', 'idempotency_keys_pkey'], 100 * 80],
+  ['fan out, 100 to 10', (db) => new FanOutStore(db).insert(hundred.map((n) => fanOut(n, 'leave')), WORKER, 1), [], 1000 * 60],
+  ['fan out with keys, 100 to 10', (db) => new FanOutStore(db).insert(hundred.map((n) => fanOut(n, 'pull', once(n))), WORKER, 86_400_000), ['cluster_epochs_pkey', 'idempotency_keys_pkey'], 1000 * 80],
   ['receive, 100', (db) => new ReceiveStore(db).insert(hundred.map(received), WORKER), ['cluster_epochs_pkey'], 100 * 80],
+  ['targets with marked deliveries', (db) => new WithdrawStore(db).held(null), ['due_deliveries_withdrawn_idx'], 20],
   ['the mark of a delivery', (db) => new WithdrawStore(db).reasonOf({ environmentId: ENVIRONMENT, eventId: open[0]?.eventId ?? '', ordinal: 0 }), ['due_deliveries_pkey'], 20],
   ['cancel what waits of 100 events', (db) => new WithdrawStore(db).ofEvents(ENVIRONMENT, open.slice(0, 100).map(({ eventId }) => eventId), 'cancelled'), ['due_deliveries_pkey'], 100 * 40],
   ['cancel what waits for a target', (db) => new WithdrawStore(db).ofTarget({ environmentId: ENVIRONMENT, targetId: TARGET, endpointId: null, eventType: null, beforeId: lowestIdAt(ledger.nowMs) }, 'cancelled'), ['due_deliveries_pkey'], 200_000],

@@ -84,6 +84,11 @@ describe('compileSchema', () => {
     ['a pattern with look-ahead', { properties: { a: { pattern: '(?=a)b' } } }, ['properties.a.pattern']],
     ['a pattern of a property with a back-reference', { patternProperties: { '(a)\\1': {} } }, ['patternProperties.(a)\\1']],
     ['a huge pattern', { pattern: '(a{100}){9}' }, ['pattern']],
+    ['a pattern that would be huge before it is measured', { pattern: `(?:${'a'.repeat(400)}){1000}` }, ['pattern']],
+    ['a long pattern', { pattern: 'a'.repeat(513) }, ['pattern']],
+    ['a pattern of wide ranges that are folded', { pattern: `(?i)[${'\u0100-\u{10ffff}'.repeat(30)}]` }, ['pattern']],
+    ['many classes in many patterns', { allOf: Array.from({ length: 12 }, (_, i) => ({ pattern: `(?i)${i}${'\\PL'.repeat(20)}` })) }, ['allOf.10.pattern', 'allOf.11.pattern', 'allOf.9.pattern']],
+    ['more than 100 patterns', { patternProperties: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`^k${i}$`, {}])) }, ['patternProperties.^k100$']],
     ['more than 64 KB', { description: 'x'.repeat(65_536) }, ['']],
     ['more than 500 subschemas', { anyOf: Array.from({ length: 501 }, (_, i) => ({ const: i })) }, ['']],
   ])('refuses %s', (_what, schema, paths) => {

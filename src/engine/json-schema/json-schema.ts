@@ -3,8 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { Fault } from '#engine/conditions/faults.js';
 import { Budget, TOO_MUCH_WORK } from './budget.js';
 import { FORMATS } from './formats.js';
-import { pattern } from './pattern.js';
-import { prepare, STEP } from './prepared.js';
+import { type Prepared, prepare, STEP } from './prepared.js';
 import { shapeFaults, uniqueItemsOf } from './shape.js';
 import { valueFaults } from './value-faults.js';
 
@@ -28,7 +27,7 @@ const TOO_MUCH: Fault = {
 
 /**
  * Compiles a schema of draft 2020-12 that a tenant wrote, or says what is wrong with it (paths from the schema). It has at
- * most 64 KB, 32 levels and 500 subschemas; `$ref` stays within it; patterns run on RE2; formats are checked.
+ * most 64 KB, 32 levels, 500 subschemas and 100 patterns; `$ref` stays within it; patterns run on RE2; formats are checked.
  */
 export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault[] } {
   const shape = shapeFaults(schema);
@@ -36,7 +35,7 @@ export function compileSchema(schema: unknown): CompiledSchema | { faults: Fault
   const prepared = prepare(schema as Record<string, unknown>);
   if ('faults' in prepared) return prepared;
   try {
-    return new Compiled(prepared.schema);
+    return new Compiled(prepared);
   } catch (error) {
     return { faults: [{ path: '', message: `cannot be compiled: ${(error as Error).message.slice(0, 200)}` }] };
   }
@@ -48,15 +47,15 @@ class Compiled implements CompiledSchema {
   private readonly quick: ValidateFunction;
   private thorough: ValidateFunction | null = null;
 
-  constructor(private readonly schema: Record<string, unknown>) {
-    this.quick = compile(schema, this.budget, false);
+  constructor(private readonly prepared: Prepared) {
+    this.quick = compile(prepared, this.budget, false);
   }
 
   validate(value: unknown): Fault[] {
     const first = this.errors(this.quick, value, UNITS_MAX);
     if (first === null) return [TOO_MUCH];
     if (first.length === 0) return [];
-    this.thorough ??= compile(this.schema, this.budget, true);
+    this.thorough ??= compile(this.prepared, this.budget, true);
     const all = this.errors(this.thorough, value, EXPLAINING_UNITS_MAX);
     return valueFaults(all === null || all.length === 0 ? first : all);
   }
@@ -76,8 +75,8 @@ class Compiled implements CompiledSchema {
   }
 }
 
-function compile(schema: Record<string, unknown>, budget: Budget, allErrors: boolean): ValidateFunction {
-  const regExp = Object.assign((text: string) => pattern(text, budget), { code: 'pattern' });
+function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: boolean): ValidateFunction {
+  const regExp = Object.assign((text: string) => patterns.pattern(text, budget), { code: 'pattern' });
   const ajv = new Ajv2020({
     allErrors, strict: false, meta: false, validateSchema: false, inlineRefs: false, ownProperties: true, messages: false, logger: false,
     code: { regExp, optimize: false },

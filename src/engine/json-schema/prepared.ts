@@ -1,12 +1,18 @@
 import { Faults, type Fault, isObject } from '#engine/conditions/faults.js';
 import { FORMATS } from './formats.js';
 import { DEFINITIONS, PLAIN, REFUSED, SCHEMA, SCHEMA_LIST, SCHEMA_MAP } from './keywords.js';
-import { patternFault } from './pattern.js';
+import { Patterns } from './pattern.js';
 
 /** Keyword of every prepared subschema: `[own, scans]` of `Budget.step`. */
 export const STEP = 'posthorn:step';
 
 type Schema = Record<string, unknown>;
+
+/** A schema for Ajv, with the patterns in it. */
+export interface Prepared {
+  schema: Schema;
+  patterns: Patterns;
+}
 
 /** Ajv makes one function of them, and V8 needs 0.3 ms for each. */
 const SUBSCHEMAS_MAX = 500;
@@ -21,16 +27,17 @@ const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
  * `$ref` leading to a `$defs` of the root. Expects the right shape (`shapeFaults`). What no `$ref` of ours reaches is
  * never compiled, so that every step that Ajv takes is a step that is paid.
  */
-export function prepare(schema: Schema): { schema: Schema } | { faults: Fault[] } {
+export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
   const root = walk.prepare(schema, []) as Schema;
   const definitions = walk.definitions();
   if (walk.faults.list.length > 0) return { faults: walk.faults.list };
-  return { schema: definitions === null ? root : { ...root, $defs: definitions } };
+  return { schema: definitions === null ? root : { ...root, $defs: definitions }, patterns: walk.patterns };
 }
 
 class Walk {
   readonly faults = new Faults();
+  readonly patterns = new Patterns();
   /** Every subschema by its JSON pointer. */
   private readonly places = new Map<string, unknown>();
   private subschemas = 0;
@@ -90,7 +97,7 @@ class Walk {
   }
 
   private checkPattern(pattern: string, at: string): void {
-    const fault = patternFault(pattern);
+    const fault = this.faults.isFull ? null : this.patterns.add(pattern);
     if (fault !== null) this.faults.add(at, fault);
   }
 

@@ -101,6 +101,38 @@ describe('fieldsOf', () => {
     expect(fieldsOf({ $ref: '#' })).toEqual([]);
   });
 
+  it('looks at the parts of a place once each, however they refer to each other', () => {
+    const self = { allOf: Array.from({ length: 64 }, () => ({ $ref: '#/$defs/d' })), properties: { a: { type: 'string' } } };
+    const d = reads(self);
+
+    expect(fieldsOf({ ...self, $defs: { d: d.value } })).toEqual([
+      { path: 'a', type: 'string', required: false, description: null },
+      { path: 'a', type: 'string', required: false, description: null },
+    ]);
+    expect(d.count()).toBeLessThan(10);
+  });
+
+  it('stops where a thousand schemas show no field', () => {
+    const leaf = reads({});
+    const parts = (level: number): unknown => (level === 0 ? Object.create(leaf.value) : { allOf: Array.from({ length: 16 }, () => parts(level - 1)) });
+
+    expect(fieldsOf(parts(3) as Record<string, unknown>)).toEqual([]);
+    expect(leaf.count()).toBeGreaterThan(500);
+    expect(leaf.count()).toBeLessThanOrEqual(2_000);
+  });
+
+  /** A schema that counts how often its parts were asked for. */
+  function reads(schema: Record<string, unknown>): { value: Record<string, unknown>; count: () => number } {
+    let count = 0;
+    const value = new Proxy(schema, {
+      get: (target, key) => {
+        if (key === 'allOf') count += 1;
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+    return { value, count: () => count };
+  }
+
   it('never throws, whatever a schema holds', () => {
     fc.assert(fc.property(fc.dictionary(fc.constantFrom('properties', 'items', '$ref', 'allOf', '$defs', 'type', 'enum', 'required'), fc.jsonValue()), (schema) => {
       expect(fieldsOf(schema).length).toBeLessThanOrEqual(200);

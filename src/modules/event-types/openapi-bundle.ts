@@ -173,16 +173,15 @@ class Bundle {
 
   private named(reference: string, path: readonly string[]): string {
     this.spend(1 + Math.floor(reference.length / CHARACTERS_A_VALUE));
+    const known = this.names.get(reference);
+    if (known !== undefined) return `#/$defs/${known}`;
     if (this.reader.at(reference) === undefined) {
       this.reader.fault([...path, '$ref'], refersToNothing(reference));
       return '#';
     }
-    const known = this.names.get(reference);
-    const name = known ?? this.freeName(reference);
-    if (known === undefined) {
-      this.names.set(reference, name);
-      this.waiting.push(reference);
-    }
+    const name = this.freeName(reference);
+    this.names.set(reference, name);
+    this.waiting.push(reference);
     return `#/$defs/${name}`;
   }
 
@@ -238,6 +237,7 @@ function orNull(schema: Json): Json {
 }
 
 function decoded(part: string): string | null {
+  if (!/[%~]/.test(part)) return part;
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
   } catch {

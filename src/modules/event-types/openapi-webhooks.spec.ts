@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { compileSchema } from '#engine/json-schema/json-schema.js';
 import { type Webhook, webhooksOf } from './openapi-webhooks.js';
@@ -7,6 +8,8 @@ type Json = Record<string, unknown>;
 const operation = (schema: unknown, more: object = {}, media: object = {}): Json => ({
   post: { requestBody: { content: { 'application/json': { schema, ...media } } }, ...more },
 });
+
+const many = <T>(length: number, each: (i: number) => T): T[] => Array.from({ length }, (_, i) => each(i));
 
 async function read(document: Json): Promise<Webhook[]> {
   const found = await webhooksOf(document, 'spec');
@@ -23,10 +26,10 @@ const only = async (schema: unknown, components: Json = {}, openapi = '3.1.0'): 
   (await read({ openapi, webhooks: { a: operation(schema) }, components: { schemas: components } }))[0]?.schema;
 
 describe('webhooksOf', () => {
-  it('takes name, description, group, schema and example', () => {
+  it('takes name, description, group, schema and example', async () => {
     const schema = { type: 'object', properties: { id: { type: 'string' } } };
 
-    expect(read({
+    expect(await read({
       openapi: '3.1.0',
       webhooks: {
         'invoice.paid': operation(schema, { summary: 'Short', description: ' Paid. ', tags: ['Billing', 'Other'] }, { example: { id: 'in_1' } }),
@@ -43,8 +46,8 @@ describe('webhooksOf', () => {
     ]);
   });
 
-  it('bundles what is referred to, once, also where it contains itself', () => {
-    const schema = only({ $ref: '#/components/schemas/Tree' }, {
+  it('bundles what is referred to, once, also where it contains itself', async () => {
+    const schema = await only({ $ref: '#/components/schemas/Tree' }, {
       Tree: { type: 'object', properties: { left: { $ref: '#/components/schemas/Tree' }, leaf: { $ref: '#/components/schemas/Leaf~1a' } } },
       'Leaf/a': { type: 'integer' },
     });
@@ -60,10 +63,10 @@ describe('webhooksOf', () => {
     expect('validate' in compiled && compiled.validate({ left: { leaf: 'x' } })).toEqual([{ path: 'left.leaf', message: 'must be a whole number' }]);
   });
 
-  it('gives names of their own to what has the same last name', () => {
+  it('gives names of their own to what has the same last name', async () => {
     const document = { openapi: '3.1.0', webhooks: { a: operation({ anyOf: [{ $ref: '#/components/schemas/A' }, { $ref: '#/x-more/A' }] }) }, components: { schemas: { A: { type: 'null' } } }, 'x-more': { A: { type: 'string' } } };
 
-    expect(read(document)[0]?.schema).toEqual({ anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/A2' }], $defs: { A: { type: 'null' }, A2: { type: 'string' } } });
+    expect((await read(document))[0]?.schema).toEqual({ anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/A2' }], $defs: { A: { type: 'null' }, A2: { type: 'string' } } });
   });
 
   it.each<[string, unknown, unknown]>([
@@ -77,14 +80,14 @@ describe('webhooksOf', () => {
     ['properties with the names of keywords', { properties: { nullable: { type: 'string' }, example: { type: 'string' }, $ref: { type: 'string' } } },
       { properties: { nullable: { type: 'string' }, example: { type: 'string' }, $ref: { type: 'string' } } }],
     ['what is no schema', { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } }, { enum: [{ nullable: true, $ref: 'a' }], default: { $ref: 'b' } }],
-  ])('3.0: %s', (_what, schema, converted) => {
-    expect(only(schema, { A: {} }, '3.0.3')).toEqual(converted);
+  ])('3.0: %s', async (_what, schema, converted) => {
+    expect(await only(schema, { A: {} }, '3.0.3')).toEqual(converted);
   });
 
-  it('3.1: leaves schemas as they are', () => {
+  it('3.1: leaves schemas as they are', async () => {
     const schema = { type: ['string', 'null'], nullable: true, exclusiveMinimum: 5 };
 
-    expect(only(schema)).toEqual(schema);
+    expect(await only(schema)).toEqual(schema);
   });
 
   it.each<[string, Json, RegExp]>([
@@ -101,14 +104,42 @@ describe('webhooksOf', () => {
     ['references in a circle', { openapi: '3.1.0', webhooks: { a: { $ref: '#/webhooks/a' } } }, /^spec\.webhooks\.a\.\$ref: leads to nothing/],
     ['a description that cannot be stored', { openapi: '3.1.0', webhooks: { a: operation({}, { description: 'a\0' }) } }, /cannot be stored/],
     ['too much in one schema', { openapi: '3.1.0', webhooks: { a: operation({ enum: Array.from({ length: 30_000 }, (_, i) => i) }) } }, /is too large/],
-  ])('refuses %s', (_what, document, fault) => {
-    expect(faultsOf(document)[0]).toMatch(fault);
+    ['too many references in one schema', { openapi: '3.1.0', webhooks: { a: operation({ allOf: many(10_000, () => ({ $ref: '#/webhooks' })) }) } }, /is too large/],
+    ['too many references to different places', { openapi: '3.1.0', webhooks: { a: operation({ allOf: many(9_000, (i) => ({ $ref: `#/x-all/${i}/A` })) }) }, 'x-all': many(9_000, () => ({ A: {} })) }, /is too large/],
+    ['too many entries of a list', { openapi: '3.1.0', webhooks: { a: operation({ prefixItems: many(30_000, () => true) }) } }, /is too large/],
+    ['too many entries of a map', { openapi: '3.1.0', webhooks: { a: operation({ $defs: Object.fromEntries(many(30_000, (i) => [`a${i}`, {}] as const)) }) } }, /is too large/],
+    ['a reference that is too long', { openapi: '3.1.0', webhooks: { a: operation({ items: { $ref: `#${'/a'.repeat(1_000)}` } }) } }, /leads to nothing/],
+  ])('refuses %s', async (_what, document, fault) => {
+    expect((await faultsOf(document))[0]).toMatch(fault);
   });
 
-  it('never throws, whatever a document holds', () => {
+  it('stops at what all webhooks have together, with one fault', async () => {
+    const item = operation({ allOf: many(4_000, () => ({ $ref: '#/x-a' })) });
+
+    const faults = await faultsOf({ openapi: '3.1.0', webhooks: Object.fromEntries(many(1_000, (i) => [`w${i}`, item] as const)), 'x-a': {} });
+
+    expect(faults).toEqual([expect.stringMatching(/^spec\.webhooks\.w\d+\..*more than is left of the 400000 values for all webhooks$/)]);
+  });
+
+  it('numbers those of one name in their order', async () => {
+    const schema = (await read({ openapi: '3.1.0', webhooks: { a: operation({ allOf: many(4, (i) => ({ $ref: `#/x-all/${i}/A${i === 1 ? '2' : ''}` })) }) }, 'x-all': many(4, () => ({ A: {}, A2: {} })) }))[0]?.schema;
+
+    expect(schema?.['allOf']).toEqual(['A', 'A2', 'A3', 'A4'].map((name) => ({ $ref: `#/$defs/${name}` })));
+  });
+
+  it('lets others go on between two webhooks', async () => {
+    let isDone = false;
+    const reading = read({ openapi: '3.1.0', webhooks: { a: operation({}), b: operation({}) } }).then(() => { isDone = true; });
+    await setImmediate();
+
+    expect(isDone).toBe(false);
+    await reading;
+  });
+
+  it('never throws, whatever a document holds', async () => {
     const webhooks = fc.dictionary(fc.constantFrom('a', 'b', 'post', '$ref'), fc.jsonValue());
-    fc.assert(fc.property(webhooks, fc.jsonValue(), fc.constantFrom('3.0.0', '3.1.1'), (items, schema, openapi) => {
-      const found = webhooksOf({ openapi, webhooks: { ...items, c: operation(schema) } }, 'spec');
+    await fc.assert(fc.asyncProperty(webhooks, fc.jsonValue(), fc.constantFrom('3.0.0', '3.1.1'), async (items, schema, openapi) => {
+      const found = await webhooksOf({ openapi, webhooks: { ...items, c: operation(schema) } }, 'spec');
 
       expect('faults' in found ? found.faults.length : found.webhooks.length).toBeGreaterThan(0);
     }));

@@ -14,34 +14,51 @@ export interface FieldRow {
 const ROWS_MAX = 200;
 const DEPTH_MAX = 6;
 const CHAIN_MAX = 20;
+/** Schemas that are looked at for one table: two hundred rows of honest ones need half of it. */
+const VISITS_MAX = 1_000;
+const REFERENCE_LENGTH_MAX = 1_000;
 const TYPE_LENGTH_MAX = 200;
 
 /** The fields of a schema of objects, with those of the objects in them. Schemas that are made of others show what those share. */
 export function fieldsOf(schema: Json): FieldRow[] {
-  const rows: FieldRow[] = [];
-  addFields(rows, schema, schema, '', 0);
-  return rows;
+  const table = new Table(schema);
+  table.add(schema, '', 0, new Set());
+  return table.rows;
 }
 
-function addFields(rows: FieldRow[], root: Json, value: unknown, prefix: string, depth: number): void {
-  if (depth > DEPTH_MAX) return;
-  const schema = resolved(root, value);
-  if (schema === null) return;
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  for (const [name, field] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
-    if (rows.length >= ROWS_MAX) return;
-    const own = resolved(root, field) ?? {};
-    const description = [isObject(field) ? field['description'] : null, own['description']].find((each) => typeof each === 'string');
-    rows.push({ path: prefix + name, type: typeOf(own), required: required.includes(name), description: description ?? null });
-    addFields(rows, root, own, `${prefix}${name}.`, depth + 1);
-    if (own['items'] !== undefined) addFields(rows, root, own['items'], `${prefix}${name}[].`, depth + 1);
+class Table {
+  readonly rows: FieldRow[] = [];
+  private visitsLeft = VISITS_MAX;
+
+  constructor(private readonly root: Json) {}
+
+  /** `seen` are the schemas that this place is made of already: parts may refer to each other, and each says its fields once. */
+  add(value: unknown, prefix: string, depth: number, seen: Set<Json>): void {
+    this.visitsLeft -= 1;
+    if (depth > DEPTH_MAX || this.visitsLeft < 0) return;
+    const schema = resolved(this.root, value);
+    if (schema === null || seen.has(schema)) return;
+    seen.add(schema);
+    const required = Array.isArray(schema['required']) ? schema['required'] : [];
+    for (const [name, field] of Object.entries(isObject(schema['properties']) ? schema['properties'] : {})) {
+      if (this.rows.length >= ROWS_MAX) return;
+      const own = resolved(this.root, field) ?? {};
+      const description = [isObject(field) ? field['description'] : null, own['description']].find((each) => typeof each === 'string');
+      this.rows.push({ path: prefix + name, type: typeOf(own), required: required.includes(name), description: description ?? null });
+      this.add(own, `${prefix}${name}.`, depth + 1, new Set());
+      if (own['items'] !== undefined) this.add(own['items'], `${prefix}${name}[].`, depth + 1, new Set());
+    }
+    for (const part of Array.isArray(schema['allOf']) ? schema['allOf'] : []) {
+      if (this.visitsLeft <= 0 || this.rows.length >= ROWS_MAX) return;
+      this.add(part, prefix, depth + 1, seen);
+    }
   }
-  for (const part of Array.isArray(schema['allOf']) ? schema['allOf'] : []) addFields(rows, root, part, prefix, depth + 1);
 }
 
 function resolved(root: Json, value: unknown): Json | null {
   let found = value;
   for (let hops = 0; isObject(found) && typeof found['$ref'] === 'string' && hops < CHAIN_MAX; hops += 1) {
+    if (found['$ref'].length > REFERENCE_LENGTH_MAX) return null;
     const [, section, name, ...more] = found['$ref'].split('/');
     const definitions = section === undefined ? null : root[section];
     if (name === undefined || more.length > 0 || !isObject(definitions)) return null;

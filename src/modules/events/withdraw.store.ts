@@ -62,12 +62,12 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Only after changes may have been missed. due_deliveries_withdrawn_idx, which gives them in order. */
+/** Only after changes may have been missed. due_deliveries_withdrawn_idx, in its words and in its order. */
 const HELD: Statement = {
   name: 'withdraw_held',
   text: `
     select environment_id as "environmentId", target_id as "targetId" from due_deliveries
-    where withdrawn is not null and claimed_by is not null and (environment_id, target_id) > ($1::int, $2::uuid)
+    where coalesce(withdrawn, '') <> '' and claimed_by is not null and (environment_id, target_id) > ($1::int, $2::uuid)
     group by environment_id, target_id order by environment_id, target_id limit 1000`,
 };
 
