@@ -88,9 +88,9 @@ describe('isolation of targets', () => {
     lag.disable();
     await other.stop();
     expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
-    // A receiver that was not run for a while sees at once what came meanwhile.
+    // A receiver that was not run for a while sees at once what came meanwhile; what the nodes were not run is not known here.
     const stalledSeconds = lag.max / 1e9;
-    const most = PER_SECOND * (1.2 + stalledSeconds) + Math.max(1, PER_SECOND / 10);
+    const most = PER_SECOND * (1.5 + stalledSeconds) + Math.max(1, PER_SECOND / 10);
     const atMs = posts.map(({ at }) => at.getTime());
     const inSecondFrom = atMs.map((start) => atMs.filter((ms) => ms >= start && ms < start + 1000).length);
     expect(Math.max(...inSecondFrom)).toBeLessThanOrEqual(most);
