@@ -4,7 +4,7 @@ import { EgressGate } from '#egress/gate.js';
 import { legacyHeaders } from '#engine/legacy-signature.js';
 import { signatureHeader } from '#engine/signing.js';
 import type { Fault } from '#kernel/errors.js';
-import { excerptOf } from './excerpt.js';
+import { excerptOf } from '#engine/excerpt.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 

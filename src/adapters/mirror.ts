@@ -3,7 +3,7 @@ import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
 import type { Fault } from '#kernel/errors.js';
-import { excerptOf } from './excerpt.js';
+import { excerptOf } from '#engine/excerpt.js';
 import { OwnHost } from './own-host.js';
 import { Probe } from './probe.js';
 

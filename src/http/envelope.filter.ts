@@ -1,7 +1,7 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '#kernel/errors.js';
-import { AlreadyAnswered, type StoredAnswer } from '#kernel/once.js';
+import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { answerOf, JSON_TYPE, toApiError } from './envelope.js';
 import { isAboutKey, isKept } from './idempotency-key.js';
 import { Answers } from './idempotency.store.js';

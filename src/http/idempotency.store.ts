@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
-import { AlreadyAnswered, type Once, type StoredAnswer } from '#kernel/once.js';
+import { AlreadyAnswered, type Once, type StoredAnswer } from '#kernel/idempotency.js';
 import { sealedIn, Vault } from '#kernel/vault.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 

@@ -1,6 +1,6 @@
 import { applyDecorators, createParamDecorator, UseInterceptors, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Once } from '#kernel/once.js';
+import type { Once } from '#kernel/idempotency.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import type { OnceMode } from './request.js';
 import { withRouteConfig } from './route-config.js';

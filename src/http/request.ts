@@ -1,5 +1,5 @@
 import type { ApiError } from '#kernel/errors.js';
-import type { Once } from '#kernel/once.js';
+import type { Once } from '#kernel/idempotency.js';
 import type { Caller, Scope } from '#kernel/tenant.js';
 
 /** Who may call a route: a key of at least this scope, or anybody. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
 import type { Answer, Outcome } from '#engine/outcome.js';
-import { excerptOf } from '../excerpt.js';
+import { excerptOf } from '#engine/excerpt.js';
 import { ExchangeFailed } from './client.js';
 import type { QueueSettings } from './settings.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type DeliverySettings, OwnedDestinations, type ShownSecret, Targets } from '#modules/destinations/contract.js';
-import { FAN_OUT_MAX } from '#modules/events/contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs, parseId, showId } from '#kernel/ids.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type OwnedDestination, OwnedDestinations, Targets } from '#modules/destinations/contract.js';
-import { FAN_OUT_MAX } from '#modules/events/contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import { subscription } from '#engine/subscription.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { notFound } from '#kernel/errors.js';

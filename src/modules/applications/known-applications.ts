@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { EventSources, type EventAim } from '#modules/events/contract.js';
+import { EventSources, type EventAim } from '#modules/ledger/accept.contract.js';
 import { notFound } from '#kernel/errors.js';
 import { Ids, parseId, type Id } from '#kernel/ids.js';
 import { ApplicationReference } from './application-reference.js';

@@ -1,9 +1,9 @@
 import type { DeliveryAnswer, Outgoing, Target, Targets } from '#modules/destinations/contract.js';
-import type { ClaimedDelivery, Requests } from '#modules/events/contract.js';
+import type { ClaimedDelivery, Requests } from '#modules/ledger/accept.contract.js';
 import type { Answer } from '#engine/outcome.js';
 import type { Tracing } from '#kernel/tracing.js';
 import { Attempt } from './attempt.js';
-import type { Withdrawals } from './withdrawals.js';
+import type { Withdrawals } from './held-cancellations.js';
 
 const NOW_MS = 1_763_690_000_000;
 const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Targets, type DeliveryAnswer, type Target } from '#modules/destinations/contract.js';
-import { Requests, type ClaimedDelivery, type DeliveryResult } from '#modules/events/contract.js';
+import { Requests, type ClaimedDelivery, type DeliveryResult } from '#modules/ledger/accept.contract.js';
 import { classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/tracing.js';
-import { Withdrawals } from './withdrawals.js';
+import { Withdrawals } from './held-cancellations.js';
 
 const POSTPONED_MS = 30_000;
 

@@ -1,6 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
-import { Ledger } from '#modules/events/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import type { Config } from '#kernel/config.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
@@ -17,7 +17,7 @@ import { WorkerPresence } from './presence.js';
 import { Pump, PumpContext } from './pump.js';
 import { WAKE_QUEUE, WakeQueue } from './wake.queue.js';
 import { WakeProcessor } from './wake.processor.js';
-import { Withdrawals } from './withdrawals.js';
+import { Withdrawals } from './held-cancellations.js';
 import { DeliveryWorker } from './worker.js';
 
 /** In the `api` role: only the queue that wakes workers elsewhere. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger, type DeliveryKey } from '#modules/events/contract.js';
+import { Ledger, type DeliveryKey } from '#modules/ledger/accept.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Loop } from '#kernel/loop.js';
 import { Gates } from './gates.js';

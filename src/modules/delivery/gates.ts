@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger, type ClaimedDelivery } from '#modules/events/contract.js';
+import { Ledger, type ClaimedDelivery } from '#modules/ledger/accept.contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane } from './lane.js';
 import { Permits } from './permits.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ClaimedDelivery, NewEvent } from '#modules/events/contract.js';
+import type { ClaimedDelivery, NewEvent } from '#modules/ledger/accept.contract.js';
 import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import type { Config } from '#kernel/config.js';

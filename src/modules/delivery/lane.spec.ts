@@ -1,4 +1,4 @@
-import type { ClaimedDelivery, NewEvent } from '#modules/events/contract.js';
+import type { ClaimedDelivery, NewEvent } from '#modules/ledger/accept.contract.js';
 import type { Outcome } from '#engine/outcome.js';
 import type { Config } from '#kernel/config.js';
 import type { CircuitWatch } from './circuit-watch.js';

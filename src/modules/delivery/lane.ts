@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Admission, Arrival, ClaimedDelivery, Lane } from '#modules/events/contract.js';
+import type { Admission, Arrival, ClaimedDelivery, Lane } from '#modules/ledger/accept.contract.js';
 import { admits, bounded, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Config } from '#kernel/config.js';

@@ -1,12 +1,12 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Ledger } from '#modules/events/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import { Config } from '#kernel/config.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Dispatcher } from './dispatcher.js';
 import { DeliveryLane } from './lane.js';
 import { WorkerPresence } from './presence.js';
 import { Pump } from './pump.js';
-import { Withdrawals } from './withdrawals.js';
+import { Withdrawals } from './held-cancellations.js';
 import { DeliveryWorker } from './worker.js';
 
 /** The parts of a worker that are started and stopped together. */

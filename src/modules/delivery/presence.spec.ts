@@ -1,4 +1,4 @@
-import type { Presence } from '#modules/events/contract.js';
+import type { Presence } from '#modules/ledger/accept.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Ids, type Id } from '#kernel/ids.js';
 import { WorkerPresence } from './presence.js';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Injectable, Logger } from '@nestjs/common';
-import { Presence } from '#modules/events/contract.js';
+import { Presence } from '#modules/ledger/accept.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Ids, type Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger } from '#modules/events/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';

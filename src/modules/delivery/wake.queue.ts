@@ -1,7 +1,7 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import type { DeliveryKey, Handover } from '#modules/events/contract.js';
+import type { DeliveryKey, Handover } from '#modules/ledger/accept.contract.js';
 
 export const WAKE_QUEUE = 'deliveries';
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger, type ClaimedDelivery } from '#modules/events/contract.js';
+import { Ledger, type ClaimedDelivery } from '#modules/ledger/accept.contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Attempt, type Performed } from './attempt.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { idAfter, type Id } from '#kernel/ids.js';
-import { FAN_OUT_MAX } from './contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 
 /** An event, and the message of a fan-out that it belongs to. */
 export interface MessageMember {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { parseId } from '#kernel/ids.js';
-import { EventSources, type EventAim, type FindAim } from './contract.js';
+import { EventSources, type EventAim, type FindAim } from '#modules/ledger/accept.contract.js';
 
 /** Asks every context that has endpoints. */
 @Injectable()

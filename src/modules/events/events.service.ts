@@ -4,7 +4,7 @@ import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
 import { idAfter, lowestIdAt, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { EventSources, FAN_OUT_MAX, type AttemptRow, type EventAim } from './contract.js';
+import { EventSources, FAN_OUT_MAX, type AttemptRow, type EventAim } from '#modules/ledger/accept.contract.js';
 import { EventsStore, type DeliveryRow, type EventContent, type EventFilter, type EventRow, type EventStatus } from './events.store.js';
 
 /** What a caller filters the list by, as given. */

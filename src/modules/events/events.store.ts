@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { AttemptRow, Direction, Disposition } from './contract.js';
+import type { AttemptRow, Direction, Disposition } from '#modules/ledger/accept.contract.js';
 
 export type DeliveryStatus = 'delivered' | 'failed' | 'retrying' | 'dlq';
 export type EventStatus = DeliveryStatus | Disposition;

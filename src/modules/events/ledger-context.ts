@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
-import { LedgerMetrics } from './ledger.metrics.js';
+import { LedgerMetrics } from '#modules/ledger/ledger.metrics.js';
 
 /** What the ledger needs besides its stores. */
 @Injectable()

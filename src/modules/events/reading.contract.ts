@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { AttemptRow } from './contract.js';
+import type { AttemptRow } from '#modules/ledger/accept.contract.js';
 
 /** Where a list goes on, and how long its page is. */
 export interface PageQuery {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Requests, type RequestDetail, type RequestRow } from './contract.js';
+import { Requests, type RequestDetail, type RequestRow } from '#modules/ledger/accept.contract.js';
 
 const COLUMNS = `
   r.id, r.method, r.path, coalesce(e.disposition, 'routed') as status, r.verification, r.size_bytes as "sizeBytes",

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EndpointSummary, LiveRoute } from '#modules/endpoints/contract.js';
-import type { Redelivered } from '#modules/events/contract.js';
+import type { Redelivered } from '#modules/ledger/accept.contract.js';
 import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/recovery.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { Ledger } from '#modules/events/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import { ReceivedEvents } from '#modules/events/recovery.contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';

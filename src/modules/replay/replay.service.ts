@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { EventSources, Ledger, Requests, type Redelivery } from '#modules/events/contract.js';
+import { EventSources, Ledger, Requests, type Redelivery } from '#modules/ledger/accept.contract.js';
 import { Withdrawal } from '#modules/events/recovery.contract.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';

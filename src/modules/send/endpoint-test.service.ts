@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Applications, EndpointConditions } from '#modules/applications/contract.js';
 import { type Target, Targets } from '#modules/destinations/contract.js';
-import { Ledger, type AttemptRow } from '#modules/events/contract.js';
+import { Ledger, type AttemptRow } from '#modules/ledger/accept.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Verbatim } from '#http/schemas.js';
-import type { AttemptRow } from '#modules/events/contract.js';
+import type { AttemptRow } from '#modules/ledger/accept.contract.js';
 
 /** One payload for one target. */
 export class SendBody {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Targets, type Target } from '#modules/destinations/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
-import { Ledger, type NewEvent } from '#modules/events/contract.js';
+import { Ledger, type NewEvent } from '#modules/ledger/accept.contract.js';
 import { invalid } from '#kernel/errors.js';
 import { parseId, showId, type Id } from '#kernel/ids.js';
-import type { Once } from '#kernel/once.js';
+import type { Once } from '#kernel/idempotency.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { messageContent } from './message.js';
 import { SendBasics } from './send-basics.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger, type AttemptRow } from '#modules/events/contract.js';
+import { Ledger, type AttemptRow } from '#modules/ledger/accept.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Environments, SystemDestinations } from '#modules/auth/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger } from '#modules/events/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import { sqlState } from '#kernel/database.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
 import type { Batch } from './batches.store.js';

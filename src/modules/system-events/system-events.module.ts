@@ -8,8 +8,8 @@ import { SignalsModule } from './signals.module.js';
 import { SystemDestination } from './system-destination.js';
 import { SystemEventsController } from './system-events.controller.js';
 import { SystemEventsMetrics } from './system-events.metrics.js';
-import { Telling } from './telling.js';
-import { TellingLoop } from './telling-loop.js';
+import { Telling } from './notifier.js';
+import { TellingLoop } from './notifier-loop.js';
 import { WaitingSignals } from './waiting-signals.js';
 
 /** The service's own events: gathers what the other contexts note, and tells it. */

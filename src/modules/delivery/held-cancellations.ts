@@ -1,0 +1,82 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Ledger, type ClaimedDelivery } from '#modules/ledger/accept.contract.js';
+import { type TargetKey, Withdrawal, type WithdrawnReason } from '#modules/events/recovery.contract.js';
+import { Clock } from '#kernel/clock.js';
+import type { Id } from '#kernel/ids.js';
+import type { Notifications } from '#kernel/notifications.js';
+import { targetKey } from './circuit-watch.js';
+import { DeliveryLane } from './lane.js';
+
+/** Longer than a claim is on its way from the table into the lane. */
+const WATCHED_MS = 30_000;
+
+/** Word that was sent longer ago than this may be missing: the heartbeat of notifications comes every second. */
+const DEAF_MS = 3_000;
+
+/**
+ * What this process holds of targets whose deliveries were cancelled or erased. Once it hears of one, what waits in the
+ * lane is given back, which ends the marked ones. What is on its way into the lane at that moment is found by asking for
+ * the mark before each start, and by giving back once more when that ends. While nothing can be heard, every start asks.
+ */
+@Injectable()
+export class Withdrawals {
+  private readonly logger = new Logger(Withdrawals.name);
+  private readonly watched = new Map<string, NodeJS.Timeout>();
+  private heardUntilMs = (): number => 0;
+
+  constructor(
+    private readonly lane: DeliveryLane,
+    private readonly ledger: Ledger,
+    private readonly withdrawal: Withdrawal,
+    private readonly clock: Clock,
+  ) {}
+
+  start(notifications: Notifications): void {
+    this.heardUntilMs = () => notifications.heardUntilMs();
+    notifications.on('withdrawal', (key) => void this.heard(key).catch((error: unknown) => {
+      this.logger.warn(`What was withdrawn could not be given back: ${(error as Error).message}`);
+    }));
+  }
+
+  /** Why a delivery must not start any more, or null. Asks storage only where something was, or may have been, withdrawn a moment ago. */
+  async reasonOf(delivery: ClaimedDelivery): Promise<WithdrawnReason | null> {
+    if (delivery.withdrawn) return delivery.withdrawn;
+    const isDeaf = this.clock.nowMs() - this.heardUntilMs() > DEAF_MS;
+    return isDeaf || this.watched.has(targetKey(delivery.environmentId, delivery.targetId)) ? this.withdrawal.reasonOf(delivery) : null;
+  }
+
+  private async heard(key: string): Promise<void> {
+    if (key !== '*') return this.withdrawn(parsed(key));
+    // Changes may have been missed.
+    let after: TargetKey | null = null;
+    do {
+      const targets: TargetKey[] = await this.withdrawal.heldTargets(after);
+      for (const target of targets) await this.withdrawn(target);
+      after = targets.at(-1) ?? null;
+    } while (after !== null);
+  }
+
+  private async withdrawn({ environmentId, targetId }: TargetKey): Promise<void> {
+    this.watch(environmentId, targetId);
+    await this.giveBack(environmentId, targetId);
+  }
+
+  private watch(environmentId: number, targetId: Id): void {
+    const key = targetKey(environmentId, targetId);
+    clearTimeout(this.watched.get(key));
+    const timer = setTimeout(() => {
+      this.watched.delete(key);
+      void this.giveBack(environmentId, targetId).catch(() => undefined);
+    }, WATCHED_MS);
+    this.watched.set(key, timer.unref());
+  }
+
+  private giveBack(environmentId: number, targetId: Id): Promise<void> {
+    return this.ledger.release(this.lane.evict(environmentId, targetId), true);
+  }
+}
+
+function parsed(key: string): TargetKey {
+  const colon = key.indexOf(':');
+  return { environmentId: Number(key.slice(0, colon)), targetId: key.slice(colon + 1) };
+}

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { Once } from '#kernel/idempotency.js';
+import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import type { Admission, NewEvent } from './accept.contract.js';
+import { ONCE_COLUMNS, ONCE_FIRST, onceKeys, onceValues } from './idempotency-keys.js';
+import { DELIVERED, parts, pullItems, RECEIVED, receivedPart } from './metric-increments.js';
+
+/** An event with where its delivery goes first. */
+export interface Admitted {
+  event: NewEvent;
+  admission: Admission | 'pull';
+}
+
+const EVENTS = `
+  insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
+                      payload_bytes, payload)
+  select environment_id, id, expires_on, target_id, url, 'outbound', event_type, headers, traceparent, payload_bytes, payload
+  from i`;
+
+const PULLED = `
+  insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, reason, attempts, replayed,
+                          superseded, settled_at)
+  select environment_id, id, 0, expires_on, target_id, 'delivered', null, 0, false, false, now() from i
+  where admission = 'pull'`;
+
+const OFFERED = pullItems(`(
+  select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
+  from i where admission = 'pull') offered`);
+
+/** Ad-hoc URLs have no metrics: nobody could ask for them. */
+const COUNTED = parts(`
+  select ${receivedPart('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from i where url is null`);
+
+const DUE = `
+  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,
+                              attempts, attempts_used, first_attempt_at, replayed, superseded)
+  select environment_id, id, 0, expires_on, target_id, now(), case when admission = 'run' then claimant end,
+         admission = 'park', 0, 0, null, false, false
+  from i where admission <> 'pull'`;
+
+const INPUT = `
+  unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[], $9::int[],
+         $10::text[], $11::text[], $12::uuid[])`;
+const COLUMNS = 'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission, claimant';
+
+/** Inserts only: events and due deliveries of one group, in one statement and so in one commit. */
+const ACCEPT: Statement = {
+  name: 'ledger_accept',
+  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}) ${DUE}`,
+};
+
+/**
+ * The same for groups in which idempotency keys stand (idempotency_keys_pkey). A key that is taken, and whose time
+ * has not passed, leaves its event out: the statement returns the positions of those that went in. See once-keys.ts.
+ */
+const ACCEPT_ONCE: Statement = {
+  name: 'ledger_accept_once',
+  text: `
+    with input as (
+      select * from ${INPUT.replace('$12::uuid[]', '$12::uuid[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[]')}
+        with ordinality as i(${COLUMNS}, ${ONCE_COLUMNS}, n)
+    ), k as (${onceKeys('$18')}
+    ), i as (
+      select * from input where ${ONCE_FIRST}
+    ), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}), d as (${DUE})
+    select n::int from i`,
+};
+
+/** Statements that accept. */
+@Injectable()
+export class AcceptStore {
+  constructor(private readonly database: Database) {}
+
+  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
+  async insert(group: readonly Admitted[], claimant: Id | null, onceTtlMs: number): Promise<Set<number> | 'all'> {
+    const events = group.map(({ event }) => event);
+    const values: unknown[] = [
+      intArray(events.map((event) => event.environmentId)),
+      uuidArray(events.map((event) => event.id)),
+      dateArray(events.map((event) => event.expiresOnDay)),
+      uuidArray(events.map((event) => event.targetId)),
+      textArray(events.map((event) => event.url)),
+      textArray(events.map((event) => event.eventType)),
+      jsonbArray(events.map((event) => event.headers && JSON.stringify(event.headers))),
+      textArray(events.map((event) => event.traceparent)),
+      intArray(events.map((event) => event.payloadBytes)),
+      textArray(events.map((event) => event.payload)),
+      textArray(group.map(({ admission }) => admission)),
+      uuidArray(events.map(() => claimant)),
+    ];
+    if (events.every((event) => event.once === null)) {
+      await this.database.hot(ACCEPT, values);
+      return 'all';
+    }
+    values.push(...onceValues(events), onceTtlMs);
+    const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values);
+    return new Set(rows.map(({ n }) => n - 1));
+  }
+
+  /** The stored answer of a key, or null when it is gone meanwhile. Served by idempotency_keys_pkey. */
+  async answerOf({ environmentId, route, key }: Once): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
+    const rows = await this.database.hot<{ fingerprint: Buffer; status: number | null; body: string | null }>(
+      {
+        name: 'ledger_answer_of',
+        text: 'select fingerprint, status, body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',
+      },
+      [environmentId, route, key],
+    );
+    return rows[0] ?? null;
+  }
+}

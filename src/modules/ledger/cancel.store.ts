@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import { type Id, idAfter } from '#kernel/ids.js';
+import { uuidArray } from '#kernel/pg-array.js';
+import type { DeliveryKey } from './accept.contract.js';
+import { endedParts } from './ended-deliveries.js';
+import type { TargetKey, WaitingSelection, WithdrawnReason } from '#modules/events/recovery.contract.js';
+
+const STEP = 1_000;
+const FIRST: Id = '00000000-0000-0000-0000-000000000000';
+const SAME = 'd.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal';
+
+/** How far one step came. */
+interface Step {
+  picked: number;
+  last: Id | null;
+  /** Targets of what is marked and held. */
+  held: Id[] | null;
+}
+
+/**
+ * Ends the picked rows that nobody holds and marks those that a worker holds. In the order of due_deliveries_pkey. With
+ * `wait` it waits for a row that somebody is writing, one at a time: whoever waits must hold no other row that the
+ * other one may want.
+ */
+const withdraw = (which: string, wait: boolean): string => `
+  with picked as (
+    select d.environment_id, d.event_id, d.ordinal, d.claimed_by from due_deliveries d
+    where d.environment_id = $1 and d.event_id >= $2 and (d.withdrawn is null or d.claimed_by is null) and ${which}
+    order by d.event_id, d.ordinal limit ${wait ? 1 : STEP} for update${wait ? '' : ' skip locked'}
+  ), gone as (
+    delete from due_deliveries d using picked p where ${SAME} and p.claimed_by is null returning d.*
+  ), marked as (
+    update due_deliveries d set withdrawn = $3 from picked p where ${SAME} and p.claimed_by is not null returning d.target_id
+  ), ${endedParts('$3')}
+  select (select count(*)::int from picked) as picked, (select event_id from picked order by event_id desc limit 1) as last,
+         (select array_agg(distinct target_id) from marked) as held`;
+
+/** The type by events_pkey of the one partition: a scalar subquery, which is never made a hash of every event. */
+const OF_TARGET = `
+  d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
+    select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
+const OF_EVENTS = 'd.event_id = any ($4::uuid[])';
+
+/** Rare: an environment's open deliveries by due_deliveries_pkey, the others filtered, each row once. */
+const TARGET: Statement = { name: 'withdraw_target', text: withdraw(OF_TARGET, false) };
+const TARGET_LOCKED: Statement = { name: 'withdraw_target_locked', text: withdraw(OF_TARGET, true) };
+const EVENTS: Statement = { name: 'withdraw_events', text: withdraw(OF_EVENTS, false) };
+const EVENTS_LOCKED: Statement = { name: 'withdraw_events_locked', text: withdraw(OF_EVENTS, true) };
+
+/** due_deliveries_pkey. */
+const REASON: Statement = {
+  name: 'withdraw_reason',
+  text: 'select withdrawn from due_deliveries where environment_id = $1 and event_id = $2 and ordinal = $3',
+};
+
+/** The newest event that has an open delivery to the target. due_deliveries_pkey, backwards, the others filtered. */
+const NEWEST: Statement = {
+  name: 'withdraw_newest',
+  text: `
+    select event_id as id from due_deliveries d where d.environment_id = $1 and d.target_id = $2
+    order by d.event_id desc limit 1`,
+};
+
+/** Only after changes may have been missed. due_deliveries_withdrawn_idx, in its words and in its order. */
+const HELD: Statement = {
+  name: 'withdraw_held',
+  text: `
+    select environment_id as "environmentId", target_id as "targetId" from due_deliveries
+    where coalesce(withdrawn, '') <> '' and claimed_by is not null and (environment_id, target_id) > ($1::int, $2::uuid)
+    group by environment_id, target_id order by environment_id, target_id limit 1000`,
+};
+
+/** Statements that end what waits. */
+@Injectable()
+export class WithdrawStore {
+  constructor(private readonly database: Database) {}
+
+  /** Of what waits now: nothing that is accepted meanwhile. Returns how many were ended or marked, and the targets of what is marked. */
+  async ofTarget(selection: WaitingSelection, reason: WithdrawnReason): Promise<{ count: number; held: Id[] }> {
+    const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
+    const [newest] = await this.database.hot<{ id: Id }>(NEWEST, [environmentId, targetId]);
+    if (newest === undefined) return { count: 0, held: [] };
+    // By what is there instead of by a clock: no two nodes agree on the time, and ids of now go on coming.
+    const endId = idAfter(newest.id, 1);
+    const bound = beforeId !== null && beforeId < endId ? beforeId : endId;
+    const values = (after: Id): unknown[] => [environmentId, after, reason, targetId, bound, endpointId, eventType];
+    return this.all(TARGET, TARGET_LOCKED, values);
+  }
+
+  /** The same for what waits of some events. */
+  async ofEvents(environmentId: number, eventIds: readonly Id[], reason: WithdrawnReason): Promise<{ count: number; held: Id[] }> {
+    return this.all(EVENTS, EVENTS_LOCKED, (after) => [environmentId, after, reason, uuidArray(eventIds)]);
+  }
+
+  async reasonOf({ environmentId, eventId, ordinal }: DeliveryKey): Promise<WithdrawnReason | null> {
+    const [row] = await this.database.hot<{ withdrawn: WithdrawnReason | null }>(REASON, [environmentId, eventId, ordinal]);
+    return row?.withdrawn ?? null;
+  }
+
+  held(after: TargetKey | null): Promise<TargetKey[]> {
+    return this.database.hot(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
+  }
+
+  /** In steps that commit one by one; then what was passed by because somebody was writing it. */
+  private async all(quick: Statement, locked: Statement, values: (after: Id) => unknown[]): Promise<{ count: number; held: Id[] }> {
+    const held = new Set<Id>();
+    let count = 0;
+    for (const [statement, limit] of [[quick, STEP], [locked, 1]] as const) {
+      let after = FIRST;
+      for (let picked: number = limit; picked === limit; ) {
+        const [step] = await this.database.hot<Step>(statement, values(after));
+        picked = step?.picked ?? 0;
+        after = step?.last ?? after;
+        count += picked;
+        for (const target of step?.held ?? []) held.add(target);
+      }
+    }
+    return { count, held: [...held] };
+  }
+}

@@ -1,0 +1,247 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
+import type { Backlog, ClaimedDelivery, DeliveryKey, Direction } from './accept.contract.js';
+import { endedParts } from './ended-deliveries.js';
+import type { WithdrawnReason } from '#modules/events/recovery.contract.js';
+
+const KEY = 'environment_id, event_id, ordinal';
+
+/**
+ * Claims the rows of `picked` and reads what an attempt needs: events_pkey and messages_pkey of the one partition that
+ * holds them. The payload of a fan-out comes with its first row only: a thousand of them would be a gigabyte.
+ */
+const claim = (picked: string): string => `
+  with picked as (${picked}), claimed as (
+    update due_deliveries d set claimed_by = $1 from picked p
+    where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal
+    returning d.*
+  )
+  select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used, c.first_attempt_at,
+         c.replayed, c.withdrawn, e.direction, case when e.direction = 'outbound' then e.url end as url, e.event_type,
+         coalesce(e.headers, m.headers) as headers, coalesce(e.traceparent, m.traceparent) as traceparent, e.message_id,
+         e.erased_at is not null or m.erased_at is not null as erased, e.body,
+         case when e.message_id is null then e.payload
+              when row_number() over (partition by e.message_id order by c.due_at, c.event_id) = 1 then m.payload end as payload
+  from claimed c
+  left join events e on e.environment_id = c.environment_id and e.id = c.event_id and e.expires_on = c.expires_on
+  left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
+  order by c.due_at, c.event_id`;
+
+/** Oldest first from the head of due_deliveries_due_at_idx, past what other workers are claiming. */
+const CLAIM_DUE: Statement = {
+  name: 'due_claim',
+  text: claim(`
+    select ${KEY} from due_deliveries where claimed_by is null and not parked and due_at <= now()
+    order by due_at limit $2 for update skip locked`),
+};
+
+/** By due_deliveries_pkey. */
+const CLAIM_THESE: Statement = {
+  name: 'due_claim_these',
+  text: claim(`
+    select d.environment_id, d.event_id, d.ordinal
+    from unnest($2::int[], $3::uuid[], $4::smallint[]) as k(environment_id, event_id, ordinal)
+    join due_deliveries d using (environment_id, event_id, ordinal)
+    where d.claimed_by is null and not d.parked and d.due_at <= now() for update of d skip locked`),
+};
+
+/** Longest waiting first, by due_deliveries_parked_idx. */
+const CLAIM_PARKED: Statement = {
+  name: 'due_claim_parked',
+  text: claim(`
+    select ${KEY} from due_deliveries where environment_id = $2 and target_id = $3 and claimed_by is null and parked
+    order by due_at limit $4 for update skip locked`),
+};
+
+const CLAIM_HOLDS = `
+  d.environment_id = k.environment_id and d.event_id = k.event_id and d.ordinal = k.ordinal and d.claimed_by = k.claimed_by`;
+
+/** By due_deliveries_pkey, where the claim still holds. What was withdrawn meanwhile ends here. */
+const RELEASE: Statement = {
+  name: 'due_release',
+  text: `
+    with k as (
+      select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[]) as k(environment_id, event_id, ordinal, claimed_by)
+    ), gone as (
+      delete from due_deliveries d using k where ${CLAIM_HOLDS} and d.withdrawn is not null returning d.*
+    ), ${endedParts('withdrawn')}
+    update due_deliveries d set claimed_by = null, parked = $5 from k where ${CLAIM_HOLDS} and d.withdrawn is null`,
+};
+
+/** A loose scan: one step of due_deliveries_parked_idx per target, however many deliveries wait there. */
+const PARKED_TARGETS: Statement = {
+  name: 'due_parked_targets',
+  text: `
+    with recursive t as (
+      (select environment_id, target_id from due_deliveries where claimed_by is null and parked
+       order by environment_id, target_id limit 1)
+      union all
+      select n.environment_id, n.target_id from t, lateral (
+        select environment_id, target_id from due_deliveries
+        where claimed_by is null and parked and (environment_id, target_id) > (t.environment_id, t.target_id)
+        order by environment_id, target_id limit 1
+      ) n
+    )
+    select environment_id, target_id from t limit 1000`,
+};
+
+/** In steps of 5,000, so that the locks are short; the rows are found through due_deliveries_due_at_idx. */
+const PARK: Statement = {
+  name: 'due_park',
+  text: `
+    with picked as (
+      select ${KEY} from due_deliveries
+      where claimed_by is null and not parked and due_at <= now() and environment_id = $1 and target_id = $2
+      order by due_at limit 5000 for update skip locked
+    ), moved as (
+      update due_deliveries d set parked = true from picked p
+      where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning 1
+    )
+    select count(*)::int as count from moved`,
+};
+
+/** Rare: an environment's due deliveries by due_deliveries_pkey, those of the target filtered, in steps of 1,000. */
+const FAIL_WAITING: Statement = {
+  name: 'due_fail_waiting',
+  text: `
+    with picked as (
+      select ${KEY} from due_deliveries where environment_id = $1 and target_id = $2 and claimed_by is null
+      limit 1000 for update skip locked
+    ), gone as (
+      delete from due_deliveries d using picked p
+      where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning d.*
+    ), ${endedParts('$3')}
+    select count(*)::int as count from settled`,
+};
+
+/** The head of due_deliveries_due_at_idx, and the planner's estimate of how many are open: never a count on a request. */
+const BACKLOG: Statement = {
+  name: 'due_backlog',
+  text: `
+    select coalesce((
+             select extract(epoch from now() - due_at) * 1000 from due_deliveries
+             where claimed_by is null and not parked and due_at <= now() order by due_at limit 1
+           ), 0)::float8 as oldest_due_age_ms,
+           greatest((select reltuples from pg_class where oid = 'due_deliveries'::regclass), 0)::float8 as open_estimate`,
+};
+
+/** A backup or a forgotten session that holds an old snapshot makes every claim walk over dead entries. */
+const OLDEST_TRANSACTION: Statement = {
+  name: 'due_oldest_transaction',
+  text: `
+    select coalesce(extract(epoch from max(now() - xact_start)), 0)::float8 as age_seconds from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`,
+};
+
+interface ClaimedRow {
+  environment_id: number;
+  event_id: Id;
+  ordinal: number;
+  claimed_by: Id;
+  target_id: Id;
+  attempts: number;
+  attempts_used: number;
+  first_attempt_at: Date | null;
+  replayed: boolean;
+  direction: Direction | null;
+  message_id: Id | null;
+  erased: boolean;
+  withdrawn: WithdrawnReason | null;
+  url: string | null;
+  event_type: string | null;
+  headers: Record<string, string> | null;
+  traceparent: string | null;
+  payload: string | null;
+  body: Buffer | null;
+}
+
+/** Statements over what is due. */
+@Injectable()
+export class DueStore {
+  constructor(private readonly database: Database) {}
+
+  claimDue(claimant: Id, limit: number): Promise<ClaimedDelivery[]> {
+    return this.claim(CLAIM_DUE, [claimant, limit]);
+  }
+
+  claimThese(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]> {
+    return this.claim(CLAIM_THESE, [
+      claimant,
+      intArray(keys.map((key) => key.environmentId)),
+      uuidArray(keys.map((key) => key.eventId)),
+      smallintArray(keys.map((key) => key.ordinal)),
+    ]);
+  }
+
+  claimParked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]> {
+    return this.claim(CLAIM_PARKED, [claimant, environmentId, targetId, limit]);
+  }
+
+  async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
+    await this.database.hot(RELEASE, [
+      intArray(deliveries.map((delivery) => delivery.environmentId)),
+      uuidArray(deliveries.map((delivery) => delivery.eventId)),
+      smallintArray(deliveries.map((delivery) => delivery.ordinal)),
+      uuidArray(deliveries.map((delivery) => delivery.claimedBy)),
+      parked,
+    ]);
+  }
+
+  async parkedTargets(): Promise<{ environmentId: number; targetId: Id }[]> {
+    const rows = await this.database.hot<{ environment_id: number; target_id: Id }>(PARKED_TARGETS, []);
+    return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
+  }
+
+  /** Moves one step; returns how many rows it moved. */
+  async park(environmentId: number, targetId: Id): Promise<number> {
+    const [row] = await this.database.hot<{ count: number }>(PARK, [environmentId, targetId]);
+    return row?.count ?? 0;
+  }
+
+  /** Ends one step; returns how many rows it ended. */
+  async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
+    const [row] = await this.database.hot<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
+    return row?.count ?? 0;
+  }
+
+  async backlog(): Promise<Backlog> {
+    const [row] = await this.database.hot<{ oldest_due_age_ms: number; open_estimate: number }>(BACKLOG, []);
+    return { oldestDueAgeMs: row?.oldest_due_age_ms ?? 0, openEstimate: row?.open_estimate ?? 0 };
+  }
+
+  async oldestTransactionAgeSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ age_seconds: number }>(OLDEST_TRANSACTION);
+    return row?.age_seconds ?? 0;
+  }
+
+  private async claim(statement: Statement, values: unknown[]): Promise<ClaimedDelivery[]> {
+    const payloads = new Map<Id, string>();
+    return (await this.database.hot<ClaimedRow>(statement, values)).map((row) => claimed(row, payloads));
+  }
+}
+
+/** An event whose partition was dropped leaves no payload behind; the attempt ends such a delivery. */
+function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
+  if (row.message_id !== null && row.payload !== null) payloads.set(row.message_id, row.payload);
+  return {
+    environmentId: row.environment_id,
+    eventId: row.event_id,
+    ordinal: row.ordinal,
+    claimedBy: row.claimed_by,
+    direction: row.direction ?? 'outbound',
+    messageId: row.message_id,
+    targetId: row.target_id,
+    url: row.url,
+    eventType: row.event_type ?? '',
+    headers: row.headers,
+    traceparent: row.traceparent,
+    payload: row.message_id === null ? row.payload ?? row.body : payloads.get(row.message_id) ?? null,
+    withdrawn: row.withdrawn ?? (row.erased ? 'erased' : null),
+    attempts: row.attempts,
+    attemptsUsed: row.attempts_used,
+    firstAttemptAtMs: row.first_attempt_at?.getTime() ?? null,
+    replayed: row.replayed,
+  };
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { FailedDeliveries, type FailedRange, type FailedRow } from '#modules/events/recovery.contract.js';
+import { RedeliverStore } from './redeliver.store.js';
+
+const RANGE = 'd.environment_id = $1 and d.target_id = $2 and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
+
+/** One state, newest first: deliveries_target_id_idx, backwards. */
+const ofStatus = (status: 'failed' | 'dlq'): string => `
+  (select d.environment_id, d.event_id, d.expires_on, d.endpoint_id, d.reason from deliveries d
+   where ${RANGE} and d.status = '${status}' and coalesce($5::text, '${status}') = '${status}' order by d.event_id desc limit $6)`;
+
+/** Of each state a page, and of those the newest; events_pkey and messages_pkey of the one partition for each row of the page. */
+const PAGE: Statement = {
+  name: 'failed_page',
+  text: `
+    with picked as (
+      select * from (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed order by event_id desc limit $6
+    )
+    select p.event_id as "eventId", p.expires_on::text as "expiresOn", p.endpoint_id as "endpointId", p.reason,
+           e.id is null or e.erased_at is not null or m.erased_at is not null as "isGone"
+    from picked p
+    left join events e on e.environment_id = p.environment_id and e.id = p.event_id and e.expires_on = p.expires_on
+    left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
+    order by p.event_id desc`,
+};
+
+/** deliveries_target_id_idx; the limit bounds what a large range costs. */
+const COUNT: Statement = {
+  name: 'failed_count',
+  text: `
+    select count(*) filter (where $7::uuid is null or endpoint_id = $7)::int as count
+    from (select * from (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed limit $6) counted`,
+};
+
+/** Reads what failed. */
+@Injectable()
+export class FailedStore extends FailedDeliveries {
+  constructor(
+    private readonly database: Database,
+    private readonly redelivering: RedeliverStore,
+  ) {
+    super();
+  }
+
+  override async page(range: FailedRange, limit: number): Promise<FailedRow[]> {
+    await this.redelivering.standInLine(range.environmentId);
+    return this.database.query<FailedRow>(PAGE, [...valuesOf(range), limit]);
+  }
+
+  override async count(range: FailedRange, endpointId: Id | null, max: number): Promise<number> {
+    const [row] = await this.database.read<{ count: number }>(COUNT, [...valuesOf(range), max, endpointId]);
+    return row?.count ?? 0;
+  }
+}
+
+function valuesOf({ environmentId, targetId, beforeId, fromId, status }: FailedRange): unknown[] {
+  return [environmentId, targetId, beforeId, fromId, status];
+}

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import type { Admission, NewMessage } from './accept.contract.js';
+import { ONCE_COLUMNS, ONCE_FIRST, onceKeys, onceValues } from './idempotency-keys.js';
+import { DELIVERED, FAILED_PART, parts, pullItems, RECEIVED, receivedPart } from './metric-increments.js';
+
+/** A message with where each of its events' deliveries goes first. */
+export interface FanOut {
+  message: NewMessage;
+  admissions: readonly (Admission | 'pull' | 'refuse')[];
+}
+
+const MESSAGE_COLUMNS = `environment_id, id, expires_on, application_id, event_type, channels, headers, traceparent, payload_bytes,
+  payload, fanout`;
+const MESSAGES = `
+  unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::jsonb[], $7::jsonb[], $8::text[], $9::int[], $10::text[],
+         $11::smallint[])`;
+const EVENT_COLUMNS = 'n, environment_id, event_id, message_id, expires_on, endpoint_id, target_id, event_type, payload_bytes, admission';
+const EVENTS = `
+  unnest($12::int[], $13::int[], $14::uuid[], $15::uuid[], $16::date[], $17::uuid[], $18::uuid[], $19::text[], $20::int[], $21::text[])
+  as d(${EVENT_COLUMNS})`;
+
+const UNMATCHED = `
+    union all
+    select environment_id, id, expires_on, application_id, null, 'outbound', event_type, null, null, payload_bytes, null, id, 'ignored'
+    from m where fanout = 0`;
+
+const SETTLED_AT_ONCE = `
+  p as (
+    insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+                            replayed, superseded, settled_at)
+    select environment_id, event_id, 0, expires_on, target_id, nullif(endpoint_id, target_id),
+           case admission when 'pull' then 'delivered' else 'failed' end, case admission when 'refuse' then 'target_disabled' end,
+           0, false, false, now()
+    from d where admission in ('pull', 'refuse')
+  ), o as (${pullItems(`(
+    select environment_id, target_id, event_id, 0 as ordinal, expires_on, nullif(endpoint_id, target_id) as endpoint_id, false as replayed
+    from d where admission = 'pull') offered`)}
+  ),`;
+
+const REFUSED_PARTS = `
+    union all
+    select ${FAILED_PART} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission = 'refuse') r`;
+
+/**
+ * Inserts what `m` (messages) and `d` (their events) hold. An event's payload stands in its message; a message that
+ * matched nothing is an event of its own. What an endpoint counts by itself it counts once: its own destination has its id.
+ * A group in which everything is sent is not asked for what is pulled, refused or unmatched.
+ */
+const inserts = (isPlain: boolean): string => `
+  s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),
+  e as (
+    insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent, payload_bytes,
+                        payload, message_id, disposition)
+    select environment_id, event_id, expires_on, endpoint_id, null::text, 'outbound', event_type, null::jsonb, null::text, payload_bytes, null::text, message_id, null::text
+    from d${isPlain ? '' : UNMATCHED}
+  ),${isPlain ? '' : SETTLED_AT_ONCE} c as (${parts(`
+    select ${receivedPart('target_id', 'nullif(endpoint_id, target_id)', isPlain ? String(RECEIVED) : `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+    ${isPlain ? '' : REFUSED_PARTS}`)}
+  )`;
+
+const due = (claimant: string): string => `
+  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
+                              attempts, attempts_used, first_attempt_at, replayed, superseded)
+  select environment_id, event_id, 0, expires_on, target_id, nullif(endpoint_id, target_id), now(),
+         case when admission = 'run' then ${claimant}::uuid end, admission = 'park', 0, 0, null, false, false
+  from d where admission not in ('pull', 'refuse')`;
+
+/** Messages, their events and deliveries of one group in one statement and so in one commit. */
+const fanOut = (isPlain: boolean): Statement => ({
+  name: `ledger_fan_out${isPlain ? '_plain' : ''}`,
+  text: `
+    with m as (select * from ${MESSAGES} as m(${MESSAGE_COLUMNS})), d as (select * from ${EVENTS}), ${inserts(isPlain)} ${due('$22')}`,
+});
+
+const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
+
+/**
+ * The same for groups in which idempotency keys stand: see `ledger_accept_once`. The events of a message that is left out
+ * are left out by a hashed sub-select, which `is true` keeps from becoming a join.
+ */
+const FAN_OUT_ONCE: Statement = {
+  name: 'ledger_fan_out_once',
+  text: `
+    with input as (
+      select * from ${MESSAGES.replace('$11::smallint[]', '$11::smallint[], $23::text[], $24::uuid[], $25::text[], $26::smallint[], $27::text[]')}
+        with ordinality as i(${MESSAGE_COLUMNS}, ${ONCE_COLUMNS}, n)
+    ), k as (${onceKeys('$28')}
+    ), m as (
+      select * from input where ${ONCE_FIRST}
+    ), d as (
+      select * from ${EVENTS} where (n in (select n from m)) is true
+    ), ${inserts(false)}, w as (${due('$22')})
+    select n::int from m`,
+};
+
+/** The statement that accepts fan-outs. */
+@Injectable()
+export class FanOutStore {
+  constructor(private readonly database: Database) {}
+
+  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
+  async insert(group: readonly FanOut[], claimant: Id | null, onceTtlMs: number): Promise<Set<number> | 'all'> {
+    const messages = group.map(({ message }) => message);
+    const values: unknown[] = [...messageValues(messages), ...eventValues(group), claimant];
+    if (messages.every(({ once }) => once === null)) {
+      const isPlain = group.every(({ admissions }) => admissions.length > 0 && !admissions.some((each) => each === 'pull' || each === 'refuse'));
+      await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values);
+      return 'all';
+    }
+    values.push(...onceValues(messages), onceTtlMs);
+    const rows = await this.database.hot<{ n: number }>(FAN_OUT_ONCE, values);
+    return new Set(rows.map(({ n }) => n - 1));
+  }
+}
+
+function messageValues(messages: readonly NewMessage[]): Buffer[] {
+  return [
+    intArray(messages.map((message) => message.environmentId)),
+    uuidArray(messages.map((message) => message.id)),
+    dateArray(messages.map((message) => message.expiresOnDay)),
+    uuidArray(messages.map((message) => message.applicationId)),
+    textArray(messages.map((message) => message.eventType)),
+    jsonbArray(messages.map(({ channels }) => (channels.length === 0 ? null : JSON.stringify(channels)))),
+    jsonbArray(messages.map(({ headers }) => headers && JSON.stringify(headers))),
+    textArray(messages.map((message) => message.traceparent)),
+    intArray(messages.map((message) => message.payloadBytes)),
+    textArray(messages.map((message) => message.payload)),
+    smallintArray(messages.map(({ events }) => events.length)),
+  ];
+}
+
+/** `n` is the position of the message, from 1. */
+function eventValues(group: readonly FanOut[]): Buffer[] {
+  const rows = group.flatMap(({ message, admissions }, i) =>
+    message.events.map((event, at) => ({ n: i + 1, message, event, admission: admissions[at] ?? 'leave' })));
+  return [
+    intArray(rows.map(({ n }) => n)),
+    intArray(rows.map(({ message }) => message.environmentId)),
+    uuidArray(rows.map(({ event }) => event.eventId)),
+    uuidArray(rows.map(({ message }) => message.id)),
+    dateArray(rows.map(({ message }) => message.expiresOnDay)),
+    uuidArray(rows.map(({ event }) => event.endpointId)),
+    uuidArray(rows.map(({ event }) => event.targetId)),
+    textArray(rows.map(({ message }) => message.eventType)),
+    intArray(rows.map(({ message }) => message.payloadBytes)),
+    textArray(rows.map(({ admission }) => admission)),
+  ];
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import type { Counter, Histogram } from 'prom-client';
+import { Database } from '#kernel/database.js';
+import { Metrics } from '#kernel/metrics.js';
+import { Readiness } from '#kernel/readiness.js';
+import type { DeliveryResult } from './accept.contract.js';
+import { DueStore } from './due.store.js';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+/** Counts what the ledger commits. */
+@Injectable()
+export class LedgerMetrics {
+  private readonly accepted: Counter;
+  private readonly attempts: Counter<'outcome'>;
+  private readonly duration: Histogram;
+  private readonly lostClaims: Counter;
+
+  constructor(metrics: Metrics) {
+    this.accepted = metrics.counter('events_accepted_total', 'Events committed.');
+    this.attempts = metrics.counter(
+      'deliveries_total',
+      'Recorded results of deliveries: delivered, retrying (another attempt is due), dlq (dead-lettered), failed.',
+      ['outcome'],
+    );
+    this.duration = metrics.histogram('attempt_duration_seconds', 'Duration of delivery attempts.', SECONDS);
+    this.lostClaims = metrics.counter('claims_lost_total', 'Results not written because another worker held the delivery.');
+  }
+
+  acceptedGroup(count: number): void {
+    this.accepted.inc(count);
+  }
+
+  recordedGroup(results: readonly DeliveryResult[], held: ReadonlySet<string>): void {
+    for (const result of results) {
+      if (!held.has(`${result.eventId}/${result.ordinal}`)) {
+        this.lostClaims.inc();
+        continue;
+      }
+      this.attempts.inc({ outcome: result.status });
+      if (result.attempt) this.duration.observe(result.attempt.durationMs / 1000);
+    }
+  }
+}
+
+/** What operators watch of storage; read when it is scraped, and whether it answers at all. */
+@Injectable()
+export class StorageGauges {
+  constructor(metrics: Metrics, database: Database, due: DueStore, readiness: Readiness) {
+    readiness.register('storage', async () => {
+      const { oldestDueAgeMs } = await due.backlog();
+      return { ready: true, oldest_due_age_ms: Math.round(oldestDueAgeMs) };
+    });
+    metrics.gauge('oldest_due_age_seconds', 'Age of the oldest delivery that is due and held by nobody.', [], async (gauge) => {
+      gauge.set((await due.backlog()).oldestDueAgeMs / 1000);
+    });
+    metrics.gauge('deliveries_open_estimate', 'Open deliveries, as PostgreSQL estimates them.', [], async (gauge) => {
+      gauge.set((await due.backlog()).openEstimate);
+    });
+    metrics.gauge('oldest_transaction_age_seconds', 'Age of the oldest transaction; a long one slows every claim.', [], async (gauge) => {
+      gauge.set(await due.oldestTransactionAgeSeconds());
+    });
+    metrics.gauge('database_connections', 'Connections of this process by pool and state.', ['pool', 'state'], (gauge) => {
+      for (const { pool, total, idle, waiting } of database.poolFigures()) {
+        gauge.set({ pool, state: 'busy' }, total - idle);
+        gauge.set({ pool, state: 'idle' }, idle);
+        gauge.set({ pool, state: 'awaited' }, waiting);
+      }
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { byteaArray, dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import type { Admission, Arrival, ReceivedEvent } from './accept.contract.js';
+import { DELIVERED, parts, pullItems, RECEIVED, receivedPart } from './metric-increments.js';
+
+/** A received event with where each of its deliveries goes first. */
+export interface Received {
+  event: ReceivedEvent;
+  admissions: readonly (Admission | 'pull')[];
+}
+
+/** Events, their requests, and their deliveries, of one group in one statement and so in one commit. Inserts only. */
+const RECEIVE: Statement = {
+  name: 'ledger_receive',
+  text: `
+    with i as (
+      select * from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[],
+                           $9::int[], $10::text[], $11::bytea[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
+                           $17::jsonb[], $18::bytea[], $19::int[], $20::text[], $21::text[], $22::text[], $23::text[], $24::uuid[])
+        as i(environment_id, id, expires_on, endpoint_id, endpoint_path, event_type, headers, traceparent, payload_bytes,
+             payload, body, disposition, method, url, path, query, request_headers, request_body, size_bytes, ip,
+             verification, dedupe_id, note, replay_of)
+    ), d as (
+      select * from unnest($25::int[], $26::uuid[], $27::smallint[], $28::date[], $29::uuid[], $30::uuid[], $31::text[])
+        as d(environment_id, event_id, ordinal, expires_on, endpoint_id, target_id, admission)
+    ), e as (
+      insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
+                          payload_bytes, payload, body, disposition)
+      select environment_id, id, expires_on, endpoint_id, endpoint_path, 'inbound', event_type, headers, traceparent,
+             payload_bytes, payload, body, disposition from i
+    ), r as (
+      insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, body, size_bytes,
+                            ip, verification, dedupe_id, note, replay_of)
+      select environment_id, id, expires_on, endpoint_id, method, url, path, query, request_headers, request_body, size_bytes,
+             ip, verification, dedupe_id, note, replay_of from i
+    ), p as (
+      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+                              replayed, superseded, settled_at)
+      select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'delivered', null, 0, false, false, now()
+      from d where admission = 'pull'
+    ), o as (${pullItems(`(select *, false as replayed from d where admission = 'pull') offered`)}
+    ), m as (${parts(`
+      select ${receivedPart('endpoint_id', 'null', String(RECEIVED))} from i
+      union all
+      select ${receivedPart('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+      union all select ${receivedPart('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`)}
+    )
+    insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
+                                attempts, attempts_used, first_attempt_at, replayed, superseded)
+    select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, now(), case when admission = 'run' then $32::uuid end,
+           admission = 'park', 0, 0, null, false, false
+    from d where admission <> 'pull'`,
+};
+
+/** The statement that accepts what endpoints receive. */
+@Injectable()
+export class ReceiveStore {
+  constructor(private readonly database: Database) {}
+
+  async insert(group: readonly Received[], claimant: Id | null): Promise<void> {
+    const events = group.map(({ event }) => event);
+    const requests = events.map(({ request }) => request);
+    await this.database.hot(RECEIVE, [
+      intArray(events.map((event) => event.environmentId)),
+      uuidArray(events.map((event) => event.id)),
+      dateArray(events.map((event) => event.expiresOnDay)),
+      uuidArray(events.map((event) => event.endpointId)),
+      textArray(events.map((event) => event.endpointPath)),
+      textArray(events.map((event) => event.eventType)),
+      jsonbArray(events.map((event) => JSON.stringify(event.headers))),
+      textArray(events.map((event) => event.traceparent)),
+      intArray(events.map((event) => event.payloadBytes)),
+      textArray(events.map((event) => (typeof event.payload === 'string' ? event.payload : null))),
+      byteaArray(events.map((event) => (typeof event.payload === 'string' ? null : event.payload))),
+      textArray(events.map((event) => event.disposition)),
+      textArray(requests.map((request) => request.method)),
+      textArray(requests.map((request) => request.url)),
+      textArray(requests.map((request) => request.path)),
+      textArray(requests.map((request) => request.query)),
+      jsonbArray(requests.map((request) => JSON.stringify(request.headers))),
+      byteaArray(requests.map((request) => request.body)),
+      intArray(requests.map((request) => request.sizeBytes)),
+      textArray(requests.map((request) => request.ip)),
+      textArray(requests.map((request) => request.verification)),
+      textArray(requests.map((request) => request.dedupeId)),
+      textArray(requests.map((request) => request.note)),
+      uuidArray(requests.map((request) => request.replayOf)),
+      ...deliveryValues(group),
+      claimant,
+    ]);
+  }
+}
+
+function deliveryValues(group: readonly Received[]): Buffer[] {
+  const deliveries = group.flatMap(({ event, admissions }) =>
+    event.deliveries.map((arrival: Arrival, ordinal) => ({ event, arrival, ordinal, admission: admissions[ordinal] ?? 'leave' })),
+  );
+  return [
+    intArray(deliveries.map(({ event }) => event.environmentId)),
+    uuidArray(deliveries.map(({ event }) => event.id)),
+    smallintArray(deliveries.map(({ ordinal }) => ordinal)),
+    dateArray(deliveries.map(({ event }) => event.expiresOnDay)),
+    uuidArray(deliveries.map(({ event }) => event.endpointId)),
+    uuidArray(deliveries.map(({ arrival }) => arrival.targetId)),
+    textArray(deliveries.map(({ admission }) => admission)),
+  ];
+}

@@ -1,0 +1,69 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { SystemEvents } from '#modules/system-events/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { type Id, showId } from '#kernel/ids.js';
+import type { EndpointSummary } from '#modules/endpoints/contract.js';
+
+/** So many in a row are no stray request: the secret is wrong, or somebody tries. */
+const FAILURES_MIN = 10;
+const AGAIN_MS = 3_600_000;
+const ENDPOINTS_MAX = 10_000;
+
+/** Signatures of one endpoint that did not hold, since the last one that did. */
+interface Streak {
+  failures: number;
+  /** Of these, how many are not noted yet. */
+  unnoted: number;
+  /** Before this the next ones are only counted. */
+  quietUntilMs: number;
+}
+
+/** Notes endpoints whose signatures keep failing. A process counts what it receives itself. */
+@Injectable()
+export class VerificationWatch {
+  private readonly logger = new Logger(VerificationWatch.name);
+  private readonly streaks = new Map<string, Streak>();
+
+  constructor(
+    private readonly systemEvents: SystemEvents,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A request that became an event. Never throws, and nobody waits for what it notes. */
+  count(endpoint: EndpointSummary, eventId: Id, failed: boolean): void {
+    const key = `${endpoint.environmentId}:${endpoint.id}`;
+    if (!failed) {
+      this.streaks.delete(key);
+      return;
+    }
+    const streak = this.streaks.get(key) ?? { failures: 0, unnoted: 0, quietUntilMs: 0 };
+    streak.failures += 1;
+    streak.unnoted += 1;
+    this.keep(key, streak);
+    if (streak.failures < FAILURES_MIN || this.clock.nowMs() < streak.quietUntilMs) return;
+    streak.quietUntilMs = this.clock.nowMs() + AGAIN_MS;
+    void this.note(endpoint, eventId, streak);
+  }
+
+  private async note({ environmentId, id, path }: EndpointSummary, eventId: Id, streak: Streak): Promise<void> {
+    const count = streak.unnoted;
+    streak.unnoted = 0;
+    const details = { endpoint: showId('ep', id), path, failures: streak.failures, last_event: showId('evt', eventId) };
+    try {
+      await this.systemEvents.note({ environmentId, type: 'endpoint.verification_failing', subject: id, details, count });
+    } catch (error) {
+      // The next failure tries again.
+      streak.unnoted += count;
+      streak.quietUntilMs = 0;
+      this.logger.warn(`Failing verification of ${details.endpoint} could not be noted: ${(error as Error).message}`);
+    }
+  }
+
+  /** The longest unheard of goes first. */
+  private keep(key: string, streak: Streak): void {
+    this.streaks.delete(key);
+    this.streaks.set(key, streak);
+    const oldest = this.streaks.keys().next();
+    if (this.streaks.size > ENDPOINTS_MAX && !oldest.done) this.streaks.delete(oldest.value);
+  }
+}
