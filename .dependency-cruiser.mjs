@@ -15,7 +15,7 @@ export default {
       comment: 'The engine decides; it does not know Nest, the database, the queue or the kernel.',
       severity: 'error',
       from: { path: '^src/engine/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer)$', '^(node:)?net$', '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)'] },
+      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer|zlib)$', '^(node:)?net$', '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)'] },
     },
     {
       name: 'kernel-is-a-leaf',
@@ -39,7 +39,7 @@ export default {
       name: 'sockets-open-in-egress',
       comment: 'One door out of the process is what makes the SSRF policy true.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/egress/', '^src/engine/', '^src/embedded\\.ts$', '/(smtp|metrics)-listener\\.ts$'] },
+      from: { path: '^src/', pathNot: ['^src/egress/', '^src/engine/', '^src/embedded\\.ts$', '/(smtp|metrics|trial)-listener\\.ts$'] },
       to: { path: '^(node:)?(net|tls|http|https|http2|dgram)$|(^|node_modules/)(undici|axios|got)(/|$)' },
     },
     {
@@ -47,7 +47,7 @@ export default {
       comment: 'A contract that imports nothing of its own context can never be part of a cycle.',
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/[^/]*contract\\.ts$' },
-      to: { path: '^src/(?!kernel/|engine/)', pathNot: '^src/modules/$1/contract\\.ts$' },
+      to: { path: '^src/(?!kernel/|engine/)', pathNot: '^src/modules/$1/[^/]*contract\\.ts$' },
     },
     {
       name: 'contexts-meet-at-contracts',
@@ -80,7 +80,7 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['\\.(store|entities|module)\\.ts$', '^src/kernel/(database|notifications|kernel\\.module)\\.ts$', '^src/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$', '^src/extension/declaration\\.ts$', '^src/embedded/'],
+        pathNot: ['\\.(store|entities|module)\\.ts$', '^src/kernel/(connection|database|kernel\\.module|planned-pool|queue)(\\.spec)?\\.ts$', '^src/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$', '^src/extension/declaration\\.ts$', '^src/embedded/'],
       },
       to: { path: '(^|node_modules/)(typeorm|pg)(/|$)' },
     },

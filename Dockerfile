@@ -21,14 +21,16 @@ ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 RUN mkdir /data && chown node:node /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# `imports` in package.json leads to dist at run time.
+# `imports` in package.json leads to dist at run time. The tools are what `npm run create-admin-key` begins with.
 COPY package.json ./
+COPY tools tools
+# The command, and the package as extensions below this folder import it.
+RUN chmod +x dist/src/posthorn.js && ln -s /app/dist/src/posthorn.js /usr/local/bin/posthorn && ln -s .. node_modules/posthorn
 USER node
 VOLUME /data
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Not through npm, which would swallow the signal.
-# The same options as `npm start`.
-CMD ["node", "--enable-source-maps", "--heap-growing-percent=900", "--min-semi-space-size=16", "--max-semi-space-size=32", "dist/src/main.js"]
+# Not through npm, which would swallow the signal. Node.js gets the options of `npm start`.
+CMD ["posthorn"]

@@ -11,7 +11,7 @@ const NO_CLOCK_NO_ENVIRONMENT = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', '.posthorn/**', 'bench/results/**'] },
+  { ignores: ['dist/**', 'node_modules/**', '.posthorn/**', 'bench/results/**', 'test/durability/results/**'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
@@ -36,9 +36,7 @@ export default tseslint.config(
     ignores: SPECS,
     rules: {
       'no-restricted-properties': ['error', ...NO_CLOCK_NO_ENVIRONMENT],
-      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
-      'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
-      'max-params': ['error', 5],
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
   },
   {

@@ -3,9 +3,6 @@ import { availableParallelism } from 'node:os';
 
 const { $schema: _schema, module: _module, ...swc } = JSON.parse(readFileSync(new URL('./.swcrc', import.meta.url), 'utf8'));
 
-// Before Node 24.9 Jest can't require() an ES module: CommonJS packages that do so need their dependency as CommonJS.
-const esmOnly = ['content-disposition', 'cookie'];
-
 const base = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -16,11 +13,9 @@ const base = {
     '^#(kernel|engine|egress|http|modules|sandbox)/(.*)\\.js$': '<rootDir>/src/$1/$2',
   },
   transform: {
-    // No `module.type`: @swc/jest then emits what Jest asks for, ES modules here and CommonJS for the packages below.
+    // No `module.type`: @swc/jest then emits what Jest asks for, which is ES modules here.
     '^.+\\.ts$': ['@swc/jest', { ...swc, swcrc: false }],
-    [`node_modules/(${esmOnly.join('|')})/.+\\.js$`]: ['@swc/jest', { swcrc: false, jsc: { target: 'es2023' } }],
   },
-  transformIgnorePatterns: [`/node_modules/(?!(.*/)?(${esmOnly.join('|')})/)`],
 };
 
 // These suites speak to real server processes, on one embedded PostgreSQL that all of them share.
@@ -31,12 +26,17 @@ const withServer = {
 };
 
 export default {
-  testTimeout: 30_000,
+  // Many a hook starts two servers, each of them seconds of a core that others want too.
+  testTimeout: 60_000,
   // Much of a suite is waiting for what a server does: two at a time even where there are two cores only.
   maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
-    { ...withServer, displayName: 'e2e', testRegex: '/test/(api|conformance|architecture|extensions)/.*\\.(e2e-)?spec\\.ts$' },
-    { ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$' },
+    { ...withServer, displayName: 'e2e', testRegex: '/test/(api|conformance|architecture|extensions|browser)/.*\\.(e2e-)?spec\\.ts$' },
+    {
+      ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
+      // Minutes each, for whole fleets: with POSTHORN_NEMESIS, or by `npm run nemesis`.
+      testPathIgnorePatterns: ['/node_modules/', ...(process.env.POSTHORN_NEMESIS ? [] : ['/nemesis-(outside|storage|redis|disk|failover|embedded)\\.e2e-spec\\.ts$'])],
+    },
   ],
 };

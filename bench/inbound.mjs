@@ -75,6 +75,32 @@ export const replay = {
     }),
 };
 
+/** Takes 4.5 s of CPU time, and succeeds. */
+const SLOW_CODE = 'export default (event) => { const end = Date.now() + 4500; while (Date.now() < end); return event; }';
+const SLOW_EVERY_MS = 500;
+
+/** What is received while every process also gets an event twice a second whose transform takes 4.5 s. @type {import('./rows.mjs').Block} */
+export const besideSlowCode = {
+  rows: ['beside-slow-code'],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const { receive: provider } = await createEndpoint(subject, 'bench', [subject.destination]);
+      await fillEndpoint(bench, subject, provider, 20_000);
+      const alone = await measure(bench, subject, { receive: provider });
+      report({ name: 'beside-slow-code:alone', figures: alone });
+      const perSecond = alone.deliveriesPerSecond / 2;
+      report({ name: 'beside-slow-code:alone-half', figures: await measure(bench, subject, { receive: provider, perSecond }) });
+      const { receive: slow, id } = await createEndpoint(subject, 'slow', []);
+      await subject.call('PATCH', `/v1/endpoints/${id}`, { transform: { engine: 'managed', code: SLOW_CODE, timeoutMs: 5000 } });
+      const send = () => subject.ports.forEach((port) =>
+        void fetch(`http://127.0.0.1:${port}${slow.path}`, { method: 'POST', headers: slow.headers, body: '{}' }).then((answer) => answer.arrayBuffer()).catch(() => null));
+      const timer = setInterval(send, SLOW_EVERY_MS);
+      report({ name: 'beside-slow-code', figures: await measure(bench, subject, { receive: provider }) });
+      report({ name: 'beside-slow-code-half', figures: await measure(bench, subject, { receive: provider, perSecond }) });
+      clearInterval(timer);
+    }),
+};
+
 /** Runs a replay of everything to its end, deliveries included. @param {import('./rows.mjs').Service} subject @param {string} endpoint */
 async function finished(subject, endpoint) {
   const { id } = await subject.call('POST', `/v1/endpoints/${endpoint}/replay`, {});

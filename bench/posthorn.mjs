@@ -12,10 +12,10 @@ const POLL_MS = 100;
 /**
  * Starts the service, a process per role, on one empty database, and makes the healthy destination.
  *
- * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[] }} options
+ * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[], dnsServers?: string }} options
  * @returns {Promise<Required<import('./window.mjs').Subject>>}
  */
-export async function startPosthorn({ databaseUrl, targetUrl, directory, roles }) {
+export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, dnsServers = '' }) {
   if (!existsSync(MAIN)) throw new Error('Nothing is built: npm run build.');
   const { generateApiKey } = await import('../dist/src/modules/auth/api-key.js');
   const key = generateApiKey('live', Buffer.alloc(32, 9));
@@ -26,7 +26,7 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles }
   const processes = [];
   for (const role of roles) {
     const port = await freePort();
-    const child = startProgram(MAIN, environment(databaseUrl, directory, role, port, key));
+    const child = startProgram(MAIN, { ...environment(databaseUrl, directory, role, port, key), DNS_SERVERS: dnsServers });
     children.push(child);
     processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0 });
     if (role !== 'worker') ports.push(port);
@@ -74,6 +74,7 @@ function environment(databaseUrl, directory, role, port, key) {
     RATE_LIMIT_KEY: 'off',
     RATE_LIMIT_ORG: 'off',
     LOG_LEVEL: 'warn',
+    SHUTDOWN_GRACE: '0s',
   };
 }
 

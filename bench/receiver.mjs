@@ -3,8 +3,8 @@
  *
  * `/ok` answers 200 at once and notes when each message number came first, `/copy?3/100` the third of a hundred of them;
  * `/slow?ms=100` does so after a while; `/mute` answers and notes nothing;
- * `/hang` and `/fail` answer 200 until they are told to break (a destination is probed when it is created), and then
- * never or with 500. A second port, which the command can close, stands for a receiver that refuses.
+ * `/hang`, `/fail` and `/flap` answer 200 until they are told to break (a destination is probed when it is created), and
+ * then never, with 500, or with either in turns. A second port, which the command can close, stands for a receiver that refuses.
  */
 import net from 'node:net';
 import { nowMs } from './clock.mjs';
@@ -25,6 +25,7 @@ let highest = -1;
 let unique = 0;
 let total = 0;
 let isBroken = false;
+let flaps = 0;
 
 /**
  * A message that comes in copies has a place for each.
@@ -57,9 +58,9 @@ function answer(socket, head, chunk, bodyAt, end) {
   } else if (path.startsWith('/slow?ms=')) {
     count(chunk, bodyAt, end);
     setTimeout(() => socket.write(OK, 'latin1'), Number(path.slice('/slow?ms='.length)));
-  } else if (!isBroken) {
+  } else if (!isBroken || (path === '/flap' && flaps++ % 2 === 0)) {
     socket.write(OK, 'latin1');
-  } else if (path !== '/hang') {
+  } else if (!path.startsWith('/hang')) {
     socket.write(ERROR, 'latin1');
   }
 }

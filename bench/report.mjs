@@ -54,8 +54,10 @@ export function promises(rows) {
     judge('commits per delivery', rows.get('service')?.commits, '<= 0.1', ['service']),
     judge('accept p99 at half load, ms', half?.accept.p99, '< 20', ['service-half']),
     judge('202 to receipt p99 at half load, ms', half?.receipt.p99, '< 60', ['service-half']),
-    ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited'].map((name) =>
+    ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited', 'beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code'].map((name) =>
       judge(`${name} / alone`, rate(rows, name) / rate(rows, `${name}:alone`), '>= 0.9', [name, `${name}:alone`])),
+    ...['beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code'].map((name) =>
+      judge(`${name}, 202 to receipt p99 at half load, ms`, rows.get(`${name}-half`)?.receipt.p99, '< 60', [`${name}-half`])),
     ...['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'].map((probe) =>
       judge(`${probe} full / empty`, ratioOf(rows, probe), '<= 1.2', ['scale', 'scale:empty'])),
     judge('accepts full / empty', rate(rows, 'scale') / rate(rows, 'scale:empty'), '>= 0.8', ['scale', 'scale:empty']),

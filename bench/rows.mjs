@@ -1,7 +1,9 @@
 import { startLimit } from './limit/subject.mjs';
 import { fanOuts } from './fan-out.mjs';
-import { pull, receive, replay } from './inbound.mjs';
+import { besideSlowCode, pull, receive, replay } from './inbound.mjs';
+import { flapping, hangingTenant } from './neighbours.mjs';
 import { scale } from './scale.mjs';
+import { slowNames } from './slow-names.mjs';
 import { receiver, withService, withSubject } from './subjects.mjs';
 import { fill, measure } from './window.mjs';
 
@@ -105,4 +107,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [limit, service, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, apart, scale];
+export const BLOCKS = [limit, service, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, apart, scale];

@@ -110,7 +110,7 @@ async function listMs(subject, query) {
  * @param {string} databaseUrl
  */
 async function claimMs(databaseUrl) {
-  const { DueStore } = await import('../dist/src/modules/events/due.store.js');
+  const { DueStore } = await import('../dist/src/modules/ledger/due.store.js');
   const client = new pg.Client({ connectionString: databaseUrl, options: PLANS });
   await client.connect();
   const hot = async (/** @type {pg.QueryConfig} */ { name, text }, /** @type {unknown[]} */ values) =>

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { AdaptersModule } from './adapters/adapters.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { HttpModule } from './http/http.module.js';
+import type { SystemClock } from './kernel/clock.js';
 import type { Config } from './kernel/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
 import { queueOptions } from './kernel/queue.js';
@@ -12,10 +13,13 @@ import { AuthModule } from './modules/auth/auth.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
 import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
+import { RoutesModule } from './modules/endpoints/routes.module.js';
 import { EventTypesModule } from './modules/event-types/event-types.module.js';
 import { EventsModule } from './modules/events/events.module.js';
+import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
+import { ReceivingModule } from './modules/receiving/receiving.module.js';
 import { ReplayModule } from './modules/replay/replay.module.js';
 import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
@@ -25,11 +29,11 @@ import { SandboxModule } from './sandbox/sandbox.module.js';
 /** The table of contents: every module, in the order in which data flows. */
 @Module({})
 export class AppModule {
-  static with(config: Config, dataSource: DataSource, extensions: (Type | DynamicModule)[]): DynamicModule {
+  static with(config: Config, dataSource: DataSource, clock: SystemClock, extensions: (Type | DynamicModule)[]): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        KernelModule.with(config, dataSource),
+        KernelModule.with(config, dataSource, clock),
         BullModule.forRoot(queueOptions(config)),
         HttpModule,
         EgressModule,
@@ -41,7 +45,10 @@ export class AppModule {
         ApplicationsModule,
         SendModule,
         EndpointsModule,
+        ReceivingModule,
+        RoutesModule,
         EventTypesModule,
+        LedgerModule,
         EventsModule,
         PullModule,
         MetricsModule,

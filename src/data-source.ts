@@ -20,6 +20,13 @@ import { Recover1732400400000 } from '../migrations/1732400400000-recover.js';
 import { RetriesIndex1732400500000 } from '../migrations/1732400500000-retries-index.js';
 import { RollupEntries1732400600000 } from '../migrations/1732400600000-rollup-entries.js';
 import { WithdrawnIndex1732400700000 } from '../migrations/1732400700000-withdrawn-index.js';
+import { connectionOptions } from './kernel/connection.js';
+import { ReservedSlugs1732500400000 } from '../migrations/1732500400000-reserved-slugs.js';
+import { RoutesDestinationIndex1732500500000 } from '../migrations/1732500500000-routes-destination-index.js';
+import { RoutedDeliveriesIndex1732500510000 } from '../migrations/1732500510000-routed-deliveries-index.js';
+import { RequestAnswers1732500600000 } from '../migrations/1732500600000-request-answers.js';
+import { DayTwoJobs1732500800000 } from '../migrations/1732500800000-day-two-jobs.js';
+import { SetAsideIndex1732500810000 } from '../migrations/1732500810000-set-aside-index.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -51,10 +58,33 @@ export const MIGRATIONS = [
   RetriesIndex1732400500000,
   RollupEntries1732400600000,
   WithdrawnIndex1732400700000,
+  ReservedSlugs1732500400000,
+  RoutesDestinationIndex1732500500000,
+  RoutedDeliveriesIndex1732500510000,
+  RequestAnswers1732500600000,
+  DayTwoJobs1732500800000,
+  SetAsideIndex1732500810000,
 ];
 
+/** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
+const STATEMENT_TIMEOUT = '30s';
+/** When the client stops believing that the server keeps such a limit. */
+const DEADLINE_MS = 900_000;
+/** Through a pooler the client's limit is the only one. */
+const POOLED_DEADLINE_MS = 35_000;
+
+/** What else there is to say of the way to the database. */
+export interface SourceOptions {
+  /** The URL leads to a pooler. */
+  isPooled?: boolean;
+  /** For migrations: a statement may take as long as the server works on it. */
+  isPatient?: boolean;
+}
+
 /** A data source that is not connected yet, with the entities of extensions. */
-export function dataSource(url: string, poolSize = 4, extended: readonly Type[] = []): DataSource {
+export function dataSource(url: string, poolSize = 4, extended: readonly Type[] = [], { isPooled = false, isPatient = false }: SourceOptions = {}): DataSource {
+  const deadlineMs = isPooled ? POOLED_DEADLINE_MS : DEADLINE_MS;
+  const settings = isPatient ? [] : [`statement_timeout=${STATEMENT_TIMEOUT}`];
   return new DataSource({
     type: 'postgres',
     url,
@@ -64,8 +94,7 @@ export function dataSource(url: string, poolSize = 4, extended: readonly Type[] 
     synchronize: false,
     installExtensions: false,
     poolSize,
-    connectTimeoutMS: 5_000,
-    extra: { application_name: 'posthorn', keepAlive: true },
+    extra: connectionOptions({ url, name: 'posthorn', deadlineMs: isPatient ? Infinity : deadlineMs, settings, isPooled }),
     poolErrorHandler: () => undefined,
   });
 }

@@ -1,9 +1,12 @@
+import { existsSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
 import { accountFor } from './embedded/account.js';
 import { locateBinaries } from './embedded/binaries.js';
-import { clusterLink, makeDataDir, openCluster } from './embedded/cluster.js';
+import { clusterLink, makeDataDir, openCluster, passwordOf, readPidFile } from './embedded/cluster.js';
 import { errorCode } from './embedded/failure.js';
 import { lockDirectory } from './embedded/lock.js';
+import { isServerOf } from './embedded/processes.js';
 import { serverSettings } from './embedded/settings.js';
 import { Supervisor } from './embedded/supervisor.js';
 import type { Log } from './embedded/supervisor.js';
@@ -46,7 +49,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const unlock = lockDirectory(dataDir);
   try {
     const { supervisor, password } = await startServer(dataDir, options);
-    const urlOf = (name: string): string => `postgres://postgres:${password}@127.0.0.1:${supervisor.port}/${encodeURIComponent(name)}`;
+    const urlOf = (name: string): string => urlFor(password, supervisor.port, name);
     const stop = async (): Promise<void> => {
       await supervisor.stop();
       unlock();
@@ -62,6 +65,23 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     unlock();
     throw error;
   }
+}
+
+/**
+ * The address of the server that runs under DATA_DIR already, started by another process; null when none does, or none
+ * that takes connections.
+ */
+export function runningEmbeddedPostgres(dataDir: string, database = 'posthorn'): string | null {
+  const directory = path.resolve(dataDir);
+  const link = clusterLink(directory);
+  if (!existsSync(link)) return null;
+  const cluster = realpathSync(link);
+  const file = readPidFile(cluster);
+  return file !== null && file.isReady && isServerOf(file.pid, cluster) ? urlFor(passwordOf(directory), file.port, database) : null;
+}
+
+function urlFor(password: string, port: number, database: string): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 }
 
 async function startServer(

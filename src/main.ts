@@ -4,111 +4,111 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import { dataSource } from './data-source.js';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded.js';
-import { loadExtensions } from './extensions.js';
+import { startEmbeddedPostgres } from './embedded.js';
+import { blamed, watchHooks } from './extension-failure.js';
+import { loadExtensions, type LoadedExtension } from './extensions.js';
 import { createAdapter } from './http/adapter.js';
 import { configureApp } from './http/configure.js';
-import { createLogger, PinoLogger } from './http/logging.js';
+import { ConnectionDrain } from './http/connection-drain.js';
+import { createLogger, outageLog, PinoLogger } from './http/logging.js';
+import { tryPorts } from './http/trial-listener.js';
 import { SystemClock } from './kernel/clock.js';
 import { Config, loadConfig } from './kernel/config.js';
-import { Database } from './kernel/database.js';
+import { followDatabase } from './kernel/database-time.js';
 import { Ids } from './kernel/ids.js';
 import { Keyring } from './kernel/keyring.js';
-import { Readiness } from './kernel/readiness.js';
+import { patiently } from './kernel/patience.js';
+import { hearQueues } from './kernel/unheard.queue.js';
 import { provideMasterKey } from './master-key.js';
-import { connect, runMigrations } from './migrate.js';
+import { connect, migrateOnce } from './migrate.js';
 import { FirstStart } from './modules/auth/contract.js';
+import { reachRedis } from './redis-reach.js';
+import { drain, Shutdown, type Service } from './shutdown.js';
+import { startFailure } from './start-failure.js';
 
-/** A process that is up, and what has to be put down again. */
-interface Running {
-  app: NestFastifyApplication;
-  postgres: EmbeddedPostgres | null;
-}
-
-const IDLE_CLOSE_MS = 100;
-
-let stopping = false;
-
-async function start(config: Config, logger: Logger): Promise<Running> {
+async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
+  await tryPorts([config.port, config.metricsPort], config.host);
   const masterKey = provideMasterKey(config);
   const log = (message: string, fields?: object): void => logger.info({ context: 'EmbeddedPostgres', ...fields }, message);
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
+  shutdown.owns(postgres);
   try {
     const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
-    return { app: await startApp(complete, logger), postgres };
+    if (postgres) complete.alsoListensOn(Number(new URL(postgres.url).port));
+    shutdown.isUp(await startApp(complete, logger));
   } catch (error) {
     await postgres?.stop();
     throw error;
   }
 }
 
-async function startApp(complete: Config, logger: Logger): Promise<NestFastifyApplication> {
-  const extensions = await loadExtensions(complete.extensions);
-  const source = dataSource(complete.databaseUrl, complete.databasePoolSize, extensions.flatMap(({ entities }) => entities));
-  await connect(source, () => logger.warn('Waiting for the database at DATABASE_URL.'));
-  await runMigrations(source, extensions);
-  const module = AppModule.with(complete, source, extensions.map(({ imported }) => imported(complete.role)));
-  const app = await NestFactory.create<NestFastifyApplication>(module, createAdapter(new Ids(new SystemClock()), logger), {
-    logger: new PinoLogger(logger),
+async function startApp(complete: Config, logger: Logger): Promise<Service> {
+  extensions = await loadExtensions(complete.extensions);
+  const waiting = (): void => logger.warn('Waiting for the database at DATABASE_URL.');
+  await migrateOnce(complete, extensions, waiting);
+  const source = dataSource(complete.databaseUrl, complete.databasePoolSize, extensions.flatMap(({ entities }) => entities), { isPooled: complete.isPooled });
+  await connect(source, waiting);
+  await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
+  // Before anything is made that carries a time.
+  const clock = new SystemClock();
+  await patiently(() => followDatabase(clock, (text) => source.query(text)));
+  const module = AppModule.with(complete, source, clock, extensions.map(({ imported }) => imported(complete.role)));
+  const app = await NestFactory.create<NestFastifyApplication>(module, createAdapter(new Ids(clock), logger, complete.trustProxy), {
+    logger: new PinoLogger(logger, outageLog(complete)),
     abortOnError: false,
   });
-  configureApp(app);
-  await app.get(Keyring).load();
-  const keys = await app.get(FirstStart).run();
-  await app.listen({ port: complete.port, host: complete.host });
-  announce(app, complete, keys);
-  return app;
+  const service = { app, connections: new ConnectionDrain(app.getHttpServer()) };
+  hearQueues(app);
+  watchHooks(app, extensions, complete.role);
+  try {
+    configureApp(app);
+    await patiently(() => app.get(Keyring).load());
+    await patiently(() => firstStart(app));
+    await app.listen({ port: complete.port, host: complete.host });
+  } catch (error) {
+    // What runs already must not meet a database that is stopped below it. Why it ends is said in one line, by the caller.
+    if (!logger.isLevelEnabled('debug')) logger.level = 'silent';
+    await drain(service).catch(() => undefined);
+    throw error;
+  }
+  announce(app, complete);
+  return service;
 }
 
-/** On standard output whatever the log level says: the keys are shown this once. */
-function announce(app: NestFastifyApplication, config: Config, keys: { live: string; test: string } | null): void {
-  const address = app.getHttpServer().address();
-  if (address && typeof address === 'object') config.listensOn(address.port);
-  const lines = [`Posthorn is listening on ${config.baseUrl}`, `Swagger UI: ${config.baseUrl}/docs`];
-  if (keys) lines.push(`Live admin key: ${keys.live}`, `Test admin key: ${keys.test}`, 'The keys are not shown again.');
+/** On standard output whatever the log level says, and right after the commit: what follows may fail, and the keys are shown this once. */
+async function firstStart(app: NestFastifyApplication): Promise<void> {
+  const keys = await app.get(FirstStart).run();
+  if (keys === null) return;
+  const lines = [`Live admin key: ${keys.live}`, `Test admin key: ${keys.test}`, 'The keys are not shown again; `npm run create-admin-key` makes another one.'];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Readiness goes first, then no request and no attempt is cut, then the storage goes. */
-async function stop({ app, postgres }: Running): Promise<void> {
-  app.get(Readiness).drain();
-  const database = app.get(Database);
-  // A connection that is kept open after its last answer would hold up the close until its client lets go.
-  const server = app.getHttpServer() as { closeIdleConnections(): void };
-  const closing = setInterval(() => server.closeIdleConnections(), IDLE_CLOSE_MS);
-  await app.close();
-  clearInterval(closing);
-  await database.close();
-  await postgres?.stop();
+/** On standard output whatever the log level says. */
+function announce(app: NestFastifyApplication, config: Config): void {
+  const address = app.getHttpServer().address();
+  if (address && typeof address === 'object') config.listensOn(address.port);
+  process.stdout.write(`Posthorn is listening on ${config.baseUrl}\nSwagger UI: ${config.baseUrl}/docs\n`);
 }
 
-function stopOnSignals(running: Running, config: Config, logger: Logger): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      logger.info(`Stopping on ${signal}.`);
-      const late = setTimeout(() => {
-        logger.error(`Not stopped within ${config.shutdownTimeoutMs} ms; what is open falls back to other workers.`);
-        process.exit(1);
-      }, config.shutdownTimeoutMs);
-      late.unref();
-      stop(running).then(
-        () => process.exit(0),
-        (error: unknown) => {
-          logger.error({ err: error }, 'Stopping failed.');
-          process.exit(1);
-        },
-      );
-    });
-  }
-}
+let config: Config | null = null;
+let extensions: readonly LoadedExtension[] = [];
 
-try {
-  const config = loadConfig();
-  const logger = createLogger(config, process.stdout.isTTY);
-  stopOnSignals(await start(config, logger), config, logger);
-} catch (error) {
-  process.stderr.write(`Posthorn did not start: ${error instanceof Error ? error.message : String(error)}\n`);
+function fail(error: unknown): void {
+  const told = config === null ? error : blamed(error, extensions, config.role);
+  process.stderr.write(`Posthorn did not start: ${startFailure(told, config)}\n`);
   process.exit(1);
 }
+
+// What nobody waits for can fail too, in an extension for example.
+process.on('uncaughtException', fail);
+try {
+  config = loadConfig();
+  const logger = createLogger(config, process.stdout.isTTY);
+  const shutdown = new Shutdown(config, logger);
+  await start(config, logger, shutdown).catch((error: unknown) => {
+    if (!shutdown.hasBegun) throw error;
+  });
+} catch (error) {
+  fail(error);
+}
+process.off('uncaughtException', fail);

@@ -1,33 +1,16 @@
 import { DataSource, type QueryRunner } from 'typeorm';
 import { dataSource } from './data-source.js';
 import type { LoadedExtension } from './extensions.js';
+import { type Config, ConfigError } from './kernel/config.js';
+import { isUnreachable, patiently } from './kernel/patience.js';
+import { IS_EPOCH_RECORDED, LOCK_FOR_EPOCH, RECORD_EPOCH } from './kernel/cluster-epochs.js';
+import { prepareQueues } from './kernel/queue.js';
+import { checkWays } from './kernel/ways.js';
 
-const ATTEMPTS = 30;
-const RETRY_MS = 1_000;
-
-/** Connects, waiting for a server that is still starting, for up to half a minute; `onWait` is told once. */
+/** Connects, waiting for a server that is away or still starting; `onWait` is told once. */
 export async function connect(source: DataSource, onWait: () => void = () => undefined): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await source.initialize();
-      return;
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isAway(error)) throw error;
-      if (attempt === 1) onWait();
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
-  }
+  await patiently(() => source.initialize(), onWait);
 }
-
-/** Whether the newest epoch is that of the cluster and the timeline that the database is on now. */
-const IS_EPOCH_CURRENT = `
-  select 1 from cluster_epochs c, pg_control_system() s, pg_control_checkpoint() k
-  where c.epoch = (select max(epoch) from cluster_epochs) and c.system_identifier = s.system_identifier and c.timeline_id = k.timeline_id`;
-
-const BEGIN_EPOCH = `
-  insert into cluster_epochs (epoch, system_identifier, timeline_id)
-  select coalesce((select max(epoch) from cluster_epochs), 0) + 1, s.system_identifier, k.timeline_id
-  from pg_control_system() s, pg_control_checkpoint() k`;
 
 /**
  * Transaction ids are those of one PostgreSQL cluster and timeline. A database that is found on another one begins a
@@ -35,12 +18,21 @@ const BEGIN_EPOCH = `
  * old one: a reader takes every old item for committed.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
-  const current = (await runner.query(IS_EPOCH_CURRENT)) as unknown as unknown[];
+  const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];
   if (current.length > 0) return;
   await runner.startTransaction();
-  await runner.query('lock table pull_items in share row exclusive mode');
-  await runner.query(BEGIN_EPOCH);
+  await runner.query(LOCK_FOR_EPOCH);
+  await runner.query(RECORD_EPOCH);
   await runner.commitTransaction();
+}
+
+/** The oldest version that `docs/operations.md` promises. */
+const VERSION_MIN = 15;
+
+async function checkVersion(runner: QueryRunner): Promise<void> {
+  const [server] = (await runner.query(`select current_setting('server_version_num')::int / 10000 as version`)) as unknown as { version: number }[];
+  const { version = 0 } = server ?? {};
+  if (version < VERSION_MIN) throw new ConfigError(`DATABASE_URL leads to PostgreSQL ${version}, which is too old: Posthorn needs ${VERSION_MIN} or newer.`);
 }
 
 /** What of an extension concerns the schema. */
@@ -51,8 +43,14 @@ type ExtensionTables = Pick<LoadedExtension, 'name' | 'migrations'>;
  * once: an advisory lock puts them in line.
  */
 export async function runMigrations(source: DataSource, extensions: readonly ExtensionTables[] = []): Promise<void> {
+  // What a server that went away left undone is begun again: each migration is a transaction.
+  await patiently(() => runInLine(source, extensions));
+}
+
+async function runInLine(source: DataSource, extensions: readonly ExtensionTables[]): Promise<void> {
   const runner = source.createQueryRunner();
   try {
+    await checkVersion(runner);
     await runner.query(`select pg_advisory_lock(hashtext('posthorn migrations'))`);
     await source.runMigrations();
     await beginEpoch(runner);
@@ -71,24 +69,33 @@ async function migrateExtension(source: DataSource, { name, migrations }: Extens
     await own.initialize();
     await own.runMigrations();
   } catch (error) {
+    if (isUnreachable(error)) throw error;
     throw new Error(`The migrations of the extension ${name} failed: ${(error as Error).message}`);
   } finally {
     if (own.isInitialized) await own.destroy();
   }
 }
 
+/** What a start does to the database, on connections of its own: past the pooler, and without the deadlines of the service. */
+export async function migrateOnce(config: Config, extensions: readonly ExtensionTables[], onWait?: () => void): Promise<void> {
+  const source = dataSource(config.databaseDirectUrl, 2, [], { isPatient: true });
+  await connect(source, onWait);
+  try {
+    await checkWays(config);
+    await runMigrations(source, extensions);
+    await prepareQueues(config);
+  } finally {
+    await source.destroy();
+  }
+}
+
 /** Brings the database at `url` up to date. */
 export async function migrate(url: string): Promise<void> {
-  const source = dataSource(url);
+  const source = dataSource(url, 4, [], { isPatient: true });
   await connect(source);
   try {
     await runMigrations(source);
   } finally {
     await source.destroy();
   }
-}
-
-function isAway(error: unknown): boolean {
-  const code = (error as { code?: string }).code ?? '';
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', '57P03'].includes(code);
 }

@@ -98,7 +98,7 @@ async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened:
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {
     const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
-    const source = dataSource(complete.databaseUrl);
+    const source = dataSource(complete.databaseDirectUrl, 4, [], { isPatient: true });
     await connect(source);
     const database = new Database(source, complete);
     try {

@@ -77,11 +77,18 @@ describe('headersOf', () => {
       'content-type': 'application/json',
       'user-agent': 'Posthorn/0.1',
       'webhook-id': OUTGOING.webhookId,
+      'webhook-event-type': OUTGOING.eventType,
       'webhook-timestamp': '1614265330',
       'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/) as string,
       'webhook-replayed': 'true',
       traceparent: '00-a-b-01',
     });
+  });
+
+  it('says its own type whatever the message and the destination bring', () => {
+    const headers = headersOf({ ...OUTGOING, headers: { 'webhook-event-type': 'forged' } }, { ...TARGET, headers: { 'webhook-event-type': 'forged' } });
+
+    expect(headers['webhook-event-type']).toBe(OUTGOING.eventType);
   });
 
   it('leaves out what does not apply', () => {

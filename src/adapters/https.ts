@@ -28,12 +28,12 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 
   override check({ url, config, credentials }: Draft): Fault[] {
-    const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+    const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
     if (credentials !== null) faults.push({ path: 'credentials', message: 'An https destination takes none: put them into headers.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
-    if (this.ownHost.receives(url)) return [{ path: 'url', message: 'is where this service itself receives, which would be a loop' }, ...faults];
+    if (this.ownHost.receives(url)) return [{ path: 'url', message: 'The URL is where this service itself receives, which would be a loop: give one of another service.', check: 'connectivity' }, ...faults];
     const verdict = this.gate.check(url);
-    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason }, ...faults];
+    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
   }
 
   override probe({ url }: Draft): Promise<ProbeReport> {
@@ -70,7 +70,7 @@ export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKey
 
 /** The message's headers win over the destination's, and ours over both: what a receiver verifies is never a caller's. */
 export function headersOf(outgoing: Outgoing, target: HeaderSources): Record<string, string> {
-  const { webhookId, body, replayed, traceparent } = outgoing;
+  const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const headers: Record<string, string> = { ...target.headers, ...outgoing.headers };
   if (target.legacySignature !== null) Object.assign(headers, legacyHeaders(target.legacySignature, webhookId, timestampSeconds, body));
@@ -78,6 +78,7 @@ export function headersOf(outgoing: Outgoing, target: HeaderSources): Record<str
   headers['content-type'] = outgoing.headers?.['content-type'] ?? 'application/json';
   headers['user-agent'] = USER_AGENT;
   headers['webhook-id'] = webhookId;
+  headers['webhook-event-type'] = eventType;
   headers['webhook-timestamp'] = String(timestampSeconds);
   headers['webhook-signature'] = signatureHeader(target.signingKeys, webhookId, timestampSeconds, body, target.privateKeys);
   if (replayed) headers['webhook-replayed'] = 'true';

@@ -30,12 +30,12 @@ export class MirrorAdapter extends DestinationAdapter {
   }
 
   override check({ url, config, credentials }: Draft): Fault[] {
-    const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+    const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
     if (credentials !== null) faults.push({ path: 'credentials', message: 'A mirror destination takes none.' });
     if (url === null) return [{ path: 'url', message: 'is required' }, ...faults];
-    if (this.ownHost.is(url)) return [{ path: 'url', message: 'is one of this service\'s own ingest domains, which would be a loop' }, ...faults];
+    if (this.ownHost.is(url)) return [{ path: 'url', message: 'The URL is on one of this service\'s own ingest domains, which would be a loop: give one of another service.', check: 'connectivity' }, ...faults];
     const verdict = this.gate.check(url);
-    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason }, ...faults];
+    return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
   }
 
   override probe({ url }: Draft): Promise<ProbeReport> {

@@ -48,7 +48,7 @@ export class SqsAdapter extends DestinationAdapter {
   }
 
   private admit(url: string): UrlVerdict {
-    return this.ownHost.is(url) ? { ok: false, reason: 'is this service itself, which would be a loop' } : this.gate.check(url);
+    return this.ownHost.is(url) ? { ok: false, reason: 'The URL is this service itself, which would be a loop: give that of a queue.', check: 'connectivity' } : this.gate.check(url);
   }
 }
 

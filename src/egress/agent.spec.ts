@@ -59,6 +59,40 @@ describe('an exchange', () => {
     expect(await agentWith().exchange(to(receiver))).toMatchObject({ status: 200, body: Buffer.from('ok'), headers: { 'content-length': '2' } });
   });
 
+  it.each([
+    ['100 Continue', ['HTTP/1.1 100 Continue\r\n\r\n']],
+    ['102 Processing with headers', ['HTTP/1.1 102 Processing\r\nserver: x\r\n\r\n']],
+    ['several of them', ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n']],
+    ['one in pieces', ['HT', 'TP/1.1 10', '0 Continue\r', '\n\r', '\n']],
+  ])('passes over an unasked %s, on every request of the connection', async (_what, pieces) => {
+    const receiver = await receiverWith((socket) => void inPieces(socket, [...pieces, OK]));
+    const agent = agentWith();
+
+    const answers = [await agent.exchange(to(receiver)), await agent.exchange(to(receiver)), await agent.exchange(to(receiver))];
+
+    for (const answer of answers) expect(answer).toMatchObject({ kind: 'response', status: 200, body: Buffer.from('ok') });
+    expect(receiver.requests).toHaveLength(3);
+    expect(receiver.connections).toBe(1);
+  });
+
+  it('sends nothing again after a 100 Continue whose connection breaks: the receiver has seen the request', async () => {
+    const receiver = await receiverWith((socket, { onConnection }) =>
+      onConnection === 1 ? void socket.write(OK) : void socket.write('HTTP/1.1 100 Continue\r\n\r\n', () => socket.resetAndDestroy()));
+    const agent = agentWith();
+
+    await agent.exchange(to(receiver));
+    const broken = await agent.exchange(to(receiver));
+
+    expect(broken).toMatchObject({ kind: 'error', error: 'connection' });
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  it('refuses a change of protocol that nobody asked for', async () => {
+    const receiver = await receiverWith((socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'));
+
+    expect(await agentWith().exchange(to(receiver))).toMatchObject({ kind: 'error', error: 'protocol' });
+  });
+
   it('joins a body that comes in pieces', async () => {
     const receiver = await receiverWith((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
@@ -278,6 +312,14 @@ describe('TLS', () => {
     expect(answer).toMatchObject({ error: 'tls', detail: expect.stringContaining('another host name') });
   });
 
+  it('passes over an unasked 100 Continue too', async () => {
+    const receiver = await receiverWith((socket) => void inPieces(socket, ['HTTP/1.1 100 Continue\r\n\r\n', OK]), { tls: TLS });
+
+    const answer = await agentWith({ ca: TLS.cert }).exchange(to(receiver, over(receiver, 'localhost')));
+
+    expect(statusOf(answer)).toBe(200);
+  });
+
   it('is not what a plain receiver speaks', async () => {
     const server = net.createServer((socket) => socket.on('error', never).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     server.listen(0, '127.0.0.1');
@@ -290,3 +332,12 @@ describe('TLS', () => {
     expect(statusOf(answer)).toBe('tls');
   });
 });
+
+/** Each piece in a packet of its own, as far as a socket can be told. */
+async function inPieces(socket: net.Socket, pieces: readonly string[]): Promise<void> {
+  socket.setNoDelay(true);
+  for (const piece of pieces) {
+    await new Promise((resolve) => socket.write(piece, resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -9,7 +9,10 @@ import { OriginPool } from './origin-pool.js';
 export type { EgressAnswer, EgressRequest } from './exchange.js';
 
 export interface EgressAgentOptions extends Pick<ConnectorOptions, 'policy' | 'resolve' | 'ca'> {
-  /** More exchanges than this wait, within their deadlines. Default 512. */
+  /**
+   * More exchanges than this wait, in the order in which they came: whose turn it is was decided before, among all tenants
+   * that send to the origin. Default 2048.
+   */
   maxConnectionsPerOrigin?: number;
   /** Above it the origin that has been idle longest is closed; one in use never is. Default 1000. */
   maxOrigins?: number;
@@ -34,7 +37,7 @@ export class EgressAgent {
 
   constructor(options: EgressAgentOptions) {
     this.connect = createConnector({ ...options, connectTimeoutMs: CONNECT_TIMEOUT_MS });
-    this.connectionsMax = options.maxConnectionsPerOrigin ?? 512;
+    this.connectionsMax = options.maxConnectionsPerOrigin ?? 2048;
     this.originsMax = options.maxOrigins ?? 1000;
     this.idleMs = options.idleOriginMs ?? 15_000;
   }

@@ -6,8 +6,10 @@ import type { EgressPolicy } from '#engine/egress-policy.js';
 import { HOSTILE_URLS } from '../../test/support/hostile-urls.js';
 import { rawReceiver } from '../../test/support/raw-receiver.js';
 import type { RawReceiver } from '../../test/support/raw-receiver.js';
-import { createConnector, EgressBlocked, LookupFailed } from './dial.js';
+import { createConnector, EgressBlocked } from './dial.js';
+import { LookupFailed } from './names/lookup-failed.js';
 import type { Resolver } from './dial.js';
+import { Names } from './names/names.js';
 
 const PUBLIC = '93.184.215.14';
 const CLOSED = egressPolicy({ allowCidrs: [], allowHttp: true });
@@ -17,8 +19,10 @@ const answers = (...sets: string[][]): Resolver => {
   return async () => (sets[Math.min(calls++, sets.length - 1)] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 };
 
+const bySystem = new Names({ servers: [] }).resolve;
+
 /** What became of one connect: the open socket, or the error. */
-function dial(url: string, resolve: Resolver | undefined, policy: EgressPolicy = CLOSED): Promise<Socket | Error> {
+function dial(url: string, resolve: Resolver = bySystem, policy: EgressPolicy = CLOSED): Promise<Socket | Error> {
   const connector = createConnector({ policy: () => policy, resolve, connectTimeoutMs: 5000 });
   const { hostname, host, port, protocol } = new URL(url);
   return new Promise((done) => {
@@ -145,7 +149,7 @@ describe('what the refusal says', () => {
 it('asks for the policy at every connect', async () => {
   const receiver = await rawReceiver();
   let policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
-  const connector = createConnector({ policy: () => policy, connectTimeoutMs: 5000 });
+  const connector = createConnector({ policy: () => policy, resolve: bySystem, connectTimeoutMs: 5000 });
   const target = { hostname: '127.0.0.1', host: `127.0.0.1:${receiver.port}`, port: String(receiver.port), protocol: 'http:' };
   const connect = (): Promise<Socket | Error> => new Promise((done) => connector(target, (error, socket) => done(error ?? socket)));
 

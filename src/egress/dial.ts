@@ -1,10 +1,11 @@
-import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import type { LookupAddress } from 'node:dns';
 import { buildConnector } from 'undici';
 import { addressRefusal, originRefusal } from '#engine/egress-policy.js';
 import type { EgressPolicy } from '#engine/egress-policy.js';
+import { codeOf } from './names/name-servers.js';
+import { LookupFailed } from './names/lookup-failed.js';
 
 /** All addresses of a name. A rejection, or an empty list, is a DNS failure. */
 export type Resolver = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
@@ -12,7 +13,7 @@ export type Resolver = (hostname: string) => Promise<readonly { address: string;
 export interface ConnectorOptions {
   /** Asked at every connect, so that a change of policy holds for the next connection. */
   policy: () => EgressPolicy;
-  resolve?: Resolver;
+  resolve: Resolver;
   /** Covers look-up, TCP and TLS; in steps of about half a second. */
   connectTimeoutMs: number;
   /** Trusted certificate authorities in PEM, instead of Node's own. */
@@ -22,14 +23,6 @@ export interface ConnectorOptions {
 /** The policy refuses this connection; no packet was sent to it. */
 export class EgressBlocked extends Error {
   readonly code = 'EGRESS_BLOCKED';
-}
-
-/** The name has no address. `reason` is the resolver's code, such as ENOTFOUND. */
-export class LookupFailed extends Error {
-  readonly code = 'EGRESS_LOOKUP_FAILED';
-  constructor(readonly reason: string) {
-    super(`The host name could not be resolved (${reason}).`);
-  }
 }
 
 /**
@@ -81,17 +74,15 @@ function portOf({ port, protocol }: buildConnector.Options): number {
 }
 
 /** Node asks for all addresses of a name, because of `autoSelectFamily`, and dials those it is given. */
-export function checkedLookup({ policy, resolve = resolveBySystem }: Pick<ConnectorOptions, 'policy' | 'resolve'>, port: number): LookupFunction {
+export function checkedLookup({ policy, resolve }: Pick<ConnectorOptions, 'policy' | 'resolve'>, port: number): LookupFunction {
   return (hostname, _options, callback) => {
     resolve(hostname)
       .then((addresses) => check(hostname, addresses, port, policy()), (error: unknown) => {
-        throw new LookupFailed(codeOf(error));
+        throw error instanceof LookupFailed ? error : new LookupFailed(codeOf(error));
       })
       .then((checked) => callback(null, checked), (error: Error) => callback(error, []));
   };
 }
-
-const resolveBySystem: Resolver = (hostname) => systemLookup(hostname, { all: true, verbatim: true });
 
 /** One refused address refuses the name: a set of public and private addresses is how rebinding looks. */
 function check(hostname: string, addresses: readonly { address: string }[], port: number, policy: EgressPolicy): LookupAddress[] {
@@ -110,7 +101,3 @@ function check(hostname: string, addresses: readonly { address: string }[], port
 }
 
 const MIXED_SET = ' One of its addresses is refused, and with it the name, since the others may be a disguise.';
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
-}

@@ -2,13 +2,14 @@ import net, { type Socket } from 'node:net';
 import { egressPolicy, type EgressPolicy } from '#engine/egress-policy.js';
 import { Dialer, DialFailed, failureOf, type DialTarget } from './dialer.js';
 import type { EgressGate } from './gate.js';
+import { Names } from './names/names.js';
 import { rawReceiver, type RawReceiver } from '../../test/support/raw-receiver.js';
 
 const OPEN = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
 const CLOSED = egressPolicy({ allowCidrs: [], allowHttp: true });
 const TLS_ONLY = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: false });
 
-const dialer = (policy: EgressPolicy): Dialer => new Dialer({ policy: () => policy } as EgressGate);
+const dialer = (policy: EgressPolicy): Dialer => new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] }));
 const broker = (target: Partial<DialTarget> = {}): DialTarget => ({ hostname: 'broker.example.com', port: 4222, isEncrypted: true, ...target });
 
 describe('Dialer.refusal', () => {
@@ -65,7 +66,7 @@ describe('Dialer.open', () => {
 
   it('asks the policy at every call', async () => {
     let policy = OPEN;
-    const asked = new Dialer({ policy: () => policy } as EgressGate);
+    const asked = new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] }));
     (await asked.open(at('127.0.0.1'), { timeoutMs: 5_000 })).destroy();
 
     policy = CLOSED;

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { originRefusal, type EgressPolicy } from '#engine/egress-policy.js';
 import { checkedLookup, EgressBlocked } from './dial.js';
 import { EgressGate } from './gate.js';
+import { Names } from './names/names.js';
 import { explain, ExchangeEnded, type EgressFailure } from './failure.js';
 
 /** Where a connection of another protocol than HTTP goes. */
@@ -30,7 +31,10 @@ export class DialFailed extends Error {
 /** The door out for protocols other than HTTP: TCP connections to addresses that the policy lets through. */
 @Injectable()
 export class Dialer {
-  constructor(private readonly gate: EgressGate) {}
+  constructor(
+    private readonly gate: EgressGate,
+    private readonly names: Names,
+  ) {}
 
   /** Why a target may not be dialled, as far as can be said without resolving its name; null when it may. */
   refusal(target: DialTarget): string | null {
@@ -47,7 +51,7 @@ export class Dialer {
     if (refusal !== null) return Promise.reject(failureOf(new EgressBlocked(refusal)));
     const { hostname, port } = target;
     return new Promise((resolve, reject) => {
-      const lookup = checkedLookup({ policy }, port);
+      const lookup = checkedLookup({ policy, resolve: this.names.resolve }, port);
       const socket = connect({ host: hostname, port, lookup, noDelay: true, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1000 });
       const end = (error: Error): void => {
         clearTimeout(late);

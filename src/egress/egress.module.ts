@@ -1,7 +1,10 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '#kernel/config.js';
+import { Metrics } from '#kernel/metrics.js';
 import { EgressAgent } from './agent.js';
 import { Dialer } from './dialer.js';
 import { EgressGate } from './gate.js';
+import { Names } from './names/names.js';
 
 /** The one door out of the process, for every context and adapter. */
 @Global()
@@ -9,15 +12,35 @@ import { EgressGate } from './gate.js';
   providers: [
     Dialer,
     EgressGate,
-    { provide: EgressAgent, useFactory: (gate: EgressGate) => new EgressAgent({ policy: () => gate.policy() }), inject: [EgressGate] },
+    { provide: Names, useFactory: (config: Config, metrics: Metrics) => watched(new Names({ servers: config.dnsServers }), metrics), inject: [Config, Metrics] },
+    {
+      provide: EgressAgent,
+      useFactory: (gate: EgressGate, names: Names, config: Config) => new EgressAgent({
+        policy: () => gate.policy(), resolve: names.resolve,
+        // More than a worker makes attempts, whatever it is told: nobody is to wait here behind another tenant of the same host.
+        maxConnectionsPerOrigin: Math.max(2048, 2 * config.deliveryConcurrency),
+      }),
+      inject: [EgressGate, Names, Config],
+    },
   ],
   exports: [Dialer, EgressAgent, EgressGate],
 })
 export class EgressModule implements OnApplicationShutdown {
-  constructor(private readonly agent: EgressAgent) {}
+  constructor(
+    private readonly agent: EgressAgent,
+    private readonly names: Names,
+  ) {}
 
   /** What still runs by now has outlived the drain. */
   async onApplicationShutdown(): Promise<void> {
+    this.names.close();
     await this.agent.destroy();
   }
+}
+
+function watched(names: Names, metrics: Metrics): Names {
+  metrics.gauge('name_lookups', 'Names that this process is looking up, and names that wait for it.', ['state'], (gauge) => {
+    for (const [state, count] of Object.entries(names.figures())) gauge.set({ state }, count);
+  });
+  return names;
 }

@@ -70,6 +70,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
 
   occupy(connection: Connection): void {
     this.connection = connection;
+    connection.interim.expectAnswer();
     const { url, method, body, headers } = this.request;
     connection.client.dispatch(
       { path: url.pathname + url.search, method: method, body, headers: sendable(headers) },
@@ -89,7 +90,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: object): void {
-    // 1xx is announced before the answer; undici gives the final one in another call.
+    // 101 without an Upgrade: undici gives the final one in another call.
     if (status < 200) return;
     this.status = status;
     this.headers = flat(headers as Record<string, string | string[]>);
@@ -138,7 +139,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
    */
   private mayRetry(error: Error): boolean {
     return !this.isSettled && !this.isAnswering
-      && this.connection !== null && this.connection.served > 0 && isBrokenConnection(error);
+      && this.connection !== null && this.connection.served > 0 && !this.connection.interim.isSeen && isBrokenConnection(error);
   }
 
   private respond(truncated: boolean): void {

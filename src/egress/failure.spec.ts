@@ -1,5 +1,6 @@
 import { errors } from 'undici';
-import { EgressBlocked, LookupFailed } from './dial.js';
+import { EgressBlocked } from './dial.js';
+import { LookupFailed } from './names/lookup-failed.js';
 import { explain } from './failure.js';
 
 const coded = (code: string, message = 'secret 10.0.0.7:8443'): Error => Object.assign(new Error(message), { code });

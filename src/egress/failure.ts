@@ -1,4 +1,5 @@
-import { EgressBlocked, LookupFailed } from './dial.js';
+import { EgressBlocked } from './dial.js';
+import { LookupFailed } from './names/lookup-failed.js';
 
 /** The stage at which an exchange failed. */
 export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol';

@@ -12,6 +12,7 @@ const REFRESH_MS = 10_000;
 export class EgressGate {
   private current: EgressPolicy | null = null;
   private freshUntilMs = 0;
+  private portsKnown = 0;
 
   constructor(
     private readonly config: Config,
@@ -21,8 +22,10 @@ export class EgressGate {
   /** The policy of this moment: our own listeners are closed at every address that the machine has now. */
   policy(): EgressPolicy {
     const nowMs = this.clock.nowMs();
-    if (this.current === null || nowMs >= this.freshUntilMs) {
+    const ports = this.config.listeningPorts.length;
+    if (this.current === null || nowMs >= this.freshUntilMs || ports !== this.portsKnown) {
       this.current = this.read();
+      this.portsKnown = ports;
       this.freshUntilMs = nowMs + REFRESH_MS;
     }
     return this.current;
@@ -34,8 +37,8 @@ export class EgressGate {
   }
 
   private read(): EgressPolicy {
-    const { egressAllowCidrs, egressAllowHttp, host, metricsPort } = this.config;
-    const ports = [this.listeningPort(), metricsPort].filter((port): port is number => port !== null && port !== 0);
+    const { egressAllowCidrs, egressAllowHttp, host, metricsPort, listeningPorts } = this.config;
+    const ports = [this.listeningPort(), metricsPort, ...listeningPorts].filter((port): port is number => port !== null && port !== 0);
     return egressPolicy({
       allowCidrs: egressAllowCidrs,
       allowHttp: egressAllowHttp,

@@ -1,5 +1,6 @@
 import { Client } from 'undici';
 import type { buildConnector } from 'undici';
+import { InterimAnswers, readThrough } from './interim-answers.js';
 
 /** One connection at a time to one origin; undici opens it anew when it was closed. */
 export class Connection {
@@ -10,8 +11,13 @@ export class Connection {
   isOpen = false;
   isBusy = false;
   isRetired = false;
+  /** Of the socket that is open now. */
+  interim = new InterimAnswers();
+  readonly client: Client;
 
-  constructor(readonly client: Client) {}
+  constructor(open: (connection: Connection) => Client) {
+    this.client = open(this);
+  }
 }
 
 /** What waits for a connection. `isSettled`: it has been answered meanwhile and wants none any more. */
@@ -96,7 +102,7 @@ export class OriginPool {
 
   private open(): Connection | null {
     if (this.all.size >= this.options.connectionsMax) return null;
-    const connection = new Connection(this.client());
+    const connection = new Connection((opened) => this.client(opened));
     this.all.add(connection);
     connection.client.on('connect', () => {
       connection.isOpen = true;
@@ -110,9 +116,16 @@ export class OriginPool {
     return connection;
   }
 
-  private client(): Client {
+  private client(connection: Connection): Client {
     return new Client(this.options.origin, {
-      connect: this.options.connect,
+      connect: (target, callback) => this.options.connect(target, (...opened) => {
+        const [, socket] = opened;
+        if (socket) {
+          connection.interim = new InterimAnswers();
+          readThrough(socket, connection.interim);
+        }
+        callback(...opened);
+      }),
       pipelining: 1,
       allowH2: false,
       keepAliveTimeout: this.options.idleMs,

@@ -57,14 +57,14 @@ export function clusterLink(dataDir: string): string {
  */
 export function openCluster(dataDir: string, account: Account, binaries: Binaries): Cluster {
   const link = clusterLink(dataDir);
-  const passwordFile = path.join(dataDir, 'postgres.password');
+  const password = passwordFile(dataDir);
   const isNew = !existsSync(link);
-  if (!isNew && !existsSync(passwordFile)) {
-    throw new EmbeddedPostgresError(`${passwordFile} is missing beside the database that it opens: restore it.`);
+  if (!isNew && !existsSync(password)) {
+    throw new EmbeddedPostgresError(`${password} is missing beside the database that it opens: restore it.`);
   }
   if (isNew) {
-    if (!existsSync(passwordFile)) writeFileSync(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
-    initialize(link, placeFor(dataDir, account), readFileSync(passwordFile, 'utf8'), account, binaries);
+    if (!existsSync(password)) writeFileSync(password, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+    initialize(link, placeFor(dataDir, account), readFileSync(password, 'utf8'), account, binaries);
   } else {
     admit(dataDir, account);
   }
@@ -75,7 +75,17 @@ export function openCluster(dataDir: string, account: Account, binaries: Binarie
     );
   }
   const logFile = path.join(dataDir, 'postgres.log');
-  return { dir, logFile, password: readFileSync(passwordFile, 'utf8').trim() };
+  return { dir, logFile, password: passwordOf(dataDir) };
+}
+
+/** The password of the database under a DATA_DIR. */
+export function passwordOf(dataDir: string): string {
+  return readFileSync(passwordFile(dataDir), 'utf8').trim();
+}
+
+/** Where that password stands. */
+export function passwordFile(dataDir: string): string {
+  return path.join(dataDir, 'postgres.password');
 }
 
 /** What postmaster.pid says; `null` when there is none, or it is being written. */
@@ -107,8 +117,8 @@ function pidFilePath(clusterDir: string): string {
   return path.join(clusterDir, 'postmaster.pid');
 }
 
-/** The directory in which the cluster will be made; `SYSTEM_DIR` when the account can't come to DATA_DIR. */
-function placeFor(dataDir: string, account: Account): string {
+/** The directory in which a cluster will be made; `SYSTEM_DIR` when the account can't come to DATA_DIR. */
+export function placeFor(dataDir: string, account: Account): string {
   admit(dataDir, account);
   if (canReach(account, dataDir)) return dataDir;
   mkdirSync(SYSTEM_DIR, { recursive: true, mode: 0o755 });

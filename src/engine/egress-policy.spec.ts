@@ -20,7 +20,7 @@ describe('hostile URLs', () => {
       const verdict = checkUrl(raw, CLOSED);
 
       if (resolvesTo === undefined) {
-        expect(verdict).toEqual({ ok: false, reason: expect.stringMatching(/\w+.*\.$/s) });
+        expect(verdict).toEqual({ ok: false, reason: expect.stringMatching(/\w+.*\.$/s), check: expect.stringMatching(/^(schema|connectivity)$/) });
       } else {
         expect(verdict.ok).toBe(true);
         expect(resolvesTo.some((address) => refusal(address) !== null)).toBe(true);
@@ -55,7 +55,7 @@ describe('checkUrl', () => {
   });
 
   it('lets plain http through only when the operator says so', () => {
-    expect(checkUrl('http://example.com/', policy())).toEqual({ ok: false, reason: expect.stringContaining('EGRESS_ALLOW_HTTP') });
+    expect(checkUrl('http://example.com/', policy())).toEqual({ ok: false, reason: expect.stringContaining('EGRESS_ALLOW_HTTP'), check: 'connectivity' });
     expect(checkUrl('http://example.com/', CLOSED).ok).toBe(true);
     expect(checkUrl('http://example.com:8080/', CLOSED).ok).toBe(true);
   });

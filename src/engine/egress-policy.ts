@@ -26,7 +26,8 @@ export interface EgressPolicyOptions {
   ownListeners?: readonly { address: string; port: number }[];
 }
 
-export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string };
+/** `check` tells a URL that is none, or has parts that no webhook URL has, from one that may not be connected to. */
+export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string; check: 'schema' | 'connectivity' };
 
 export const URL_LENGTH_MAX = 2048;
 
@@ -48,10 +49,13 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;
   if (url === null || url.href.length > URL_LENGTH_MAX) {
-    return { ok: false, reason: `Give an absolute https URL of at most ${URL_LENGTH_MAX} characters.` };
+    return { ok: false, reason: `Give an absolute https URL of at most ${URL_LENGTH_MAX} characters.`, check: 'schema' };
   }
-  const reason = schemeRefusal(url.protocol, policy) ?? partsRefusal(url) ?? originRefusal(url, policy);
-  if (reason !== null) return { ok: false, reason };
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  const fault = (isWeb ? null : schemeRefusal(url.protocol, policy)) ?? partsRefusal(url);
+  if (fault !== null) return { ok: false, reason: fault, check: 'schema' };
+  const refusal = originRefusal(url, policy);
+  if (refusal !== null) return { ok: false, reason: refusal, check: 'connectivity' };
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   return { ok: true, url };
 }

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { excerptOf } from './excerpt.js';
+import { excerptOf, recordable } from './excerpt.js';
 
 describe('excerptOf', () => {
   it.each([
@@ -35,6 +35,28 @@ describe('excerptOf', () => {
 
       expect(text.startsWith(excerpt)).toBe(true);
       expect(Buffer.byteLength(excerpt)).toBeGreaterThan(1024 - 4);
+    }));
+  });
+});
+
+describe('recordable', () => {
+  it.each([
+    ['a sentence', 'MessageId 7', 'MessageId 7'],
+    ['NUL', 'a\0b\0', 'ab'],
+    ['half surrogate pairs', 'a\ud83db\ude00', 'a\ufffdb\ufffd'],
+    ['whole ones', '😀', '😀'],
+    ['exactly as much as fits', 'a'.repeat(1024), 'a'.repeat(1024)],
+    ['3 MB', 'é'.repeat(3_000_000), 'é'.repeat(1024)],
+    ['a pair on the border', `${'a'.repeat(1023)}😀`, 'a'.repeat(1023)],
+  ])('keeps of %s what can be stored', (_what, text, expected) => {
+    expect(recordable(text)).toBe(expected);
+  });
+
+  it('changes nothing of what excerptOf made', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
+      const excerpt = excerptOf(Buffer.from(bytes));
+
+      expect(recordable(excerpt)).toBe(excerpt);
     }));
   });
 });

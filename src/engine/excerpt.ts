@@ -1,5 +1,7 @@
 const EXCERPT_BYTES_MAX = 1024;
+const EXCERPT_CHARACTERS_MAX = 1024;
 const NUL = '\0';
+const HALF_PAIRS = /\p{Surrogate}/gu;
 
 /**
  * The first 1 KB of an answer as text that PostgreSQL stores: what is no UTF-8 is replaced, NUL is left out, and no
@@ -9,6 +11,15 @@ export function excerptOf(body: Buffer): string {
   if (body.length === 0) return '';
   const text = body.toString('utf8', 0, wholeCharacters(body));
   return text.includes(NUL) ? text.replaceAll(NUL, '') : text;
+}
+
+/**
+ * A text as it may be recorded, whoever wrote it: at most 1,024 characters, without NUL and half surrogate pairs, which
+ * PostgreSQL does not store.
+ */
+export function recordable(text: string): string {
+  const cut = text.length > EXCERPT_CHARACTERS_MAX ? text.slice(0, EXCERPT_CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '') : text;
+  return cut.replaceAll(NUL, '').replace(HALF_PAIRS, '\ufffd');
 }
 
 /** The length up to which the bytes are whole characters, if they are UTF-8 (RFC 3629: at most 3 continuation bytes). */

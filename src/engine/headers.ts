@@ -32,6 +32,12 @@ const FORBIDDEN_PREFIXES = [
   'webhook-', 'svix-', 'x-svix-', 'proxy-', 'x-amz-', 'x-amzn-', 'x-google', 'x-goog-', 'x-gfe', 'x-azure-', 'x-fd-',
 ] as const;
 
+/** The rule below in words, for the documentation of what takes such headers. */
+export const FORWARDED_HEADERS_RULE =
+  `At most ${HEADERS_MAX} headers, of ${VALUE_BYTES_MAX / 1024} KB each and ${TOTAL_BYTES_MAX / 1024} KB together, in visible Latin-1 characters. ` +
+  `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
+  `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. Everything else is taken, \`authorization\` too.`;
+
 /**
  * Every reason why a caller's extra headers can't be forwarded with a delivery; empty when they can.
  *

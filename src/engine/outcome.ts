@@ -1,10 +1,12 @@
 import { dueAt, type RetryPolicy } from './retry.js';
 
 /**
- * Why an attempt got no answer; `blocked` was refused by the SSRF gate, `protocol` was no valid answer, and `refused`
- * was not sent, because no target of its type takes such a payload.
+ * Why an attempt got no answer; `blocked` was refused by the SSRF gate, `protocol` was no valid answer, `refused`
+ * was not sent, because no target of its type takes such a payload, and `adapter` is a fault of what serves the type.
  */
-export type AttemptError = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked' | 'protocol' | 'refused';
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
+
+export const ATTEMPT_ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'refused', 'adapter'] as const;
 
 /**
  * What came back from a target: a status within the timeout, or the stage that failed. `outcome` is what it means where
@@ -15,7 +17,9 @@ export type Answer =
   | { kind: 'error'; error: AttemptError };
 
 /** What an answer means; `throttled` is the receiver asking for less, `refused` that this payload is never taken. */
-export type Outcome = 'success' | 'gone' | 'refused' | 'throttled' | 'failed';
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const OUTCOMES = ['success', 'gone', 'refused', 'throttled', 'failed'] as const;
 
 /** What becomes of the delivery. */
 export type Decision =
@@ -56,7 +60,6 @@ export function isHardFailure(outcome: Outcome): boolean {
  * `Retry-After` is honoured on throttled answers only (429, 502, 503, 504): on any other status it would let a broken
  * receiver stretch the schedule. It can delay an attempt, never hasten or add one.
  */
-// eslint-disable-next-line max-params -- every value that a decision needs is passed in, none is looked up
 export function decide(
   outcome: Outcome,
   answer: Answer,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DEFAULT_RETRY_POLICY, dueAt, type RetryPolicy } from './retry.js';
+import { DEFAULT_RETRY_POLICY, dueAt, longestSeconds, type RetryPolicy } from './retry.js';
 
 const FIRST = new Date('2026-11-20T12:00:00.000Z');
 const ALMOST_ONE = 1 - Number.EPSILON;
@@ -91,5 +91,23 @@ describe('dueAt with any policy', () => {
 
   it('does not wait when the schedule has no step', () => {
     expect(dueAt({ maxAttempts: 3, scheduleSeconds: [] }, 2, FIRST, at(1), 0.9)).toEqual(at(1));
+  });
+});
+
+describe('longestSeconds', () => {
+  it.each<[RetryPolicy, number]>([
+    [DEFAULT_RETRY_POLICY, NOMINAL_TOTAL_SECONDS],
+    [{ maxAttempts: 1, scheduleSeconds: [0, 60] }, 0],
+    [{ maxAttempts: 4, scheduleSeconds: [0, 60] }, 180],
+    [{ maxAttempts: 3, scheduleSeconds: [] }, 0],
+  ])('of %j is %i', (policy, expected) => {
+    expect(longestSeconds(policy)).toBe(expected);
+  });
+
+  it('is never before an attempt that is made in time', () => {
+    fc.assert(fc.property(policies, random, (policy, chance) => {
+      const due = dueAt(policy, policy.maxAttempts, FIRST, FIRST, chance);
+      expect(due === null || due <= at(longestSeconds(policy))).toBe(true);
+    }));
   });
 });

@@ -29,6 +29,13 @@ export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, n
   return new Date(Math.max(nominalStart, now.getTime()) + jitterMs);
 }
 
+/** How long after its first attempt the last one of a delivery may be due. */
+export function longestSeconds(policy: RetryPolicy): number {
+  let seconds = 0;
+  for (let attempt = 1; attempt <= policy.maxAttempts; attempt += 1) seconds += stepSeconds(policy, attempt);
+  return seconds;
+}
+
 function stepSeconds(policy: RetryPolicy, attempt: number): number {
   const { scheduleSeconds } = policy;
   return scheduleSeconds[Math.min(attempt, scheduleSeconds.length) - 1] ?? 0;

@@ -29,6 +29,14 @@ export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavail
 export type { ErrorType, Fault } from '#kernel/errors.js';
 export type { Caller, Tenant } from '#kernel/tenant.js';
 
+// Sign-in beside our keys, rules before acceptance, and who hears of attempts: providers that extend these are found.
+export { TokenAuthenticator } from '#kernel/authenticator.js';
+export type { Identity } from '#kernel/authenticator.js';
+export { AcceptancePolicy } from '#modules/ledger/acceptance.contract.js';
+export type { Ruling, Submission } from '#modules/ledger/acceptance.contract.js';
+export { DeliveryListener } from '#modules/delivery/contract.js';
+export type { AttemptReport, FailedAttemptReport } from '#modules/delivery/contract.js';
+
 // Storage, and what goes on beside requests.
 export { Clock } from '#kernel/clock.js';
 export { Config } from '#kernel/config.js';

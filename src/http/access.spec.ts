@@ -39,7 +39,7 @@ it('keeps what every decorator says of a route, in any order', () => {
   }
 
   const { create, send, live } = Controller.prototype;
-  expect(routeConfigOf(create)).toEqual({ access: 'write', once: 'create' });
-  expect(routeConfigOf(send)).toEqual({ access: 'admin', once: 'accept' });
+  expect(routeConfigOf(create)).toEqual({ access: 'write', idempotency: 'create' });
+  expect(routeConfigOf(send)).toEqual({ access: 'admin', idempotency: 'accept' });
   expect(routeConfigOf(live)).toEqual({ access: 'public', uncounted: true });
 });

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import type { Ids } from '#kernel/ids.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
+import { plainUrl } from './plain-url.js';
 
 /** What a socket must have to be told that its bytes are no request; `net.Socket` without importing it. */
 interface ClientSocket {
@@ -41,14 +42,18 @@ export class EdgeAdapter extends FastifyAdapter {
   override registerParserMiddleware(): void {}
 }
 
-/** The HTTP server. Requests are named `req_` + ULID; the client's address is the socket's, whatever headers say. */
-export function createAdapter(ids: Ids, logger: Logger): EdgeAdapter {
+/**
+ * The HTTP server. Requests are named `req_` + ULID; the client's address is the socket's, whatever headers say, except those
+ * of proxies in the networks that `trustProxy` names.
+ */
+export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly string[] = []): EdgeAdapter {
   const requestId = (): string => ids.nextShown('req');
   const adapter: EdgeAdapter = new EdgeAdapter({
     loggerInstance: withoutChildren(logger),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    trustProxy: false,
+    rewriteUrl: (request: { url?: string | undefined }) => plainUrl(request.url ?? '/'),
+    trustProxy: trustProxy.length > 0 && [...trustProxy],
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,

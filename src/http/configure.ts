@@ -3,10 +3,12 @@ import { ModulesContainer } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '#kernel/config.js';
+import { showId } from '#kernel/ids.js';
 import { EdgeAdapter } from './adapter.js';
 import { registerJsonParser } from './body-parser.js';
 import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
+import { tidyForwardedFor } from './forwarded.js';
 import { buildDocument, finishDocument } from './openapi.js';
 import { checkRequest } from './request-checks.js';
 import { RequestGate } from './request-gate.js';
@@ -32,13 +34,19 @@ export function configureApp(app: NestFastifyApplication): void {
   serveDocs(app, document);
 }
 
-const REQUEST_FIELDS = ['edge', 'caller', 'once', 'bodyFault', 'rawBody', 'bodyText'] as const;
+const REQUEST_FIELDS = ['edge', 'caller', 'idempotency', 'bodyFault', 'rawBody', 'bodyText'] as const;
 
 function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const gate = app.get(RequestGate);
   const filter = app.get(EnvelopeFilter);
   // All at once and before any request, so that requests keep one shape.
   for (const field of REQUEST_FIELDS) fastify.decorateRequest(field, null as never);
+  if (app.get(Config).trustProxy.length > 0) {
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      tidyForwardedFor(request);
+      done();
+    });
+  }
   fastify.addHook('onRequest', (request, reply, done) => gate.admit(request, reply, done));
   fastify.addHook('preHandler', checkRequest);
   if (fastify.log.level === 'debug' || fastify.log.level === 'trace') fastify.addHook('onResponse', logResponse);
@@ -59,7 +67,12 @@ const requests = new Logger('http');
 /** At `debug` only; what failed on our side is logged at `error` by the filter. Never the query: it may hold secrets. */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
-  const fields = { request_id: request.id, duration_ms: Math.round(reply.elapsedTime * 10) / 10 };
+  const fields = {
+    request_id: request.id,
+    duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+    client_address: request.ip,
+    ...(request.caller && { key_id: showId('ek', request.caller.keyId) }),
+  };
   requests.debug(`${request.method} ${path} ${reply.statusCode}`, fields);
   done();
 }

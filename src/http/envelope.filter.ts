@@ -3,9 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '#kernel/errors.js';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { answerOf, JSON_TYPE, toApiError } from './envelope.js';
-import { isAboutKey, isKept } from './idempotency-key.js';
+import { mayHaveSucceeded } from './idempotency-key.js';
 import { Answers } from './idempotency.store.js';
 import { isNotShipped } from './not-shipped.js';
+import { readBodyOn } from './unread-body.js';
 
 /**
  * The one place that turns an error into an answer: errors of handlers, pipes and interceptors, of hooks and parsers,
@@ -34,11 +35,10 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error), request);
-    // Around the other routes that take a key stands the interceptor, which has kept its answer by now.
-    const { once } = request;
-    if (once && request.edge.once === 'accept' && isKept(apiError) && !isAboutKey(apiError)) {
-      const { status, body } = answerOf(apiError, request.id);
-      const earlier = await this.answers.keep(once, { status, body });
+    // Around the other routes that take a key stands the interceptor, which has looked before the handler ran.
+    const { idempotency } = request;
+    if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
+      const earlier = await this.answers.find(idempotency);
       if (earlier) return replay(reply, earlier);
     }
     this.send(apiError, error, request, reply);
@@ -48,6 +48,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     const answer = answerOf(apiError, request.id);
     if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
     if (reply.sent || reply.raw.headersSent) return;
+    if (answer.status === 413) readBodyOn(request, reply);
     reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE).send(answer.body);
   }
 
@@ -62,7 +63,9 @@ export class EnvelopeFilter implements ExceptionFilter {
   /** What a handler itself calls unavailable needs no stack. */
   private log(status: number, error: unknown, request: FastifyRequest): void {
     const line = `${request.method} ${pathOf(request)} ${status}: ${error instanceof Error ? error.message : String(error)}`;
-    if (error instanceof ApiError) this.logger.warn(line, { request_id: request.id });
+    // A balancer asks every second, and is told what is wrong.
+    if (pathOf(request) === '/health/ready') this.logger.debug(line, { request_id: request.id });
+    else if (error instanceof ApiError) this.logger.warn(line, { request_id: request.id });
     else this.logger.error(line, { request_id: request.id, err: error });
   }
 }

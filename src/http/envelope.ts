@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
-import { isStorageAway, sqlState } from '#kernel/database.js';
 import { ApiError, badRequest, notFound, unavailable, type ErrorType } from '#kernel/errors.js';
+import { isUnreachable } from '#kernel/patience.js';
 
 /** The content type of every answer of the API. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -40,21 +40,6 @@ const FASTIFY_ERRORS: Readonly<Record<string, () => ApiError>> = {
   FST_ERR_HANDLER_TIMEOUT: () => unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
 };
 
-/** Codes of a connection that could not be made or broke: a database that is away rather than an error of ours. */
-const CONNECTION_CODES = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH',
-]);
-
-/** What pg and its pool say, without a code, when a connection is gone or none comes in time. */
-const CONNECTION_MESSAGES = [
-  'Connection terminated',
-  'timeout exceeded when trying to connect',
-  'Cannot use a pool after',
-  'Client has encountered a connection error',
-  'Query read timeout',
-  'Driver not Connected',
-];
-
 /** What the caller is told of an error. One that is not ours to tell becomes `internal`, without its message. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -63,7 +48,7 @@ export function toApiError(error: unknown): ApiError {
   if (known) return known();
   const status = clientStatusOf(error);
   if (status !== null) return status === 403 || status === 404 ? notFound('path') : badRequest('The request could not be read.');
-  if (isAway(error)) return unavailable('The service cannot reach its database. Nothing was accepted; send the request again.');
+  if (isUnreachable(error)) return unavailable('The service cannot reach its database. Nothing was accepted; send the request again.');
   return new ApiError('internal', 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.');
 }
 
@@ -102,14 +87,6 @@ function fromHttpException(error: HttpException): ApiError {
 function clientStatusOf(error: unknown): number | null {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : null;
-}
-
-function isAway(error: unknown): boolean {
-  if (sqlState(error) !== null) return isStorageAway(error);
-  const driverError = error instanceof Error && 'driverError' in error ? error.driverError : error;
-  if (!(driverError instanceof Error)) return false;
-  const { message } = driverError;
-  return CONNECTION_CODES.has(codeOf(driverError)) || CONNECTION_MESSAGES.some((start) => message.startsWith(start));
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Loop } from '#kernel/loop.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { Answers } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
@@ -15,7 +15,7 @@ export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly answers: Answers,
     clock: Clock,
   ) {
-    this.loop = new Loop('ExpiredKeys', () => this.purge(), () => clock.nowMs());
+    this.loop = new Loop('ExpiredKeys', () => this.purge(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { badRequest, conflict, type ApiError } from '#kernel/errors.js';
-import type { Once } from '#kernel/idempotency.js';
+import type { IdempotentRequest } from '#kernel/idempotency.js';
 
 const KEY = /^(?:"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))$/;
 
@@ -10,8 +10,8 @@ const ROUTE_LENGTH_MAX = 512;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Statuses that are kept although they are refusals: decided by the handler, so a second try would end the same way. */
-const KEPT: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>(['not_found', 'conflict', 'validation_failed']);
+/** Refusals that depend on what is stored, which an earlier request with the same key may have changed. */
+const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>(['not_found', 'conflict', 'validation_failed']);
 
 /** The key of an `Idempotency-Key` header: a uuid, with or without quotes. Throws 400 for anything else. */
 export function parseKey(header: string | string[]): string {
@@ -22,7 +22,7 @@ export function parseKey(header: string | string[]): string {
 }
 
 /** The key of a request in its scope, or null when it sent none. Throws 400 for a malformed one. */
-export function onceOf(request: FastifyRequest): Once | null {
+export function idempotencyOf(request: FastifyRequest): IdempotentRequest | null {
   const header = request.headers['idempotency-key'];
   if (header === undefined || request.caller === null) return null;
   return {
@@ -40,9 +40,12 @@ export function routeOf(method: string, url: string): string {
   return `${method} ${path.length > ROUTE_LENGTH_MAX ? `sha256:${hash('sha256', path, 'hex')}` : path}`;
 }
 
-/** Whether the answer to an error is repeated to whoever sends its key again (contract, section 3). */
-export function isKept(error: ApiError): boolean {
-  return KEPT.has(error.type);
+/**
+ * Whether the key of a refused request has to be looked up: the first request with it may have been accepted while its target
+ * still existed, and then that answer is repeated. The refusal itself is never kept (contract, section 3).
+ */
+export function mayHaveSucceeded(error: ApiError): boolean {
+  return OF_STATE.has(error.type) && !isAboutKey(error);
 }
 
 /** 409: the key belongs to a request with another body. */
@@ -53,7 +56,7 @@ export const keyReused = (): ApiError =>
 export const keyInFlight = (): ApiError =>
   conflict('The first request with this Idempotency-Key is still running. Send it again in a second.', { reason: 'in_flight' });
 
-/** True for the conflicts above, which say nothing about the request itself and are never kept. */
-export function isAboutKey(error: ApiError): boolean {
+/** True for the conflicts above, which say nothing about the request itself. */
+function isAboutKey(error: ApiError): boolean {
   return error.details['reason'] === 'key_reused' || error.details['reason'] === 'in_flight';
 }

@@ -2,13 +2,13 @@ import { Injectable, Logger, type CallHandler, type ExecutionContext, type NestI
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import { Database } from '#kernel/database.js';
-import { answerOf, JSON_TYPE, toApiError } from './envelope.js';
-import { isAboutKey, isKept } from './idempotency-key.js';
+import { JSON_TYPE } from './envelope.js';
 import { Answers, type Reservation } from './idempotency.store.js';
 
 /**
  * Runs a creating handler once per key. The record and the effect are one transaction, so that no crash leaves one
- * without the other; a crash before the commit leaves a reservation whose lease ends.
+ * without the other; a crash before the commit leaves a reservation whose lease ends. What the ledger accepts is
+ * committed by a group: a handler hands it the request's `idempotency`, which names the reservation that it settles.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -22,14 +22,15 @@ export class IdempotencyInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const { once } = request;
-    if (once === null) return next.handle();
-    const reservation = await this.answers.reserve(once);
+    const { idempotency } = request;
+    if (idempotency === null) return next.handle();
+    const reservation = await this.answers.reserve(idempotency);
+    request.idempotency = reservation;
     try {
       if (request.bodyFault !== null) throw request.bodyFault;
       return of(await this.run(reservation, next, http.getResponse<FastifyReply>()));
     } catch (error) {
-      await this.settle(reservation, error, request.id);
+      await this.release(reservation, request.id);
       throw error;
     }
   }
@@ -47,15 +48,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   /** After the roll-back. When this fails too, the lease ends by itself; the caller is told of the first error. */
-  private async settle(reservation: Reservation, error: unknown, requestId: string): Promise<void> {
-    const apiError = toApiError(error);
+  private async release(reservation: Reservation, requestId: string): Promise<void> {
     try {
-      if (isKept(apiError) && !isAboutKey(apiError)) {
-        const { status, body } = answerOf(apiError, requestId);
-        await this.answers.complete(reservation, { status, body });
-      } else {
-        await this.answers.release(reservation);
-      }
+      await this.answers.release(reservation);
     } catch (failure) {
       this.logger.warn(`An idempotency key stays reserved: ${failure instanceof Error ? failure.message : String(failure)}`, {
         request_id: requestId,

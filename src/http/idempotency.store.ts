@@ -1,21 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
-import { AlreadyAnswered, type Once, type StoredAnswer } from '#kernel/idempotency.js';
+import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { sealedIn, Vault } from '#kernel/vault.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
 /** The right to answer a key. `fence` names this try: whoever takes over after the lease has another one. */
-export interface Reservation {
-  once: Once;
-  fence: string;
-}
+export type Reservation = Required<IdempotentRequest>;
 
 interface Row {
   fingerprint: Buffer;
   status: number | null;
   body: string | null;
   sealed_body: Buffer | null;
+  running: boolean;
 }
 
 /** A crashed request blocks its key for no longer than this; a live one is expected to end well before. */
@@ -36,34 +34,30 @@ const RESERVE = {
 
 const READ = {
   name: 'idempotency_read',
-  text: 'select fingerprint, status, body, sealed_body from idempotency_keys where environment_id = $1 and route = $2 and key = $3',
+  text: `
+    select fingerprint, status, body, sealed_body, coalesce(locked_until > clock_timestamp(), false) as running
+    from idempotency_keys where environment_id = $1 and route = $2 and key = $3`,
 };
 
+/** Also over the answer of the statement that wrote the effect, which may say less than this one. */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
-    update idempotency_keys set status = $5, sealed_body = $6, locked_until = null
-    where environment_id = $1 and route = $2 and key = $3 and status is null and locked_until = $4::timestamptz
+    update idempotency_keys set status = $5::smallint, body = null, sealed_body = $6, locked_until = null
+    where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz
     returning 1`,
 };
 
+/** What has its answer with its effect keeps that; otherwise nothing was made. */
 const RELEASE = {
   name: 'idempotency_release',
   text: `
+    with answered as (
+      update idempotency_keys set locked_until = null
+      where environment_id = $1 and route = $2 and key = $3 and status is not null and locked_until = $4::timestamptz
+    )
     delete from idempotency_keys
     where environment_id = $1 and route = $2 and key = $3 and status is null and locked_until = $4::timestamptz`,
-};
-
-const KEEP = {
-  name: 'idempotency_keep',
-  text: `
-    insert into idempotency_keys as k (environment_id, route, key, fingerprint, status, body, expires_at)
-    values ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 ms')
-    on conflict (environment_id, route, key) do update
-      set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
-          locked_until = null, expires_at = excluded.expires_at
-      where k.expires_at <= clock_timestamp()
-    returning 1`,
 };
 
 const PURGE = {
@@ -88,39 +82,26 @@ export class Answers {
    * Takes the key for this request. Throws `AlreadyAnswered` when it has its answer, 409 when it belongs to another
    * body or is being answered.
    */
-  async reserve(once: Once): Promise<Reservation> {
-    const values = [...keyOf(once), once.fingerprint, LEASE_MS, this.config.idempotencyTtlMs];
+  async reserve(request: IdempotentRequest): Promise<Reservation> {
+    const values = [...keyOf(request), request.fingerprint, LEASE_MS, this.config.idempotencyTtlMs];
     const [row] = await this.database.query<{ fence: string }>(RESERVE, values);
-    if (row) return { once, fence: row.fence };
-    const earlier = await this.read(once);
+    if (row) return { ...request, fence: row.fence };
+    const earlier = await this.find(request);
     if (earlier) throw new AlreadyAnswered(earlier);
     throw keyInFlight();
   }
 
   /** Writes the answer; inside a transaction it commits with the effect. Throws 409 when the lease was lost. */
-  async complete({ once, fence }: Reservation, answer: StoredAnswer): Promise<void> {
+  async complete(reservation: Reservation, answer: StoredAnswer): Promise<void> {
     // Sealed: the answer of a creating route may hold a key or a secret that is shown this once.
-    const sealed = this.vault.seal(answer.body, contextOf(once));
-    const rows = await this.database.query(COMPLETE, [...keyOf(once), fence, answer.status, sealed]);
+    const sealed = this.vault.seal(answer.body, contextOf(reservation));
+    const rows = await this.database.query(COMPLETE, [...keyOf(reservation), reservation.fence, answer.status, sealed]);
     if (rows.length === 0) throw keyInFlight();
   }
 
-  /** Gives the key back unused: the next request with it runs. */
-  async release({ once, fence }: Reservation): Promise<void> {
-    await this.database.query(RELEASE, [...keyOf(once), fence]);
-  }
-
-  /**
-   * Keeps the answer of a route that reserves nothing. Returns the earlier answer when another request was first;
-   * throws 409 when that one had another body or is not answered yet.
-   */
-  async keep(once: Once, answer: StoredAnswer): Promise<StoredAnswer | null> {
-    const values = [...keyOf(once), once.fingerprint, answer.status, answer.body, this.config.idempotencyTtlMs];
-    const rows = await this.database.query(KEEP, values);
-    if (rows.length > 0) return null;
-    const earlier = await this.read(once);
-    if (earlier) return earlier;
-    throw keyInFlight();
+  /** Gives the key back: the next request with it runs, or gets the answer that was committed with what this one made. */
+  async release(reservation: Reservation): Promise<void> {
+    await this.database.query(RELEASE, [...keyOf(reservation), reservation.fence]);
   }
 
   /** Deletes up to `limit` expired keys, oldest first; returns how many it were. */
@@ -129,20 +110,20 @@ export class Answers {
   }
 
   /** The answer of this very request, or null while there is none. Throws 409 when the key has another body. */
-  private async read(once: Once): Promise<StoredAnswer | null> {
-    const [row] = await this.database.query<Row>(READ, keyOf(once));
+  async find(request: IdempotentRequest): Promise<StoredAnswer | null> {
+    const [row] = await this.database.query<Row>(READ, keyOf(request));
     if (!row) return null;
-    if (!row.fingerprint.equals(once.fingerprint)) throw keyReused();
-    if (row.status === null) return null;
-    const body = row.sealed_body ? this.vault.open(row.sealed_body, contextOf(once)).toString() : row.body;
+    if (!row.fingerprint.equals(request.fingerprint)) throw keyReused();
+    if (row.status === null || row.running) return null;
+    const body = row.sealed_body ? this.vault.open(row.sealed_body, contextOf(request)).toString() : row.body;
     return { status: row.status, body: body ?? '' };
   }
 }
 
-function keyOf({ environmentId, route, key }: Once): [number, string, string] {
+function keyOf({ environmentId, route, key }: IdempotentRequest): [number, string, string] {
   return [environmentId, route, key];
 }
 
 /** What a sealed answer is bound to: moved to another key it can't be opened. */
-const contextOf = ({ environmentId, route, key }: Once): string =>
+const contextOf = ({ environmentId, route, key }: IdempotentRequest): string =>
   sealedIn({ table: 'idempotency_keys', environmentId, id: `${route} ${key}`, column: 'sealed_body' });

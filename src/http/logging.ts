@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from '#kernel/config.js';
+import { OutageLog } from './outage-log.js';
 
 /** Field names whose values never reach a log, at the top of an entry and in two levels of objects below. */
 const SECRET_FIELDS = [
@@ -11,6 +12,12 @@ const SECRET_FIELDS = [
 
 /** What Nest tells at start about every module and route: of interest only to whoever looks for it. */
 const QUIET_CONTEXTS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'NestFactory']);
+
+/** What Nest tells of errors that it throws as well: whoever catches them says in one line what they mean. */
+const THROWN_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'NestFactory']);
+
+/** The lines of deliveries (`modules/delivery/delivery-log.ts`) are made of ids, numbers and hosts alone: there is nothing to keep out. */
+const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
@@ -24,17 +31,25 @@ export function createLogger(config: Config, isTty: boolean, destination?: Desti
 
 /**
  * Nest's logger on top of it. Objects behind the message become fields of the entry, an `Error` its `err`, the last
- * string its `context`.
+ * string its `context`. Of what an outage of PostgreSQL makes everybody say, one line is left; at `debug` all of it is.
  */
 export class PinoLogger implements LoggerService {
-  constructor(private readonly logger: Logger) {}
+  /** Looking for secrets in an entry costs a hundred microseconds: more than a delivery. */
+  private readonly plain: Logger;
+
+  constructor(
+    private readonly logger: Logger,
+    private readonly outage: OutageLog | null = null,
+  ) {
+    this.plain = logger.child({ context: DELIVERIES }, { redact: [] });
+  }
 
   log(message: unknown, ...rest: unknown[]): void {
     this.write(QUIET_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
+    this.write(THROWN_CONTEXTS.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
 
   warn(message: unknown, ...rest: unknown[]): void {
@@ -55,6 +70,11 @@ export class PinoLogger implements LoggerService {
 
   private write(level: Level, message: unknown, rest: unknown[]): void {
     if (!this.logger.isLevelEnabled(level)) return;
+    if (rest.length === 2 && rest[1] === DELIVERIES) {
+      this.plain[level](rest[0] as object, String(message));
+      return;
+    }
+    if ((level === 'warn' || level === 'error') && this.isOfOutage(message, rest)) return;
     const fields: Record<string, unknown> = {};
     const context = rest.at(-1);
     if (typeof context === 'string') fields['context'] = context;
@@ -62,6 +82,25 @@ export class PinoLogger implements LoggerService {
     if (message instanceof Error) this.logger[level]({ ...fields, err: message }, message.message);
     else this.logger[level](fields, typeof message === 'string' ? message : JSON.stringify(message));
   }
+
+  /** Whether what is to be logged is one of the many complaints about one outage, and said now, or before. */
+  private isOfOutage(message: unknown, rest: readonly unknown[]): boolean {
+    if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
+    const told = message instanceof Error ? message.message : message;
+    if (typeof told !== 'string') return false;
+    // The line of a request says what its caller is told; the error beside it says why.
+    const beside = (rest[0] as { err?: unknown } | undefined)?.err;
+    const line = beside instanceof Error ? `${told}: ${beside.message}` : told;
+    const reworded = this.outage.reworded(line);
+    if (reworded === line) return false;
+    if (reworded !== null) this.logger.error({ context: 'PostgreSQL' }, reworded);
+    return true;
+  }
+}
+
+/** For the PostgreSQL that the service has. */
+export function outageLog({ databaseUrl }: Config): OutageLog {
+  return new OutageLog(Number((URL.canParse(databaseUrl) && new URL(databaseUrl).port) || 5432), () => performance.now());
 }
 
 /** Nest hands over stacks as strings and sometimes an undefined where one would be. */

@@ -22,7 +22,9 @@ export class MetricsListener implements OnApplicationBootstrap, OnApplicationShu
     const server = createServer((request, response) => void this.serve(request, response));
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(metricsPort, host, resolve));
     this.server = server;
-    this.logger.log(`Metrics on port ${(server.address() as { port: number }).port}`);
+    const { port } = server.address() as { port: number };
+    this.config.alsoListensOn(port);
+    this.logger.log(`Metrics on port ${port}`);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import { sectionDescription } from './openapi-sections.js';
+import { bodyExamples, unfilled } from './openapi-examples.js';
+import { inOrder, sections } from './openapi-sections.js';
 import { RATE_LIMIT_HEADERS, SHARED_COMPONENTS, sharedResponse } from './openapi-responses.js';
 import type { RouteHandler } from './routes.js';
 
@@ -12,11 +13,17 @@ interface Operation {
   tags?: string[];
   security?: Record<string, string[]>[];
   parameters?: Record<string, unknown>[];
-  requestBody?: { required?: boolean };
+  description?: string;
+  requestBody?: { required?: boolean; content: Record<string, { examples?: unknown }> };
   responses: Record<string, Record<string, unknown>>;
 }
 
 const SECURITY_SCHEME = 'apiKey';
+
+const SECURITY_DESCRIPTION = 'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write`, which includes `read`, or `admin`, which includes both.';
+
+/** Requests with these methods may have a body, whatever the operation does with it. */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 const DESCRIPTION = `Webhooks out, signed and retried for 28 hours, with every attempt on record.
 
@@ -33,7 +40,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .setVersion(packageVersion())
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer(basePath, 'This server')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key: `ek_live_…` or `ek_test_…`.' }, SECURITY_SCHEME)
+    .addSecurity(SECURITY_SCHEME, { type: 'http', scheme: 'bearer', description: SECURITY_DESCRIPTION })
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   const queries = routes.flatMap<Type>(({ query }) => query ?? []);
@@ -49,12 +56,12 @@ export function finishDocument(document: OpenAPIObject, routes: readonly RouteHa
       const route = byName.get(operation.operationId ?? '');
       if (!route) continue;
       completeOperation(operation, route, url);
-      // What has no required field may be left out as a whole.
-      if (operation.requestBody && route.body) operation.requestBody.required = requiresFields(document, route.body.name);
+      if (operation.requestBody && route.body) completeBody(operation.requestBody, document, route.body.name);
       for (const tag of operation.tags ?? []) used.add(tag);
     }
   }
-  document.tags = [...used].map((name) => ({ name, description: sectionDescription(name) ?? name }));
+  document.tags = sections(used);
+  document.paths = inOrder(document.paths);
   document.components = {
     ...document.components,
     headers: SHARED_COMPONENTS.headers,
@@ -65,9 +72,12 @@ export function finishDocument(document: OpenAPIObject, routes: readonly RouteHa
 }
 
 function completeOperation(operation: Operation, { config, ...route }: RouteHandler, url: string): void {
-  if (config.access === 'public') operation.security = [];
-  if (config.once !== undefined) (operation.parameters ??= []).push(idempotencyKeyParameter());
-  for (const parameter of operation.parameters ?? []) parameter['description'] ??= `The ${String(parameter['name'])}.`;
+  completeAccess(operation, config.access);
+  if (config.idempotency !== undefined) (operation.parameters ??= []).push(idempotencyKeyParameter());
+  for (const parameter of operation.parameters ?? []) {
+    parameter['description'] ??= `The ${String(parameter['name'])}.`;
+    unfilled(parameter);
+  }
   for (const [status, own] of Object.entries(operation.responses)) {
     own['description'] ||= DESCRIPTIONS[status] ?? 'The answer.';
     if (config.uncounted !== true && !('$ref' in own)) own['headers'] = Object.assign({}, RATE_LIMIT_HEADERS, own['headers']);
@@ -77,9 +87,24 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   add(config.uncounted !== true, 429);
   add(config.access !== 'public', 401, 403);
   add(url.includes('{'), 404);
-  add(config.once !== undefined, 409);
-  add(route.body !== null, 409, 413, 415, 422);
+  add(config.idempotency !== undefined, 409);
+  add(WITH_BODY.has(route.method), 413, 415);
+  add(route.body !== null, 409, 422);
+  for (const status of Object.keys(operation.responses).map(Number)) add(status >= 400, status);
   for (const status of statuses) mergeError(operation.responses, status);
+}
+
+/** OpenAPI 3.1 lets the scope stand as a role behind the scheme; the sentence is for people. */
+function completeAccess(operation: Operation, access: RouteHandler['config']['access']): void {
+  operation.security = access === undefined || access === 'public' ? [] : [{ [SECURITY_SCHEME]: [access] }];
+  if (operation.security.length === 0) return;
+  operation.description = [operation.description, `Needs a key of scope \`${access}\`.`].filter(Boolean).join(' ');
+}
+
+/** What has no required field may be left out as a whole. */
+function completeBody(body: NonNullable<Operation['requestBody']>, document: OpenAPIObject, schema: string): void {
+  body.required = requiresFields(document, schema);
+  for (const media of Object.values(body.content)) media.examples ??= bodyExamples(document, schema);
 }
 
 function requiresFields(document: OpenAPIObject, schema: string): boolean {
@@ -108,8 +133,8 @@ function idempotencyKeyParameter(): Record<string, unknown> {
     in: 'header',
     required: false,
     description:
-      'A uuid. Within a day, the same request with the same key is done once; the first answer is repeated with ' +
-      '`Idempotent-Replayed: true`.',
+      'A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the ' +
+      'same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again.',
     schema: { type: 'string', format: 'uuid' },
     example: '0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11',
   };

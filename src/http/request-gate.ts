@@ -6,8 +6,9 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 import { refusal } from './access.js';
 import { clientNetwork } from './client-network.js';
 import { RateLimiter, type Counted, type Verdict } from './rate-limiter.js';
+import { leaveBodyUnread } from './unread-body.js';
 
-/** Longer than any key or token of ours; nothing longer is looked up. */
+/** Longer than any token of ours; nothing longer is looked at. */
 const BEARER_LENGTH_MAX = 512;
 
 /**
@@ -29,8 +30,8 @@ export class RequestGate {
   admit(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('x-request-id', request.id);
     request.edge = request.routeOptions.config;
-    if (request.edge.uncounted === true) return done();
-    const bearer = parseBearer(request.headers.authorization);
+    if (request.edge.uncounted === true) return done(hostCount(request.raw.rawHeaders) > 1 ? severalHosts() : undefined);
+    const bearer = parseBearer(request.headers.authorization, this.authenticator.bearerLengthMax);
     if (bearer === null) return this.countAndCheck(request, reply, done);
     this.authenticator.authenticate(bearer).then(
       (caller) => {
@@ -76,14 +77,16 @@ export class RequestGate {
 }
 
 /** The value of `Authorization: Bearer …`, or null when there is none that could be a key. */
-export function parseBearer(header: string | undefined): string | null {
-  if (header === undefined || header.length > BEARER_LENGTH_MAX || !/^bearer +[^ ]/i.test(header)) return null;
+export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGTH_MAX): string | null {
+  if (header === undefined || header.length > lengthMax || !/^bearer +[^ ]/i.test(header)) return null;
   return header.slice(header.indexOf(' ')).trim();
 }
 
 /** The first thing that is wrong with the request, once its headers are written. */
 function check(request: FastifyRequest, reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
-  return limit(reply, verdict) ?? unreadable(request) ?? refusal(request.edge.access ?? 'public', request.caller);
+  const refused = limit(reply, verdict) ?? unreadable(request) ?? refusal(request.edge.access ?? 'public', request.caller);
+  if (refused?.type === 'unauthenticated') leaveBodyUnread(request, reply);
+  return refused;
 }
 
 function limit(reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
@@ -96,8 +99,22 @@ function limit(reply: FastifyReply, verdict: Verdict | null): ApiError | undefin
   return new ApiError('rate_limited', `Too many requests. Try again in ${retryAfterSeconds} s.`, {}, retryAfterSeconds);
 }
 
-/** RFC 9112, section 3.2, asks for 400 without Host. U+0000 in a path or query would be an error of PostgreSQL's text. */
+/** RFC 9112, section 3.2, asks for 400 without Host and for more than one. U+0000 in a path or query would be an error of PostgreSQL's text. */
 function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
-  if (raw.headers.host === undefined && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
+  const hosts = hostCount(raw.rawHeaders);
+  if (hosts === 0 && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');
+  if (hosts > 1) return severalHosts();
   return url.includes('%00') && url.startsWith('/v1/') ? badRequest('The URL must not contain %00.') : undefined;
+}
+
+const severalHosts = (): ApiError => badRequest('Send one Host header.');
+
+/** Node keeps the first of several, a proxy in front of us may have gone by the last. Names stand at the even places. */
+function hostCount(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }

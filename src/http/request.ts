@@ -1,19 +1,19 @@
 import type { ApiError } from '#kernel/errors.js';
-import type { Once } from '#kernel/idempotency.js';
+import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Caller, Scope } from '#kernel/tenant.js';
 
 /** Who may call a route: a key of at least this scope, or anybody. */
 export type Access = Scope | 'public';
 
 /** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
-export type OnceMode = 'create' | 'accept';
+export type IdempotencyMode = 'create' | 'accept';
 
-/** What the edge knows of a route; the decorators of `access.ts` and `idempotency.ts` write it. */
+/** What the edge knows of a route; the decorators of `access.ts` and `idempotent.ts` write it. */
 export interface EdgeRouteConfig {
   access?: Access;
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
-  once?: OnceMode;
+  idempotency?: IdempotencyMode;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
   checkBody?: Check;
   /** The query with its types, or 400. */
@@ -30,7 +30,7 @@ declare module 'fastify' {
     /** Who is calling; null without a valid key. */
     caller: Caller | null;
     /** The idempotency key in its scope; null when none was sent or the route takes none. */
-    once: Once | null;
+    idempotency: IdempotentRequest | null;
     /** Why the body does not fit its schema; the idempotency interceptor throws it once the key is taken. */
     bodyFault: ApiError | null;
     /** The body's very bytes, set by the JSON parser; null without a body. */

@@ -41,7 +41,7 @@ export function checkRoutes(routes: readonly RouteHandler[]): void {
   for (const route of routes) {
     const where = `${route.controller.name}.${route.name}`;
     if (route.config.access === undefined) throw new Error(`${where} needs @Scope('read' | 'write' | 'admin') or @Public().`);
-    if (route.config.once !== undefined && route.method !== 'POST') throw new Error(`${where} is @Idempotent() but not a POST.`);
+    if (route.config.idempotency !== undefined && route.method !== 'POST') throw new Error(`${where} is @Idempotent() but not a POST.`);
     const other = seen.get(route.name);
     if (other) throw new Error(`${where} and ${other.controller.name}.${other.name} need different names: they are operation ids.`);
     seen.set(route.name, route);

@@ -3,10 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Check, EdgeRouteConfig } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { parseJson } from './body-parser.js';
-import { compileChecks, Strict, Verbatim } from './schemas.js';
-
-/** Known by its name alone: nested classes are found in the document. */
-Strict()(class PolicyDto {});
+import { compileChecks, Verbatim } from './schemas.js';
 
 class ThingDto {
   @Verbatim()
@@ -56,7 +53,8 @@ function faultsOf(check: Check, value: unknown): Record<string, string> {
 describe('a body', () => {
   it.each<[string, unknown, Record<string, string>]>([
     ['fits', { name: 'a', kind: 'a', description: null, headers: { x: 'y' }, policy: { schedule: [1] } }, {}],
-    ['may say more than is known', { name: 'a', other: 1 }, {}],
+    ['says more than is known', { name: 'a', other: 1 }, { other: 'is not known here' }],
+    ['says what is not known where anything may stand', { name: 'a', headers: { other: 'x' }, payload: { other: 1 } }, {}],
     ['may leave a nullable object out or null', { name: 'a', policy: null }, {}],
     ['lacks a field', {}, { name: 'is required' }],
     ['is missing as a whole', undefined, { name: 'is required' }],
@@ -71,7 +69,7 @@ describe('a body', () => {
     ['has a nullable of another type', { name: 'a', description: 3 }, { description: 'must be a string or null' }],
     ['has a bad time', { name: 'a', since: '2026-01-31' }, { since: 'must be a time such as 2026-01-31T12:00:00.000Z (RFC 3339)' }],
     ['has a bad map value', { name: 'a', headers: { 'x/y': 1 } }, { 'headers.x/y': 'must be a string' }],
-    ['has an unknown key in a strict object', { name: 'a', policy: { tries: 1 } }, { 'policy.tries': 'is not known here' }],
+    ['has an unknown key in a nested object', { name: 'a', policy: { tries: 1 } }, { 'policy.tries': 'is not known here' }],
     ['has several faults', { kind: 'c', policy: { schedule: [-1, 'x'] } }, {
       name: 'is required',
       kind: 'must be one of a, b',
@@ -83,7 +81,7 @@ describe('a body', () => {
   });
 
   it('is handed on as it is', () => {
-    const body = { name: 'a', other: { b: 1 } };
+    const body = { name: 'a', payload: { b: 1 } };
 
     expect(checks().checkBody(body)).toBe(body);
   });
@@ -105,11 +103,29 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  it('gets its types and defaults, and loses what is not known', () => {
+  it('gets its types and defaults', () => {
     const { checkQuery } = checks();
 
-    expect(checkQuery({ limit: '7', other: 'x' })).toEqual({ limit: 7 });
+    expect(checkQuery({ limit: '7' })).toEqual({ limit: 7 });
     expect(checkQuery({})).toEqual({ limit: 50 });
+  });
+
+  it.each(['other', 'Limit', 'limit[]', '__proto__', 'constructor'])('400 for the parameter %s, which is not known', (name) => {
+    const query = Object.fromEntries([[name, '7']]);
+
+    expect(() => checks().checkQuery(query)).toThrow(expect.objectContaining({ type: 'bad_request' }));
+    expect(faultsOf(checks().checkQuery, query)).toEqual({ [name]: 'is not known here' });
+  });
+
+  it('400 for any parameter of an operation that takes none, and for none that it takes by name', () => {
+    const parameters = [{ name: 'part', in: 'query' }, { name: 'id', in: 'path' }];
+    const document = { ...documentOf(), paths: { '/a': { get: { operationId: 'showThing', parameters } } } } as unknown as OpenAPIObject;
+    const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
+    compileChecks(document, [route]);
+    const check = route.config.checkQuery as Check;
+
+    expect(check({ part: 'x' })).toEqual({ part: 'x' });
+    expect(faultsOf(check, { id: 'x' })).toEqual({ id: 'is not known here' });
   });
 
   it.each(['0', '101', 'abc', '1.5', ''])('400 for limit=%s', (limit) => {

@@ -1,7 +1,32 @@
-import type { Caller } from './tenant.js';
+import type { Caller, Scope } from './tenant.js';
 
-/** Turns a presented key into who is calling. The auth context provides it; another authenticator may replace it. */
+/** Turns a presented key into who is calling. The auth context provides it, and asks the authenticators of extensions. */
 export abstract class Authenticator {
+  /** The most characters of a bearer value that is looked at. */
+  abstract readonly bearerLengthMax: number;
+
   /** The caller behind the bearer value, or null when it is unknown, expired or revoked. Throws only when storage is away. */
   abstract authenticate(bearer: string): Promise<Caller | null>;
+}
+
+/** For whom a token of somebody else's speaks. */
+export interface Identity {
+  /** `org_…`, as `GET /v1/org` shows it. */
+  organization: string;
+  mode: 'live' | 'test';
+  scope: Scope;
+  /** Who is calling, in at most 200 characters: what RATE_LIMIT_KEY counts by, as it does by key. */
+  subject: string;
+}
+
+/**
+ * A sign-in of one's own beside the keys: a company's JWT, for example. Any provider of an extension that extends this is
+ * asked about every bearer value that does not begin with `ek_`, on every request: what it looks up elsewhere, it keeps.
+ */
+export abstract class TokenAuthenticator {
+  /**
+   * For whom the token speaks, or null when it is none of its own, broken, expired or revoked. Within five seconds; what
+   * throws or takes longer is 503 for the caller. An organization or environment that does not exist is 401.
+   */
+  abstract identify(token: string): Promise<Identity | null>;
 }

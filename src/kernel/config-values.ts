@@ -38,6 +38,18 @@ export class ConfigReader {
     return value;
   }
 
+  /** `key=value,key=value`, the values percent-encoded: the form of W3C Baggage, which OpenTelemetry's attributes have. */
+  attributes(name: string): Record<string, string> {
+    const attributes: Record<string, string> = {};
+    for (const pair of this.list(name)) {
+      const [, key, value] = /^([^=\s]+)\s*=\s*(.*)$/.exec(pair) ?? [];
+      const decoded = value === undefined ? null : decodedOf(value);
+      if (key === undefined || decoded === null) throw mismatch(name, '`key=value` pairs with commas between them, the values percent-encoded', this.text(name) ?? '');
+      attributes[key] = decoded;
+    }
+    return attributes;
+  }
+
   wholeNumber(name: string, min: number, max: number): number | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -144,4 +156,12 @@ function inMs(duration: string): number | null {
 
 function mismatch(name: string, expected: string, value: string): ConfigError {
   return new ConfigError(`${name} must be ${expected}, not ${JSON.stringify(value)}.`);
+}
+
+function decodedOf(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }

@@ -28,6 +28,7 @@ describe('loadConfig', () => {
       configuredBaseUrl: null,
       dataDir: '.posthorn',
       configuredDatabaseUrl: null,
+      configuredDatabaseDirectUrl: null,
       redisUrl: null,
       role: 'all',
       configuredMasterKey: null,
@@ -35,6 +36,7 @@ describe('loadConfig', () => {
       platformDomain: 'localhost',
       egressAllowCidrs: [],
       egressAllowHttp: false,
+      trustProxy: [],
       dnsServers: [],
       rateLimitKey: { count: 6000, periodMs: 60_000 },
       rateLimitOrg: { count: 12_000, periodMs: 60_000 },
@@ -43,7 +45,11 @@ describe('loadConfig', () => {
       metricsToken: null,
       metricsPort: null,
       otlpEndpoint: null,
+      traceSampler: 'parentbased_always_on',
+      traceSamplerRatio: 1,
+      traceResource: { 'service.name': 'posthorn' },
       extensions: [],
+      shutdownGraceMs: 5_000,
       shutdownTimeoutMs: 30_000,
       deliveryConcurrency: 1024,
       databasePoolSize: 10,
@@ -76,6 +82,7 @@ describe('loadConfig', () => {
     [{ BOOTSTRAP_API_KEY: BOOTSTRAP }, { bootstrapApiKey: BOOTSTRAP }],
     [{ PLATFORM_DOMAIN: 'Hooks.Example.COM' }, { platformDomain: 'hooks.example.com' }],
     [{ EGRESS_ALLOW_CIDRS: '127.0.0.0/8, ::1/128,' }, { egressAllowCidrs: ['127.0.0.0/8', '::1/128'] }],
+    [{ TRUST_PROXY: '10.0.0.0/8, fd00::/8' }, { trustProxy: ['10.0.0.0/8', 'fd00::/8'] }],
     [{ EGRESS_ALLOW_CIDRS: '0.0.0.0/0,fd00::/8,::ffff:10.0.0.0/104' }, { egressAllowCidrs: ['0.0.0.0/0', 'fd00::/8', '::ffff:10.0.0.0/104'] }],
     [{ EGRESS_ALLOW_HTTP: 'true' }, { egressAllowHttp: true }],
     [{ EGRESS_ALLOW_HTTP: 'false' }, { egressAllowHttp: false }],
@@ -90,7 +97,11 @@ describe('loadConfig', () => {
     [{ METRICS_TOKEN: 'scrape-me', METRICS_PORT: '9464' }, { metricsToken: 'scrape-me', metricsPort: 9464 }],
     [{ METRICS_PORT: '0', PORT: '0' }, { metricsPort: 0, port: 0 }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/' }, { otlpEndpoint: 'http://otel:4318/' }],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }, { traceSampler: 'traceidratio', traceSamplerRatio: 0.25 }],
+    [{ OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging, team=a%2Cb', OTEL_SERVICE_NAME: 'hooks' }, { traceResource: { 'service.name': 'hooks', 'deployment.environment.name': 'staging', team: 'a,b' } }],
+    [{ OTEL_RESOURCE_ATTRIBUTES: 'service.name=eu' }, { traceResource: { 'service.name': 'eu' } }],
     [{ EXTENSIONS: '@acme/posthorn-kafka, ./ee/audit' }, { extensions: ['@acme/posthorn-kafka', './ee/audit'] }],
+    [{ SHUTDOWN_GRACE: '0s' }, { shutdownGraceMs: 0 }],
     [{ SHUTDOWN_TIMEOUT: '2m' }, { shutdownTimeoutMs: 120_000 }],
     [{ DELIVERY_CONCURRENCY: '1' }, { deliveryConcurrency: 1 }],
     [{ DATABASE_POOL_SIZE: '40' }, { databasePoolSize: 40 }],
@@ -115,6 +126,11 @@ describe('loadConfig', () => {
       'BASE_URL must be a URL without credentials, query and fragment, such as https://hooks.example.com.',
     ],
     [{ DATABASE_URL: 'mysql://u:hunter2@db/x' }, 'DATABASE_URL must be a URL that starts with postgres:// or postgresql://.'],
+    [
+      { DATABASE_URL: 'postgres://u:p@db/x', MASTER_KEY: KEY_HEX, DATABASE_DIRECT_URL: 'mysql://u:hunter2@db/x' },
+      'DATABASE_DIRECT_URL must be a URL that starts with postgres:// or postgresql://.',
+    ],
+    [{ DATABASE_DIRECT_URL: 'postgres://u:p@db/x' }, 'DATABASE_DIRECT_URL goes with DATABASE_URL: set both, or neither.'],
     [
       { DATABASE_URL: 'postgres://u:p@db/x' },
       'MASTER_KEY is required when DATABASE_URL is set: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).',
@@ -144,7 +160,11 @@ describe('loadConfig', () => {
     [{ IDEMPOTENCY_TTL: '24' }, 'IDEMPOTENCY_TTL must be a duration from 1m to 720h such as 30s, 15m or 24h, not "24".'],
     [{ IDEMPOTENCY_TTL: '59s' }, 'IDEMPOTENCY_TTL must be a duration from 1m to 720h such as 30s, 15m or 24h, not "59s".'],
     [{ IDEMPOTENCY_TTL: '721h' }, 'IDEMPOTENCY_TTL must be a duration from 1m to 720h such as 30s, 15m or 24h, not "721h".'],
+    [{ SHUTDOWN_GRACE: '6m' }, 'SHUTDOWN_GRACE must be a duration from 0s to 5m such as 30s, 15m or 24h, not "6m".'],
     [{ SHUTDOWN_TIMEOUT: '0s' }, 'SHUTDOWN_TIMEOUT must be a duration from 1s to 1h such as 30s, 15m or 24h, not "0s".'],
+    [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER must be one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio, not "sometimes".'],
+    [{ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "2".'],
+    [{ OTEL_RESOURCE_ATTRIBUTES: 'staging' }, 'OTEL_RESOURCE_ATTRIBUTES must be `key=value` pairs with commas between them, the values percent-encoded, not "staging".'],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'otel:4318' },
       'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http:// or https://, not "otel:4318".',
@@ -179,7 +199,7 @@ describe('Config', () => {
   it('shows no secret when it is printed', () => {
     const env = {
       DATABASE_URL: 'postgres://u:hunter2@db/x', REDIS_URL: 'redis://:hunter2@cache', MASTER_KEY: KEY_HEX,
-      BOOTSTRAP_API_KEY: BOOTSTRAP, METRICS_TOKEN: 'hunter2',
+      BOOTSTRAP_API_KEY: BOOTSTRAP, METRICS_TOKEN: 'hunter2', DATABASE_DIRECT_URL: 'postgres://u:hunter2@direct/x',
     };
 
     const printed = [inspect(loadConfig(env)), inspect({ config: loadConfig(env) }), JSON.stringify(loadConfig(env))].join('\n');
@@ -202,6 +222,18 @@ describe('Config', () => {
 
     expect(free.baseUrl).toBe('http://localhost:41234');
     expect(fixed.baseUrl).toBe('https://hooks.example.com');
+  });
+
+  it('is behind a pooler when DATABASE_DIRECT_URL says another address, and not when it says the same', () => {
+    const external = { DATABASE_URL: 'postgres://pooler/x', MASTER_KEY: KEY_HEX };
+    const ways = (direct: string): unknown[] => {
+      const config = loadConfig({ ...external, DATABASE_DIRECT_URL: direct });
+      return [config.databaseUrl, config.databaseDirectUrl, config.isPooled];
+    };
+
+    expect(ways('postgres://db/x')).toEqual(['postgres://pooler/x', 'postgres://db/x', true]);
+    expect(ways('postgres://pooler/x')).toEqual(['postgres://pooler/x', 'postgres://pooler/x', false]);
+    expect(ways('')).toEqual(['postgres://pooler/x', 'postgres://pooler/x', false]);
   });
 
   it('has no database and no key before an embedded start, and both after it', () => {

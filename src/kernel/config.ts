@@ -11,16 +11,20 @@ export type Role = (typeof ROLES)[number];
 /** A level of pino; `silent` writes nothing. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** A sampler of OpenTelemetry, as its specification names it. */
+export type SamplerName = (typeof SAMPLERS)[number];
+
 /** The plain values of a `Config`. */
 export type ConfigFields = Omit<
   Config,
-  'baseUrl' | 'databaseUrl' | 'masterKey' | 'isEmbedded' | 'listensOn' | 'completedWith' | 'toJSON' | typeof inspect.custom
+  'baseUrl' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
 >;
 
 const ROLES = ['api', 'worker', 'all'] as const;
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
-  'configuredDatabaseUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken',
+  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken',
 ]);
 
 /**
@@ -39,6 +43,8 @@ export class Config {
   declare readonly dataDir: string;
   /** DATABASE_URL; `null` means that PostgreSQL is to be embedded. Secret. */
   declare readonly configuredDatabaseUrl: string | null;
+  /** DATABASE_DIRECT_URL: the same database past the pooler that DATABASE_URL leads to; `null` means that there is none. Secret. */
+  declare readonly configuredDatabaseDirectUrl: string | null;
   /** REDIS_URL: where queues and rate limits live; `null` keeps them in PostgreSQL. Secret. */
   declare readonly redisUrl: string | null;
   /** ROLE. */
@@ -53,8 +59,10 @@ export class Config {
   declare readonly egressAllowCidrs: readonly string[];
   /** EGRESS_ALLOW_HTTP: whether targets may use plain `http:`. */
   declare readonly egressAllowHttp: boolean;
-  /** DNS_SERVERS: resolvers (address, or address:port) for domain checks; empty means the system's. */
+  /** DNS_SERVERS: name servers (address, or address:port) for what callers name; empty means those of /etc/resolv.conf. */
   declare readonly dnsServers: readonly string[];
+  /** TRUST_PROXY: networks of balancers and proxies whose `X-Forwarded-For`, `-Proto` and `-Host` count; empty means nobody's. */
+  declare readonly trustProxy: readonly string[];
   /** RATE_LIMIT_KEY: the quota of one API key; `null` means none. */
   declare readonly rateLimitKey: RateLimit | null;
   /** RATE_LIMIT_ORG: the quota of all keys of one organization; `null` means none. */
@@ -69,8 +77,16 @@ export class Config {
   declare readonly metricsPort: number | null;
   /** OTEL_EXPORTER_OTLP_ENDPOINT: where traces go; `null` switches tracing off. */
   declare readonly otlpEndpoint: string | null;
+  /** OTEL_TRACES_SAMPLER: which traces are recorded. */
+  declare readonly traceSampler: SamplerName;
+  /** OTEL_TRACES_SAMPLER_ARG: the share of them for the samplers that take one. */
+  declare readonly traceSamplerRatio: number;
+  /** OTEL_RESOURCE_ATTRIBUTES, with OTEL_SERVICE_NAME as `service.name`: what every span says of this process. */
+  declare readonly traceResource: Readonly<Record<string, string>>;
   /** EXTENSIONS: package names or paths of Nest modules, in the order of loading. */
   declare readonly extensions: readonly string[];
+  /** SHUTDOWN_GRACE: how long a process that is to stop goes on serving, so that balancers notice; the drain follows. */
+  declare readonly shutdownGraceMs: number;
   /** SHUTDOWN_TIMEOUT: how long a drain may take before the process leaves anyway. */
   declare readonly shutdownTimeoutMs: number;
   /** DELIVERY_CONCURRENCY: deliveries that one worker process has in flight at most. */
@@ -86,6 +102,7 @@ export class Config {
   declare readonly experimentalDestinations: readonly string[];
 
   #listeningPort: number | null = null;
+  readonly #listeningPorts = new Set<number>();
 
   constructor(fields: ConfigFields) {
     Object.assign(this, fields);
@@ -108,6 +125,16 @@ export class Config {
     return this.configuredDatabaseUrl;
   }
 
+  /** For what needs a session of its own: LISTEN, migrations, session locks, the queues. Secret. */
+  get databaseDirectUrl(): string {
+    return this.configuredDatabaseDirectUrl ?? this.databaseUrl;
+  }
+
+  /** Whether DATABASE_URL leads to a pooler, where every transaction may meet another session. */
+  get isPooled(): boolean {
+    return this.databaseDirectUrl !== this.databaseUrl;
+  }
+
   /** The 32 bytes that wrap every data key. Throws before `completedWith` when embedded without MASTER_KEY. Secret. */
   get masterKey(): Buffer {
     if (this.configuredMasterKey === null) throw new Error('The master key is not provided yet.');
@@ -117,6 +144,17 @@ export class Config {
   /** Tells the port that PORT=0 became, so that `baseUrl` is right; called once, after listening. */
   listensOn(port: number): void {
     this.#listeningPort = port;
+    this.#listeningPorts.add(port);
+  }
+
+  /** Tells a port that this process, or a server that it started, listens on besides. */
+  alsoListensOn(port: number): void {
+    this.#listeningPorts.add(port);
+  }
+
+  /** Every port that is known to be our own: nothing is delivered to them. */
+  get listeningPorts(): readonly number[] {
+    return [...this.#listeningPorts];
   }
 
   /** The same configuration with what an embedded start finds out: where the database is, and the key. */
@@ -148,6 +186,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     ...readListeners(read, databaseUrl !== null),
     ...readLimits(read),
     configuredDatabaseUrl: databaseUrl,
+    configuredDatabaseDirectUrl: readDirectUrl(read, databaseUrl !== null),
     configuredMasterKey: readMasterKey(read, databaseUrl !== null),
     redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], true) && read.text('REDIS_URL'),
     dataDir: read.text('DATA_DIR') ?? '.posthorn',
@@ -158,6 +197,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     egressAllowHttp: read.flag('EGRESS_ALLOW_HTTP') ?? false,
     dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
+    ...readTracing(read),
     otlpEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], false)?.href ?? null,
     extensions: read.list('EXTENSIONS'),
     reconcile: read.flag('RECONCILE') ?? true,
@@ -165,7 +205,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   });
 }
 
-type ListenerFields = Pick<ConfigFields, 'port' | 'host' | 'configuredBaseUrl' | 'metricsPort' | 'metricsToken'>;
+type ListenerFields = Pick<ConfigFields, 'port' | 'host' | 'configuredBaseUrl' | 'trustProxy' | 'metricsPort' | 'metricsToken'>;
 
 function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields {
   const port = read.wholeNumber('PORT', 0, 65535) ?? 3000;
@@ -179,12 +219,13 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
     metricsToken: read.text('METRICS_TOKEN'),
     host: read.matching('HOST', /^[A-Za-z0-9.:_-]+$/, 'an IP address or a host name') ?? (isExternal ? '0.0.0.0' : '127.0.0.1'),
     configuredBaseUrl: readBaseUrl(read),
+    trustProxy: read.listOf('TRUST_PROXY', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
   };
 }
 
 type LimitFields = Pick<
   ConfigFields,
-  'rateLimitKey' | 'rateLimitOrg' | 'idempotencyTtlMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
+  'rateLimitKey' | 'rateLimitOrg' | 'idempotencyTtlMs' | 'shutdownGraceMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
 >;
 
 function readLimits(read: ConfigReader): LimitFields {
@@ -194,9 +235,20 @@ function readLimits(read: ConfigReader): LimitFields {
     rateLimitKey: keyLimit === undefined ? { count: 6000, periodMs: 60_000 } : keyLimit,
     rateLimitOrg: orgLimit === undefined ? { count: 12_000, periodMs: 60_000 } : orgLimit,
     idempotencyTtlMs: read.durationMs('IDEMPOTENCY_TTL', '1m', '720h') ?? 86_400_000,
+    shutdownGraceMs: read.durationMs('SHUTDOWN_GRACE', '0s', '5m') ?? 5_000,
     shutdownTimeoutMs: read.durationMs('SHUTDOWN_TIMEOUT', '1s', '1h') ?? 30_000,
     deliveryConcurrency: read.wholeNumber('DELIVERY_CONCURRENCY', 1, 100_000) ?? 1024,
     databasePoolSize: read.wholeNumber('DATABASE_POOL_SIZE', 1, 1000) ?? 10,
+  };
+}
+
+/** OpenTelemetry's own names and defaults. */
+function readTracing(read: ConfigReader): Pick<ConfigFields, 'traceSampler' | 'traceSamplerRatio' | 'traceResource'> {
+  const name = read.text('OTEL_SERVICE_NAME');
+  return {
+    traceSampler: read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS) ?? 'parentbased_always_on',
+    traceSamplerRatio: Number(read.matching('OTEL_TRACES_SAMPLER_ARG', /^(?:0(?:\.\d+)?|1(?:\.0+)?|\.\d+)$/, 'a number from 0 to 1') ?? 1),
+    traceResource: { 'service.name': 'posthorn', ...read.attributes('OTEL_RESOURCE_ATTRIBUTES'), ...(name !== null && { 'service.name': name }) },
   };
 }
 
@@ -225,6 +277,12 @@ function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
   const key = parseMasterKey(value);
   if (key === null) throw new ConfigError(`MASTER_KEY must be ${expected}; the given value has ${value.length} characters.`);
   return key;
+}
+
+function readDirectUrl(read: ConfigReader, isExternal: boolean): string | null {
+  if (read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:'], true) === null) return null;
+  if (!isExternal) throw new ConfigError('DATABASE_DIRECT_URL goes with DATABASE_URL: set both, or neither.');
+  return read.text('DATABASE_DIRECT_URL');
 }
 
 function readBootstrapApiKey(read: ConfigReader): string | null {

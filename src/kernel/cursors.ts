@@ -11,6 +11,12 @@ export interface CursorQuery {
   filters: Record<string, unknown>;
 }
 
+/** Where a list goes on, and how long its page is, as a caller gives it. */
+export interface PageQuery {
+  cursor?: string;
+  limit?: number;
+}
+
 const LIFETIME_MS = 3_600_000;
 
 /**

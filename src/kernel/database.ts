@@ -3,11 +3,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { Config } from './config.js';
+import { connectionOptions } from './connection.js';
+import { PlannedPool } from './planned-pool.js';
 
 /** A prepared statement: one name for one text, for ever, since connections remember texts by name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** Where the deadline of its pool is too long for it: then its connection is given up. */
+  readonly deadlineMs?: number;
 }
 
 /** What happens in one unit of work: the transaction once something began it, and what waits for its commit. */
@@ -18,25 +22,11 @@ interface Unit {
   ended: boolean;
 }
 
-/**
- * How the hot statements must be planned. They touch a few rows by key each; a planner that meets tables which grow
- * faster than their statistics would flip them to scans and hash joins (reference/performance.md, end to end).
- */
-const HOT_SETTINGS = [
-  'jit=off',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-  'enable_seqscan=off',
-  'enable_bitmapscan=off',
-  'plan_cache_mode=force_generic_plan',
-  'statement_timeout=30s',
-];
-
-/** A little more than the server's own limit: for a server that does not answer at all any more. */
-const QUERY_TIMEOUT_MS = 35_000;
-
 const HOT_CONNECTIONS = 4;
 const READ_CONNECTIONS = 4;
+/** One for the beats, and one for what is found of the dead. */
+const VITAL_CONNECTIONS = 2;
+const VITAL_DEADLINE_MS = 35_000;
 
 /**
  * PostgreSQL as the contexts see it: prepared statements, and units of work that commit once.
@@ -48,35 +38,50 @@ const READ_CONNECTIONS = 4;
 @Injectable()
 export class Database {
   private readonly units = new AsyncLocalStorage<Unit>();
-  private readonly hotPool: pg.Pool;
-  private readonly readPool: pg.Pool;
+  private readonly hotPool: PlannedPool;
+  private readonly readPool: PlannedPool;
+  private readonly vitalPool: pg.Pool;
+  private readonly isPooled: boolean;
   private unitsOpen = 0;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     config: Config,
   ) {
-    this.hotPool = plannedPool(config.databaseUrl, 'posthorn-ledger', HOT_CONNECTIONS);
-    this.readPool = plannedPool(config.databaseUrl, 'posthorn-reads', READ_CONNECTIONS);
+    this.isPooled = config.isPooled;
+    this.hotPool = new PlannedPool(config.databaseUrl, 'posthorn-ledger', HOT_CONNECTIONS, config.isPooled);
+    this.readPool = new PlannedPool(config.databaseUrl, 'posthorn-reads', READ_CONNECTIONS, config.isPooled);
+    this.vitalPool = new pg.Pool({
+      ...connectionOptions({ url: config.databaseUrl, name: 'posthorn-vital', deadlineMs: VITAL_DEADLINE_MS, isPooled: config.isPooled }),
+      max: VITAL_CONNECTIONS,
+      idleTimeoutMillis: 0,
+    });
+    this.vitalPool.on('error', () => undefined);
   }
 
   /** Rows of one statement, inside the current transaction when there is one. */
   async query<R>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
     const runner = this.current()?.runner;
     const client = (runner ? await runner.connect() : this.pool()) as pg.Pool;
-    const result = await client.query({ name: statement.name, text: statement.text, values: [...values] });
+    const result = await client.query(this.prepared(statement, [...values]));
     return result.rows as R[];
   }
 
   /** Rows of a hot statement: outside of any transaction, planned for tables of any size. */
   async hot<R>(statement: Statement, values: unknown[]): Promise<R[]> {
-    const result = await this.hotPool.query({ name: statement.name, text: statement.text, values });
+    const result = await this.hotPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
   /** Rows of a statement that only reads: planned like a hot one, on connections that no accept waits for. */
   async read<R>(statement: Statement, values: unknown[]): Promise<R[]> {
-    const result = await this.readPool.query({ name: statement.name, text: statement.text, values });
+    const result = await this.readPool.query(this.prepared(statement, values));
+    return result.rows as R[];
+  }
+
+  /** Rows of a statement by which this process lives or dies: on connections that nothing else of it can use up. */
+  async vital<R>(statement: Statement, values: unknown[]): Promise<R[]> {
+    const result = await this.vitalPool.query(this.prepared(statement, values));
     return result.rows as R[];
   }
 
@@ -134,8 +139,9 @@ export class Database {
   poolFigures(): { pool: string; total: number; idle: number; waiting: number }[] {
     return [
       ['ordinary', this.pool()],
-      ['ledger', this.hotPool],
-      ['reads', this.readPool],
+      ['ledger', this.hotPool.pool],
+      ['reads', this.readPool.pool],
+      ['vital', this.vitalPool],
     ].map(([pool, p]) => ({
       pool: pool as string,
       total: (p as pg.Pool).totalCount,
@@ -146,7 +152,7 @@ export class Database {
 
   /** Closes every connection; the last thing that a process does. */
   async close(): Promise<void> {
-    await Promise.all([this.hotPool.end(), this.readPool.end()]);
+    await Promise.all([this.hotPool.pool.end(), this.readPool.pool.end(), this.vitalPool.end()]);
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
@@ -155,33 +161,22 @@ export class Database {
     return unit?.ended ? undefined : unit;
   }
 
+  /** Behind a pooler the next statement may meet another session, which never heard of the name. */
+  private prepared({ name, text, deadlineMs }: Statement, values: unknown[]): pg.QueryConfig {
+    const statement = this.isPooled ? { text, values } : { name, text, values };
+    return deadlineMs === undefined ? statement : Object.assign(statement, { query_timeout: deadlineMs });
+  }
+
   private pool(): pg.Pool {
     return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
   }
 }
 
-/** Connections whose statements are planned for tables of any size. */
-function plannedPool(connectionString: string, name: string, max: number): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    max,
-    idleTimeoutMillis: 0,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: QUERY_TIMEOUT_MS,
-    keepAlive: true,
-    application_name: name,
-    options: HOT_SETTINGS.map((setting) => `-c ${setting}`).join(' '),
-  });
-  // A connection that breaks while it is idle is replaced by the next query; without a listener it would end the process.
-  pool.on('error', () => undefined);
-  return pool;
-}
-
-/** SQLSTATE of a PostgreSQL error, or null when the error is not one of the server. */
+/** SQLSTATE of a PostgreSQL error, or null when the error is not one of the server (EPIPE has five letters too, and no digit). */
 export function sqlState(error: unknown): string | null {
   const candidate = error instanceof Error && 'driverError' in error ? error.driverError : error;
   const code = (candidate as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
 /** True for an error that says nothing about the statement: no connection, a restart, too many clients, a time-out. */

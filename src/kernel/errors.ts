@@ -17,6 +17,8 @@ export type ErrorType =
 export interface Fault {
   path: string;
   message: string;
+  /** `connectivity` for an address that may not be connected to, whose form is right. */
+  check?: 'schema' | 'connectivity';
 }
 
 /** An error that a caller is told about. The message says what happened and what to do next, and holds no secret. */
@@ -42,9 +44,18 @@ export const notFound = (what: string): ApiError => new ApiError('not_found', `N
 /** 409: the request contradicts what is there. */
 export const conflict = (message: string, details?: Record<string, unknown>): ApiError => new ApiError('conflict', message, details);
 
-/** 422 of check `schema`: readable JSON that breaks its schema, with every fault. */
-export const invalid = (fields: readonly Fault[]): ApiError =>
-  new ApiError('validation_failed', schemaMessage(fields), { check: 'schema', fields });
+/**
+ * 422 with every fault: of check `schema`, readable JSON that breaks its schema; of check `connectivity` when nothing but addresses
+ * that may not be connected to stands in the way.
+ */
+export function invalid(faults: readonly Fault[]): ApiError {
+  const fields = faults.map(({ path, message }) => ({ path, message }));
+  const [first] = faults;
+  if (first && faults.every(({ check }) => check === 'connectivity')) {
+    return new ApiError('validation_failed', first.message, { check: 'connectivity', fields });
+  }
+  return new ApiError('validation_failed', schemaMessage(fields), { check: 'schema', fields });
+}
 
 /** 422 of check `connectivity` or `credentials`: the target cannot be reached or does not let us in. */
 export const checkFailed = (check: 'connectivity' | 'credentials', message: string): ApiError =>

@@ -12,6 +12,9 @@ export type IdPrefix = 'org' | 'ek' | 'ep' | 'dst' | 'app' | 'msg' | 'evt' | 'do
  */
 export type Id = string;
 
+/** A clock that is set back by less than this leaves the ids rising. */
+const AHEAD_MS_MAX = 60_000;
+
 /** Makes ids that rise strictly within this process, also within one millisecond. */
 @Injectable()
 export class Ids {
@@ -41,7 +44,8 @@ export class Ids {
 
   private nextBytes(): Buffer {
     const nowMs = this.clock.nowMs();
-    if (nowMs > this.lastMs) {
+    // So far ahead were ids that a wrong clock made, before it was set right: they are no reason to go on like that.
+    if (nowMs > this.lastMs || this.lastMs - nowMs > AHEAD_MS_MAX) {
       this.lastMs = nowMs;
       this.last = ulidBytes(nowMs, randomTen());
     } else {

@@ -1,9 +1,11 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock, SystemClock } from './clock.js';
+import { ClusterEpochs } from './cluster-epochs.js';
 import { Config } from './config.js';
 import { Cursors } from './cursors.js';
 import { Database } from './database.js';
+import { DatabaseTime } from './database-time.js';
 import { Ids } from './ids.js';
 import { Keyring } from './keyring.js';
 import { KeyringStore } from './keyring.store.js';
@@ -12,29 +14,34 @@ import { Notifications } from './notifications.js';
 import { Readiness } from './readiness.js';
 import { Tracing } from './tracing.js';
 import { Vault } from './vault.js';
+import { VitalSigns } from './vital-signs.js';
 
 /** What every context stands on. The composition root brings the configuration and the connected data source. */
 @Global()
 @Module({})
 export class KernelModule {
-  static with(config: Config, dataSource: DataSource): DynamicModule {
-    const provided = [Clock, Config, Cursors, Database, Ids, Keyring, Metrics, Notifications, Readiness, Tracing, Vault];
+  static with(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
+    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Metrics, Notifications, Readiness, Tracing, Vault];
     return {
       module: KernelModule,
       providers: [
         { provide: Config, useValue: config },
         { provide: DataSource, useValue: dataSource },
-        { provide: Clock, useClass: SystemClock },
+        { provide: SystemClock, useValue: clock },
+        { provide: Clock, useExisting: SystemClock },
+        ClusterEpochs,
         Cursors,
         Database,
+        DatabaseTime,
         Ids,
         Keyring,
         KeyringStore,
         Metrics,
         Notifications,
         Readiness,
-        Tracing,
+        { provide: Tracing, useFactory: () => Tracing.open(config) },
         Vault,
+        VitalSigns,
       ],
       exports: provided,
     };

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Loop, type Rest } from './loop.js';
+import { HOUSEKEEPING, Loop, type Rest } from './loop.js';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -198,5 +198,56 @@ describe('Loop', () => {
 
     expect(seen.turns).toBe(2);
     await loop.stop();
+  });
+
+  it('gives a turn up that does not end, and takes the next one', async () => {
+    let hangs = true;
+    const { loop, seen } = arrange(() => (hangs ? new Promise<Rest>(() => undefined) : Promise.resolve({ restMs: 60_000 })));
+
+    loop.start();
+    await pass(74_000);
+    expect(seen.turns).toBe(1);
+    hangs = false;
+    await pass(2_000);
+
+    expect(seen.turns).toBe(2);
+    expect(loop.lastTurnAtMs).not.toBeNull();
+    await loop.stop();
+  });
+
+  it('is late when a good turn is missing for half a minute after it was due, and no more after one', async () => {
+    let works = true;
+    const { loop } = arrange(async () => {
+      if (!works) throw new Error('no');
+      return { restMs: 10_000 };
+    });
+
+    loop.start();
+    await pass(10_000);
+    works = false;
+    await pass(39_000);
+    const before = loop.isLate();
+    await pass(2_000);
+    const after = loop.isLate();
+    works = true;
+    await pass(6_000);
+
+    expect([before, after, loop.isLate(), loop.overdueMs()]).toEqual([false, true, false, 0]);
+    await loop.stop();
+  });
+
+  it('is never late where it is housekeeping, and never once it is stopped', async () => {
+    const failing = (): Promise<Rest> => Promise.reject(new Error('no'));
+    const housekeeping = new Loop('Test', failing, () => 0, HOUSEKEEPING);
+    const stopped = arrange(failing).loop;
+
+    housekeeping.start();
+    stopped.start();
+    await pass(100_000);
+    const isRunning = [...Loop.running()].includes(stopped);
+    await stopped.stop();
+
+    expect([housekeeping.isLate(), isRunning, stopped.isLate(), [...Loop.running()].includes(stopped)]).toEqual([false, true, false, false]);
+    await housekeeping.stop();
   });
 });

@@ -1,35 +1,56 @@
+import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import pg from 'pg';
+import { STALENESS_MAX_MS } from './cache.js';
 import { Clock } from './clock.js';
 import { Config } from './config.js';
-import { Database } from './database.js';
+import { Connection, connectionOptions } from './connection.js';
+import { Database, type Statement } from './database.js';
 
 /** What changed: a topic such as `destination`, and the key that caches know it by. */
 type Listener = (key: string) => void;
 
 const CHANNEL = 'posthorn';
-const NOTIFY = { name: 'notify', text: `select pg_notify('${CHANNEL}', $1)` };
-const RECONNECT_MS_MAX = 5_000;
-/** A connection that is dead without saying so is found by asking. */
 const BEAT_MS = 1_000;
-const BEAT_TIMEOUT_MS = 2_500;
+/** A beat that was not heard by then is lost, and the listening connection is made anew. */
+const BEAT_LATE_MS = 4_000;
+const STATEMENT_MS_MAX = 2_500;
+const RECONNECT_MS_MAX = 5_000;
+
+const NOTIFY: Statement = { name: 'notify', text: `select pg_notify('${CHANNEL}', $1)` };
+const BEAT: Statement = { name: 'notify_beat', text: 'select pg_notify($1, $2)', deadlineMs: STATEMENT_MS_MAX };
+
+/** A beat that was sent and not heard yet. */
+interface Beat {
+  nonce: string;
+  sentAtMs: number;
+  /** When it was committed, by the monotonic clock; null as long as that is not known. */
+  committedMs: number | null;
+}
 
 /**
  * Tells every process that a cached thing changed, through PostgreSQL's NOTIFY: it is sent by the transaction that
  * changed it and arrives only if that commits. While the connection is away nothing arrives, so on its return every
- * listener is told `*`: anything may have changed. A heartbeat on the connection says until when everything has arrived:
- * PostgreSQL hands over what was notified before it says that a query is done.
+ * listener is told `*`: anything may have changed.
+ *
+ * A heartbeat says until when everything has arrived: a NOTIFY of this process itself, sent the way that changes are sent
+ * and not over the connection that listens. PostgreSQL hands notifications over in the order of their commits, so when it
+ * arrives, everything that was committed before it was sent has arrived. Nothing else proves that: a pooler answers a
+ * `select 1` from whatever connection is free, and lets nobody hear anything.
  */
 @Injectable()
 export class Notifications implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Notifications.name);
   private readonly listeners = new Map<string, Listener[]>();
-  private client: pg.Client | null = null;
+  /** Of this process alone: nobody else has to read its beats. */
+  private readonly beatChannel = `${CHANNEL}_beat_${randomBytes(8).toString('hex')}`;
+  private connection: Connection | null = null;
   private reconnect: NodeJS.Timeout | null = null;
-  private beat: NodeJS.Timeout | null = null;
+  private beating: NodeJS.Timeout | null = null;
+  private beat: Beat | null = null;
   private backoffMs = 100;
   private stopped = false;
   private heardMs = 0;
+  private wasDeaf = false;
 
   constructor(
     @Inject(Config) private readonly config: Config,
@@ -40,6 +61,11 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   /** Whatever was announced before this moment, in milliseconds since the epoch, has been told to the listeners here. */
   heardUntilMs(): number {
     return this.heardMs;
+  }
+
+  /** Whether nothing has proved for five seconds that changes arrive: caches load what they are asked for every five seconds then. */
+  isDeaf(): boolean {
+    return this.clock.nowMs() - this.heardMs > STALENESS_MAX_MS;
   }
 
   /** Calls `listener` with the key of every change of `topic`, and with `*` when changes may have been missed. */
@@ -54,57 +80,80 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    this.beating = setInterval(() => this.turn(), BEAT_MS);
     await this.connect();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  onApplicationShutdown(): void {
     this.stopped = true;
     if (this.reconnect) clearTimeout(this.reconnect);
-    if (this.beat) clearTimeout(this.beat);
-    await this.client?.end().catch(() => undefined);
+    if (this.beating) clearInterval(this.beating);
+    // Without waiting: a connection that died in silence does not say goodbye.
+    void this.connection?.end().catch(() => undefined);
   }
 
   private async connect(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.config.databaseUrl,
-      application_name: 'posthorn-listen',
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-      query_timeout: BEAT_TIMEOUT_MS,
-    });
-    client.on('notification', ({ payload = '' }) => {
+    const connection = new Connection(connectionOptions({ url: this.config.databaseDirectUrl, name: 'posthorn-listen', deadlineMs: STATEMENT_MS_MAX }));
+    connection.on('notification', ({ channel, payload = '' }) => {
+      if (channel === this.beatChannel) return this.heard(payload);
       const colon = payload.indexOf(':');
       this.tell(payload.slice(0, colon), payload.slice(colon + 1));
     });
-    client.on('error', () => undefined);
-    client.on('end', () => this.retry());
+    connection.on('error', () => undefined);
+    connection.on('end', () => this.lost(connection));
     try {
-      await client.connect();
-      await client.query(`listen ${CHANNEL}`);
-      this.client = client;
+      await connection.connect();
+      await connection.query(`listen ${CHANNEL}; listen ${this.beatChannel}`);
+      this.connection = connection;
+      this.beat = null;
       this.backoffMs = 100;
       for (const topic of this.listeners.keys()) this.tell(topic, '*');
-      this.beatLater(client);
+      this.turn();
     } catch (error) {
       this.logger.warn(`Not listening for changes: ${(error as Error).message}`);
-      await client.end().catch(() => undefined);
+      void connection.end().catch(() => undefined);
       this.retry();
     }
   }
 
-  private beatLater(client: pg.Client): void {
-    if (this.stopped || this.client !== client) return;
-    this.beat = setTimeout(() => {
-      const askedAtMs = this.clock.nowMs();
-      client.query('select 1').then(
-        () => {
-          this.heardMs = askedAtMs;
-          this.beatLater(client);
-        },
-        // Its end is what makes another one.
-        () => void client.end().catch(() => undefined),
-      );
-    }, BEAT_MS);
+  private turn(): void {
+    this.complain();
+    const { connection, beat } = this;
+    if (connection === null || this.stopped) return;
+    if (!beat) return void this.send();
+    const { committedMs } = beat;
+    if (committedMs !== null && performance.now() - committedMs >= BEAT_LATE_MS) connection.giveUp('Changes are not heard over this connection.');
+  }
+
+  private async send(): Promise<void> {
+    const beat: Beat = { nonce: randomBytes(8).toString('hex'), sentAtMs: this.clock.nowMs(), committedMs: null };
+    this.beat = beat;
+    try {
+      await this.database.query(BEAT, [this.beatChannel, beat.nonce]);
+      beat.committedMs = performance.now();
+    } catch {
+      // It was not sent, or nobody knows: that says nothing about who listens.
+      if (this.beat === beat) this.beat = null;
+    }
+  }
+
+  private heard(nonce: string): void {
+    if (this.beat?.nonce !== nonce) return;
+    this.heardMs = this.beat.sentAtMs;
+    this.beat = null;
+  }
+
+  private complain(): void {
+    const isDeaf = this.heardMs > 0 && this.isDeaf();
+    if (isDeaf === this.wasDeaf) return;
+    this.wasDeaf = isDeaf;
+    if (isDeaf) this.logger.warn('Changes of other processes are not heard: what is cached is read again every 5 s.');
+    else this.logger.log('Changes of other processes are heard again.');
+  }
+
+  private lost(connection: Connection): void {
+    if (this.connection === connection) this.connection = null;
+    this.retry();
   }
 
   private retry(): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {
-  booleanArray, dateArray, intArray, jsonbArray, smallintArray, textArray, timestampArray, uuidArray,
+  booleanArray, dateArray, floatArray, intArray, jsonbArray, smallintArray, textArray, timestampArray, uuidArray,
 } from './pg-array.js';
 
 /**
@@ -17,6 +17,8 @@ const ARRAYS: [string, Buffer, string][] = [
     '00000001 00000000 00000017 00000002 00000001 00000004 7fffffff 00000004 80000000'],
   ['smallint[] of -1, null and 300', smallintArray([-1, null, 300]),
     '00000001 00000001 00000015 00000003 00000001 00000002 ffff ffffffff 00000002 012c'],
+  ['float8[] of 1.5 and null', floatArray([1.5, null]),
+    '00000001 00000001 000002bd 00000002 00000001 00000008 3ff80000 00000000 ffffffff'],
   ['boolean[]', booleanArray([true, false, null]),
     '00000001 00000001 00000010 00000003 00000001 00000001 01 00000001 00 ffffffff'],
   ['text[] of nothing', textArray([]), '00000000 00000000 00000019'],

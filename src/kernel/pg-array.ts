@@ -6,7 +6,7 @@ import { writeId } from './ids.js';
  * The text format costs an escape pass over every byte in Node and its undoing in PostgreSQL; a batch of JSON bodies
  * is made of quotes. `pg` sends a Buffer as a binary parameter, so these go through untouched.
  */
-const OID = { bool: 16, bytea: 17, int2: 21, int4: 23, text: 25, uuid: 2950, timestamptz: 1184, date: 1082, jsonb: 3802 } as const;
+const OID = { bool: 16, bytea: 17, int2: 21, int4: 23, float8: 701, text: 25, uuid: 2950, timestamptz: 1184, date: 1082, jsonb: 3802 } as const;
 
 /** Milliseconds from the Unix epoch to PostgreSQL's, 2000-01-01. */
 const PG_EPOCH_MS = 946_684_800_000;
@@ -84,6 +84,10 @@ export const intArray = (values: readonly (number | null)[]): Buffer =>
 /** `smallint[]`. */
 export const smallintArray = (values: readonly (number | null)[]): Buffer =>
   fixed(OID.int2, 2, values, (buffer, offset, value) => void buffer.writeInt16BE(value, offset));
+
+/** `float8[]`. */
+export const floatArray = (values: readonly (number | null)[]): Buffer =>
+  fixed(OID.float8, 8, values, (buffer, offset, value) => void buffer.writeDoubleBE(value, offset));
 
 /** `boolean[]`. */
 export const booleanArray = (values: readonly (boolean | null)[]): Buffer =>

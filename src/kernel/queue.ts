@@ -1,6 +1,21 @@
-import { createPostgresBackend, setDefaultBackendFactory, type BackendFactory, type IQueueBackend } from 'bullmq';
+import {
+  DEFAULT_SCHEMA, PostgresConnection, PostgresQueueBackend, runMigrations, setDefaultBackendFactory,
+  type BackendFactory, type IQueueBackend, type PgPool, type PgPoolClient, type PgQueryResult,
+  type PostgresConnectionOptions,
+} from 'bullmq';
 import { Redis } from 'ioredis';
+import pg from 'pg';
 import type { Config } from './config.js';
+import { Connection, connectionOptions } from './connection.js';
+import { isUnreachable, patiently } from './patience.js';
+
+/** Half of what a worker's lock on a job lasts. */
+const DEADLINE_MS = 15_000;
+const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
+/** One listens for ever where there is a worker. */
+const CONNECTIONS = { queue: 2, worker: 3 } as const;
+/** BullMQ asks a server that is away again at once. */
+const REST_MS = 500;
 
 /** Options of BullMQ's root module: `REDIS_URL` puts the queues there, otherwise they live in PostgreSQL, schema `bullmq`. */
 export function queueOptions(config: Config): { connection: never; prefix?: string } {
@@ -8,9 +23,89 @@ export function queueOptions(config: Config): { connection: never; prefix?: stri
     setDefaultBackendFactory();
     return { connection: { url: config.redisUrl, maxRetriesPerRequest: null } as never, prefix: '{posthorn}' };
   }
+  const url = config.databaseDirectUrl;
+  const backend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (name, options, { withBlockingConnection: isWorker = false } = {}) =>
+    new PostgresQueueBackend(new QueueConnection(url, isWorker ? CONNECTIONS.worker : CONNECTIONS.queue), name, options, true);
   // Process-wide because @nestjs/bullmq 12.0 has no option to pass a backend per queue.
-  setDefaultBackendFactory(createPostgresBackend as unknown as BackendFactory<IQueueBackend>);
-  return { connection: { connectionString: config.databaseUrl, migrate: true, max: 2 } as never };
+  setDefaultBackendFactory(backend as unknown as BackendFactory<IQueueBackend>);
+  return { connection: {} as never };
+}
+
+/** Makes the queues' tables, where they live in PostgreSQL; once, before there are queues. */
+export async function prepareQueues(config: Config): Promise<void> {
+  if (config.redisUrl) return;
+  await patiently(async () => {
+    const client = new Connection(connectionOptions({ url: config.databaseDirectUrl, name: 'posthorn-queues', deadlineMs: Infinity }));
+    await client.connect();
+    try {
+      await runMigrations(client);
+    } finally {
+      void client.end().catch(() => undefined);
+    }
+  });
+}
+
+/**
+ * The way of one queue or worker to PostgreSQL. BullMQ's own has no listener for errors on connections that it has just
+ * made, and remembers for ever that a server was away when it asked first.
+ */
+class QueueConnection extends PostgresConnection {
+  private readonly own: pg.Pool;
+
+  constructor(url: string, max: number) {
+    const own = new pg.Pool({ ...connectionOptions({ url, name: 'posthorn-queues', deadlineMs: DEADLINE_MS, settings: SETTINGS }), max });
+    super(new UnhurriedPool(own));
+    this.own = own;
+  }
+
+  /** Nothing to wait for: `prepareQueues` has made the tables. */
+  override async waitUntilReady(): Promise<void> {}
+
+  override async close(): Promise<void> {
+    await super.close();
+    if (!this.own.ending) await this.own.end();
+  }
+}
+
+/** A pool as BullMQ knows it, which tells half a second later that the server is away: BullMQ asks again at once. */
+class UnhurriedPool implements PgPool {
+  constructor(private readonly pool: pg.Pool) {}
+
+  get options(): pg.PoolConfig {
+    return this.pool.options;
+  }
+
+  connect(): Promise<PgPoolClient> {
+    return unhurried(this.pool.connect());
+  }
+
+  async query<R>(text: string, values?: readonly unknown[]): Promise<PgQueryResult<R>> {
+    const { rows, rowCount } = await unhurried(this.pool.query(text, values as unknown[]));
+    return { rows: rows as R[], rowCount };
+  }
+
+  end(): Promise<void> {
+    return this.pool.end();
+  }
+
+  on(event: string, listener: (value: never) => void): this {
+    this.pool.on(event as 'connect', listener as () => void);
+    return this;
+  }
+
+  removeAllListeners(event?: string): this {
+    this.pool.removeAllListeners(event);
+    return this;
+  }
+}
+
+async function unhurried<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isUnreachable(error)) await new Promise((resolve) => setTimeout(resolve, REST_MS));
+    throw error;
+  }
 }
 
 /** A connection to Redis for what is not a queue, or null where there is none. It fails at once while Redis is away. */

@@ -6,9 +6,12 @@ const engine = new WebAssembly.Module(readFileSync(createRequire(import.meta.url
 
 const KB_256 = 256 * 1024;
 
+const now = (): number => performance.now();
+const inThisThread = (call: GuestCall, usedMs = now): Promise<GuestResult> => runGuest(engine, call, usedMs);
+
 /** In this thread, without the pool: only what ends by itself or heeds the interrupt belongs here. */
 async function guest(code: string, call: Partial<GuestCall> = {}): Promise<GuestResult['outcome']> {
-  const { outcome } = await runGuest(engine, { code, args: [], timeoutMs: 5_000, resultBytesMax: KB_256, ...call });
+  const { outcome } = await inThisThread( { code, args: [], timeoutMs: 5_000, sliceMs: null, resultBytesMax: KB_256, ...call });
   return outcome;
 }
 
@@ -169,7 +172,7 @@ describe('a bomb costs its call only', () => {
     ['a map', 'const m = new Map(); for (let i = 0; ; i++) m.set(i, i)'],
     ['promises', 'const a = []; for (;;) a.push(new Promise(() => {}))'],
   ])('of memory: %s', async (_what, statements) => {
-    const result = await runGuest(engine, { code: `export default () => { ${statements} }`, args: [], timeoutMs: 20_000, resultBytesMax: KB_256 });
+    const result = await inThisThread({ code: `export default () => { ${statements} }`, args: [], timeoutMs: 20_000, sliceMs: null, resultBytesMax: KB_256 });
 
     expect(result.outcome).toEqual(failed('memory', '64 MB'));
   });
@@ -194,12 +197,31 @@ describe('a bomb costs its call only', () => {
   });
 
   it('marks the thread as spoiled when memory grew, and only then', async () => {
-    const call = { args: [], timeoutMs: 20_000, resultBytesMax: KB_256 };
+    const call = { args: [], timeoutMs: 20_000, sliceMs: null, resultBytesMax: KB_256 };
 
-    const small = await runGuest(engine, { ...call, code: 'export default () => 1' });
-    const large = await runGuest(engine, { ...call, code: 'export default () => new Uint8Array(2 ** 25).length' });
+    const small = await inThisThread({ ...call, code: 'export default () => 1' });
+    const large = await inThisThread({ ...call, code: 'export default () => new Uint8Array(2 ** 25).length' });
 
     expect([small.isSpoiled, large.isSpoiled]).toEqual([false, true]);
+  });
+});
+
+describe('a slice', () => {
+  const call = { code: 'export default () => { for (;;); }', args: [], timeoutMs: 5_000, sliceMs: 20, resultBytesMax: KB_256 };
+
+  it('ends what is not done in it, which may be made again', async () => {
+    expect(await inThisThread(call)).toEqual({ outcome: 'overrun', isSpoiled: false });
+    expect(await inThisThread({ ...call, code: 'export default () => 1' })).toMatchObject({ outcome: { ok: true, json: '1' } });
+  });
+
+  it('and the time-out are of CPU time: what a busy machine keeps waiting is not late', async () => {
+    // A thread that gets a twentieth of a CPU.
+    const starved = (): number => performance.now() / 20;
+    const work = 'export default () => { const end = Date.now() + 60; while (Date.now() < end); return 1 }';
+
+    expect(await inThisThread({ ...call, code: work }, starved)).toMatchObject({ outcome: { ok: true, json: '1' } });
+    expect(await inThisThread({ ...call, code: work, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({ outcome: { ok: true, json: '1' } });
+    expect(await inThisThread({ ...call, sliceMs: null, timeoutMs: 20 }, starved)).toMatchObject({ outcome: failed('timeout', 'in time') });
   });
 });
 

@@ -7,13 +7,18 @@ export interface GuestCall {
   code: string;
   /** JSON texts, one per argument; null asks only whether there is a function to call. */
   args: readonly string[] | null;
+  /** Of CPU time, from the moment in which the code begins. */
   timeoutMs: number;
+  /** It gives up after so much CPU time, to be made again where it is in nobody's way; null lets it go on. */
+  sliceMs: number | null;
   resultBytesMax: number;
 }
 
-/** `isSpoiled` says that the thread should not be used again: the engine broke, or its memory grew. */
+/** How a call ended. */
 export interface GuestResult {
-  outcome: SandboxOutcome;
+  /** `overrun`: it gave up at the end of its slice. */
+  outcome: SandboxOutcome | 'overrun';
+  /** That the thread should not be used again: the engine broke, or its memory grew. */
   isSpoiled: boolean;
 }
 
@@ -59,11 +64,9 @@ class Failed extends Error {
   }
 }
 
-/** Makes one call in a fresh VM, which is dropped afterwards. Never throws. */
-export async function runGuest(engine: WebAssembly.Module, call: GuestCall): Promise<GuestResult> {
-  let deadlineMs = Infinity;
-  let isExpired = false;
-  const isInterrupted = (): boolean => (isExpired ||= performance.now() > deadlineMs);
+/** Makes one call in a fresh VM, which is dropped afterwards. `usedMs` is the CPU time of the thread. Never throws. */
+export async function runGuest(engine: WebAssembly.Module, call: GuestCall, usedMs: () => number): Promise<GuestResult> {
+  let limit: Limit | undefined;
   let vm: QuickJS | undefined;
   let outcome: SandboxOutcome;
   let isTrapped = false;
@@ -73,18 +76,43 @@ export async function runGuest(engine: WebAssembly.Module, call: GuestCall): Pro
       memoryLimit: MEMORY_BYTES_MAX,
       maxStackSize: STACK_BYTES_MAX,
       timezoneOffset: 0,
-      interruptHandler: isInterrupted,
+      interruptHandler: () => limit?.isReached() ?? false,
       wasi: () => ({ fd_write: () => WASI_ENOSYS }),
     });
-    deadlineMs = performance.now() + call.timeoutMs;
+    limit = new Limit(Math.min(call.timeoutMs, call.sliceMs ?? Infinity), usedMs);
     outcome = { ok: true, json: await new Guest(vm).run(call) };
   } catch (error) {
     outcome = failureOf(error);
-    isTrapped = nameOf(error) === 'RuntimeError' || (isCrash(outcome) && !isExpired);
+    isTrapped = nameOf(error) === 'RuntimeError' || (isCrash(outcome) && limit?.wasReached !== true);
   }
+  const isSpoiled = isTrapped || memoryBytes(vm) > MEMORY_BYTES_KEPT;
   // Whatever an interrupted VM says it ended with, the deadline is why.
-  if (isInterrupted()) outcome = failure('timeout', TIMED_OUT);
-  return { outcome, isSpoiled: isTrapped || memoryBytes(vm) > MEMORY_BYTES_KEPT };
+  if (limit && limit.usedMs() > call.timeoutMs) return { outcome: failure('timeout', TIMED_OUT), isSpoiled };
+  if (limit?.wasReached) return { outcome: call.sliceMs === null ? failure('timeout', TIMED_OUT) : 'overrun', isSpoiled };
+  return { outcome, isSpoiled };
+}
+
+/** How much CPU time a call may use. It is asked for thousands of times, and CPU time is dear to read: never before it can be over. */
+class Limit {
+  wasReached = false;
+  private readonly beganMs: number;
+  private nextLookMs: number;
+
+  constructor(private readonly limitMs: number, private readonly readMs: () => number) {
+    this.beganMs = readMs();
+    this.nextLookMs = performance.now() + limitMs;
+  }
+
+  usedMs(): number {
+    return this.readMs() - this.beganMs;
+  }
+
+  isReached(): boolean {
+    if (this.wasReached || performance.now() < this.nextLookMs) return this.wasReached;
+    const leftMs = this.limitMs - this.usedMs();
+    this.nextLookMs = performance.now() + Math.max(leftMs, 1);
+    return (this.wasReached = leftMs <= 0);
+  }
 }
 
 /** The steps of one call. Handles are not freed one by one: they go with the VM. */

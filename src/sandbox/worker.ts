@@ -1,14 +1,23 @@
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ThreadMessage } from './call-thread.js';
 import { runGuest, type GuestCall, type GuestResult } from './guest.js';
+import { meterOf, ownThread } from './thread-cpu.js';
 
-/** What a thread says: that it has begun, so that its time counts from now on, and then how the call ended. */
-export type GuestMessage = 'begun' | GuestResult;
+// The entry of a worker thread (sandbox.ts starts it): one call at a time, each in a fresh VM of the shared engine.
+const { engine, niceness } = workerData as { engine: WebAssembly.Module; niceness: number };
+const thread = ownThread();
+const say = (message: ThreadMessage<GuestResult['outcome']>): void => parentPort?.postMessage(message);
 
-// The entry of a worker thread (thread.ts starts it): one call at a time, each in a fresh VM of the shared engine.
-const { engine } = workerData as { engine: WebAssembly.Module };
-const say = (message: GuestMessage): void => parentPort?.postMessage(message);
+// On Linux 0 means the calling thread, elsewhere the whole process: only there others keep what they had.
+if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
+
+// The engine's machine code is made when it first runs: not at the cost of the first call.
+await runGuest(engine, { code: 'export default (a) => a', args: ['1'], timeoutMs: 10_000, sliceMs: null, resultBytesMax: 1 }, meterOf(thread));
 
 parentPort?.on('message', (call: GuestCall) => {
-  say('begun');
-  void runGuest(engine, call).then(say);
+  const meter = meterOf(thread);
+  say({ kind: 'begun', thread });
+  void runGuest(engine, call, meter).then(({ outcome, isSpoiled }) => say({ kind: 'answered', answer: outcome, cpuMs: meter(), isSpoiled }));
 });
+say({ kind: 'ready' });

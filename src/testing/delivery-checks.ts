@@ -29,6 +29,7 @@ async function deliversAsIs(scene: DestinationScene): Promise<void> {
   const [message] = await scene.arrived(id, 1);
   assert.equal(message?.body.toString(), PAYLOAD);
   assert.match(message?.headers['webhook-timestamp'] ?? '', /^\d{10}$/);
+  assert.notEqual(message?.headers['webhook-event-type'] ?? '', '', 'The receiver is not told the type of the event.');
   assert.equal(message?.headers['webhook-replayed'], undefined);
   const { attempts } = await scene.delivered(id);
   assert.equal(attempts.length, 1);

@@ -45,7 +45,7 @@ export async function startPosthorn({ extensions = [], env = {} }: PosthornOptio
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const said = (pattern: RegExp): string | undefined => pattern.exec(output)?.[1];
   try {
-    await started(child, () => said(/(The keys are not shown again\.)/) !== undefined);
+    await started(child, () => said(/(listening on \S+\n)/) !== undefined);
   } catch (error) {
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -69,6 +69,7 @@ function environment(folder: string, extensions: readonly string[]): Record<stri
     EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     EGRESS_ALLOW_HTTP: 'true',
     LOG_LEVEL: 'warn',
+    SHUTDOWN_GRACE: '0s',
     EXTENSIONS: extensions.join(','),
   };
 }

@@ -3,10 +3,11 @@ import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
 import type { CreatedEndpoint } from './applications.js';
-import { destinationAt, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
+import { destinationAt, expectStatus, openSql, removeRow, startTargets, uuidOf } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 const EXAMPLE = 'https://example.com/hooks';
+const READ_ONLY = ['application', 'circuit', 'created_at', 'destination_status', 'id', 'updated_at'];
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 describe('endpoints of applications', () => {
@@ -56,11 +57,19 @@ describe('endpoints of applications', () => {
     expectRefusal(await server.api('GET', `/v1/metrics?key=${String(shown.id).replace('ep_', 'dst_')}`), 404);
   });
 
-  it('200: what was read can be sent back as a change of nothing', async () => {
+  it('200: settings that were read can be sent back as a change of nothing; 422 for what is none', async () => {
     const { id } = await endpointAt(server, application, EXAMPLE, { event_types: ['a.*'], legacy_signature: { header: 'X-Old', secret: 'hidden' } });
     const before = await read(id);
 
-    expect((await patch(id, before)).json).toEqual({ ...before, updated_at: expect.stringMatching(TIMESTAMP) });
+    const refused = expectInvalid(await patch(id, before), 'schema');
+    const settings = Object.fromEntries(Object.entries(before).filter(([name]) => !refused.includes(name)));
+
+    expect(refused.sort()).toEqual(READ_ONLY);
+    expect((await patch(id, settings)).json).toEqual({ ...before, updated_at: expect.stringMatching(TIMESTAMP) });
+  });
+
+  it.each(['http://example.com:0/', 'http://10.0.0.1/', 'http://metadata.google.internal/'])('422 of check connectivity: %s, which nobody may connect to', async (url) => {
+    expectInvalid(await create({ url }), 'connectivity', 'url');
   });
 
   it('201: a secret that its receiver knows already', async () => {
@@ -68,7 +77,7 @@ describe('endpoints of applications', () => {
   });
 
   it.each<[string[], object]>([
-    [['url'], {}], [['url'], { url: 'nonsense' }], [['url'], { url: 'http://example.com:0/' }], [['destination'], { url: EXAMPLE, destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }],
+    [['url'], {}], [['url'], { url: 'nonsense' }], [['destination'], { url: EXAMPLE, destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }],
     [['destination'], { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }], [['destination'], { destination: 'x' }],
     [['uid'], { url: EXAMPLE, uid: 'ep_mine' }], [['event_types.1'], { url: EXAMPLE, event_types: ['a', 'a.*.b'] }], [['event_types.0'], { url: EXAMPLE, event_types: ['*'] }],
     [['channels.0'], { url: EXAMPLE, channels: ['a b'] }], [['filter.op'], { url: EXAMPLE, filter: { path: '$.a', op: 'like', value: 'x' } }],
@@ -97,7 +106,7 @@ describe('endpoints of applications', () => {
       expectRefusal(refused, 409);
       expect(refused.json.error.details).toEqual({ destination });
     }
-    expect((await patch(json.id, { ...(await read(json.id)), description: 'Same' })).json).toMatchObject({ description: 'Same', destination });
+    expect((await patch(json.id, { destination, description: 'Same' })).json).toMatchObject({ description: 'Same', destination });
   });
 
   it('a destination that another endpoint owns is none that can be named', async () => {
@@ -171,14 +180,17 @@ describe('endpoints of applications', () => {
     expect(post?.headers).toMatchObject({ 'webhook-id': message, 'webhook-replayed': 'true' });
   });
 
-  it('says when its destination is disabled, or gone, and takes another one', async () => {
+  it('says when its destination is disabled, or gone, and takes another one; a destination that it uses is not deleted', async () => {
     const app = await applicationOf(server);
     const [first, second] = [await destinationAt(server, targets.open().url), await destinationAt(server, targets.open().url)];
     const { id } = (await create({ destination: first }, app)).json;
 
     await server.api('PATCH', `/v1/destinations/${first}`, { status: 'disabled' });
     expect(await read(id, app)).toMatchObject({ status: 'active', destination_status: 'disabled' });
-    await server.api('DELETE', `/v1/destinations/${first}`);
+    const used = await server.api('DELETE', `/v1/destinations/${first}`);
+    expectRefusal(used, 409);
+    expect(used.json.error.details).toEqual({ used_by: [{ kind: 'application_endpoint', id, application: app }] });
+    await removeRow(sql, first);
     expect(await read(id, app)).toMatchObject({ status: 'active', destination: first, destination_status: 'gone' });
     await eventsIn(server, (await emit(server, app)).message_id, 1, 'failed');
     expect((await patch(id, { destination: second }, app)).json).toMatchObject({ destination: second, destination_status: 'active' });

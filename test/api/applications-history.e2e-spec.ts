@@ -58,6 +58,7 @@ describe('what happened to an endpoint of an application', () => {
     const event = (await until(() => eventsOf(server, message), (events) => events.length === 2, WITHIN_MS)).find(({ endpoint }) => endpoint === id)?.id as string;
     await eventAfter(server, event, 1);
 
+    const where = kind === 'url' ? id : (await get(`/v1/app/${application}/endpoints/${id}`)).destination;
     const waiting = await get(at(application, id, 'attempts'));
     await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [uuidOf(event)]);
     await target.arrived(2);
@@ -68,7 +69,7 @@ describe('what happened to an endpoint of an application', () => {
 
     expect(waiting).toEqual({
       data: [{
-        event_id: event, message_id: message, event_type: 'first.one', number: 1, status: 503, error: null, duration_ms: expect.any(Number), at: expect.stringMatching(TIMESTAMP),
+        event_id: event, message_id: message, event_type: 'first.one', delivery: `${event}.0`, destination: where, number: 1, status: 503, error: null, duration_ms: expect.any(Number), at: expect.stringMatching(TIMESTAMP),
         response_excerpt: 'Not now', replayed: false, next_attempt_at: expect.stringMatching(TIMESTAMP),
       }],
       next_cursor: null,

@@ -113,7 +113,7 @@ describe('applications', () => {
 
     for (const [name, headers] of [[UNKNOWN, {}], ['app_nonsense', {}], ['no-such', {}], ['%20', {}], [foreign, as(key)], ['only-live', as(key)]] as const) {
       for (const [method, rest] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['GET', '/endpoints'], ['POST', '/endpoints'], ['GET', '/messages']] as const) {
-        const body = method === 'GET' || method === 'DELETE' ? undefined : { url: 'https://example.com' };
+        const body = { POST: { url: 'https://example.com' }, PATCH: { name: 'Other' } }[method as string];
         expectRefusal(await server.api(method, `/v1/app/${name}${rest}`, body, headers), 404);
       }
     }

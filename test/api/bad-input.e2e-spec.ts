@@ -76,7 +76,8 @@ describe('bad input on /v1/send', () => {
       ['the last of two payloads', { body: `{"payload":{"a":1},${PLACE},"payload":{"b":2}}`, payload: '{"b":2}' }],
       ['a payload whose name is escaped', { body: `{${PLACE},"p\\u0061yload":{"a":1}}`, payload: '{"a":1}' }],
       ['a payload before everything', { body: `{"payload":{"destination":"dst_other"},${PLACE}}`, payload: '{"destination":"dst_other"}' }],
-      ['unknown fields around it', { body: `{"x":{"payload":{"no":1}},${PLACE},"payload":{"a":1},"z":[{"payload":2}]}`, payload: '{"a":1}' }],
+      ['another payload before it', { body: `{"headers":{"payload":"{\\"no\\":1}"},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' }],
+      ['another payload behind it', { body: `{${PLACE},"payload":{"a":1},"headers":{"payload":"no"}}`, payload: '{"a":1}' }],
       ['__proto__ beside it', { body: `{"__proto__":{"payload":{"no":1}},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' }],
     ])('%s', async (_what, { body, payload }) => {
       const { rawBody } = await deliveryOf(await post(body));

@@ -133,7 +133,11 @@ describe('the circuit breaker', () => {
     await until(() => parkedOf(held), (parked) => parked === 20, WITHIN_MS);
     expect(target.posts()).toHaveLength(2);
     for (const messageId of held.slice(0, 3)) {
-      expect(await eventOf(server, messageId)).toMatchObject({ status: 'retrying', attempts: [], deliveries: [{ status: 'retrying' }] });
+      const { opened_at: openedAt } = await circuitOf(destination);
+      const event = await eventOf(server, messageId);
+      expect(event).toMatchObject({ status: 'retrying', attempts: [], deliveries: [{ status: 'retrying', circuit: { state: 'open', opened_at: openedAt } }] });
+      const [{ circuit, next_attempt_at: next }] = event.deliveries;
+      expect([next, Date.parse(circuit.next_probe_at) > Date.parse(openedAt ?? '')]).toEqual([circuit.next_probe_at, true]);
     }
     const list = await server.api('GET', `/v1/events?status=retrying&endpoint=${destination}&limit=100`);
     expect(list.json.data).toHaveLength(22);

@@ -1,6 +1,7 @@
+import { Conformance, routesOf, type OpenApi } from '../conformance/openapi-document.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { as, expectRateLimitHeaders, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
+import { as, expectInvalid, expectRateLimitHeaders, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
 
 const UNKNOWN_ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
@@ -19,7 +20,6 @@ describe('conventions', () => {
     const REFUSALS: [string, number, string, string, (string | Buffer)?, Record<string, string>?][] = [
       ['404: an unknown path', 404, 'GET', '/v1/nothing'],
       ['404: an unknown path outside of /v1', 404, 'GET', '/nothing'],
-      ['404: the root', 404, 'GET', '/'],
       ['404: an unknown path without a key', 404, 'GET', '/v1/nothing', undefined, NO_KEY],
       ['404: a version that is not there', 404, 'POST', '/v2/send', '{}'],
       ['404: a known path with another method', 404, 'PUT', '/v1/send', '{}'],
@@ -140,13 +140,34 @@ describe('conventions', () => {
     }
   });
 
-  it('unknown fields of a body and unknown query parameters are ignored', async () => {
-    const created = await server.api('POST', '/v1/keys?colour=red', { name: 'Newer client', scope: 'read', colour: 'red' });
-    const listed = await server.api('GET', '/v1/keys?colour=red');
+  it('422: a field of a body that is not known, also inside another one, and nothing is made', async () => {
+    const answers = [
+      await server.api('POST', '/v1/keys', { name: 'Misspelt', scope: 'read', expiresAt: '2099-01-01T00:00:00Z' }),
+      await server.api('POST', '/v1/app/acme/endpoints', { url: 'https://example.com/', eventTypes: ['invoice.paid'] }),
+      await server.api('POST', '/v1/endpoints', { slug: 'misspelt', routes: [{ destination: 'dst_x', filters: {} }] }),
+    ];
 
-    expect(created.status).toBe(201);
-    expect(created.json).not.toHaveProperty('colour');
-    expect(listed.status).toBe(200);
+    expect(answers.map((answer) => expectInvalid(answer, 'schema'))).toEqual([['expiresAt'], ['eventTypes'], ['routes.0.filters']]);
+    expect(answers[1]?.json.error.message).toBe('eventTypes: is not known here');
+    expect((await server.api('GET', '/v1/keys')).json.data.map(({ name }: { name: string }) => name)).not.toContain('Misspelt');
+  });
+
+  it.each([
+    ['GET', '/v1/events?statuss=dlq', 'statuss'],
+    ['GET', '/v1/org?colour=red', 'colour'],
+    ['POST', '/v1/send?dry_run=true', 'dry_run'],
+    ['DELETE', '/v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1?force=true', 'force'],
+  ])('400: %s %s has a parameter that is not known', async (method, path, parameter) => {
+    const answer = await server.api(method, path, method === 'POST' ? { destination: 'https://example.com/', event_type: 'a', payload: {} } : undefined);
+
+    expectRefusal(answer, 400);
+    expect(answer.json.error).toMatchObject({
+      message: `The query parameter ${parameter} is not known here.`, details: { fields: [{ path: parameter, message: 'is not known here' }] },
+    });
+  });
+
+  it('200: probes of the operator may carry any parameter', async () => {
+    expect((await fetch(`${server.url}/health/live?t=1`)).status).toBe(200);
   });
 
   it.each(['/health/live', '/health/ready'])('200: GET %s answers without a key', async (path) => {
@@ -156,11 +177,71 @@ describe('conventions', () => {
     expect(await response.json()).toMatchObject({ status: expect.stringMatching(/^(ok|ready)$/) });
   });
 
+  it('302: GET / leads people to the page, and programs to the document', async () => {
+    const leads = async (accept: string): Promise<[number, string | null]> => {
+      const { status, headers } = await fetch(server.url, { headers: { accept }, redirect: 'manual' });
+      return [status, headers.get('location')];
+    };
+
+    expect(await leads('text/html,application/xhtml+xml,*/*;q=0.8')).toEqual([302, 'docs']);
+    for (const accept of ['*/*', 'application/json']) expect(await leads(accept)).toEqual([302, 'openapi.json']);
+    expect((await (await fetch(server.url)).json()).openapi).toBe('3.1.0');
+  });
+
   it('200: GET /docs and GET /openapi.json answer without a key', async () => {
     const [docs, document] = [await fetch(`${server.url}/docs`), await fetch(`${server.url}/openapi.json`)];
 
     expect(docs.headers.get('content-type')).toMatch(/^text\/html/);
     expect(await docs.text()).toContain('swagger-ui');
     expect(await document.json()).toMatchObject({ openapi: '3.1.0', paths: { '/v1/send': { post: { operationId: 'sendWebhook' } } } });
+  });
+
+  describe('the document', () => {
+    let document: OpenApi;
+    let conformance: Conformance;
+
+    beforeAll(async () => {
+      document = (await server.api('GET', '/openapi.json')).json as OpenApi;
+      conformance = new Conformance(document);
+    });
+
+    it('has an example or more of every body, by name, and its own schema allows each', () => {
+      const faults = routesOf(document).flatMap(({ operation }) => {
+        const { examples = {}, schema = {} } = operation.requestBody?.content['application/json'] ?? { examples: { none: { value: {} } } };
+        const none = Object.keys(examples).length === 0 ? [`${operation.operationId}: no example`] : [];
+        return [...none, ...Object.entries(examples).flatMap(([name, { value }]) =>
+          conformance.componentFaults(schema, value).map((fault) => `${operation.operationId} ${name}: ${fault}`),
+        )];
+      });
+
+      expect(faults).toEqual([]);
+    });
+
+    it('fills in nothing that is optional: Swagger UI sends an example, and so do others', () => {
+      const filled = routesOf(document).flatMap(({ operation }) =>
+        (operation.parameters ?? [])
+          .filter((each) => each['required'] !== true && ('example' in each || 'examples' in each || 'example' in (each.schema ?? {})))
+          .map(({ name }) => `${operation.operationId} ${name}`),
+      );
+
+      expect(filled).toEqual([]);
+    });
+
+    it('says of every operation which scope it needs, and the service agrees', async () => {
+      const keys = { none: '', read: '', write: '' };
+      for (const scope of ['read', 'write'] as const) keys[scope] = (await server.api('POST', '/v1/keys', { name: scope, scope })).json.key as string;
+      const refused = async (method: string, at: string, key: string): Promise<boolean> => {
+        const answer = await fetch(server.url + at.replaceAll(/\{\w+\}/g, 'x'), { method, headers: { authorization: `Bearer ${key}` } });
+        return [401, 403].includes(answer.status);
+      };
+
+      for (const { method, path: at, operation } of routesOf(document)) {
+        const [scope] = (operation.security as { apiKey: string[] }[]).map(({ apiKey }) => apiKey.join());
+        const refusals = [await refused(method, at, keys.none), await refused(method, at, keys.read), await refused(method, at, keys.write)];
+
+        expect([operation.operationId, ...refusals]).toEqual([operation.operationId, scope !== undefined, ['write', 'admin'].includes(scope ?? ''), scope === 'admin']);
+      }
+      expect(document.components.securitySchemes.apiKey).toEqual({ type: 'http', scheme: 'bearer', description: expect.stringContaining('ek_live_') });
+    });
   });
 });

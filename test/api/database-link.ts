@@ -7,10 +7,16 @@ export interface DatabaseLink {
   readonly url: string;
   /** Breaks every connection and lets no new one in. */
   cut(): void;
+  /** As when the power goes off: nothing passes any more, also on new connections, and none is closed. */
+  silence(): void;
+  /** New connections work; those of before stay as dead as they are. */
+  admit(): void;
   /** Lets the next statement of this name through and loses its answer, like everything that is answered after it. */
   loseAnswerTo(statement: string): void;
   /** Breaks every connection of before; new ones work. */
   restore(): void;
+  /** The same, and from now on to the server at this port. */
+  leadTo(port: number): void;
   close(): Promise<void>;
 }
 
@@ -18,26 +24,35 @@ export interface DatabaseLink {
 export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
   const beyond = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let state: 'open' | 'deaf' | 'cut' = 'open';
+  /** Counts the silences: what was opened before the last one is dead. */
+  let epoch = 0;
+  let state: 'open' | 'deaf' | 'cut' | 'silent' = 'open';
   let lost: string | null = null;
   const server = net.createServer((near) => {
     if (state === 'cut') return near.destroy();
+    const openedIn = epoch;
+    const passes = (): boolean => state !== 'silent' && openedIn === epoch;
     const far = net.connect(Number(beyond.port || 5432), beyond.hostname);
     for (const [socket, other] of [[near, far], [far, near]] as const) {
       sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => {
         sockets.delete(socket);
-        other.destroy();
+        if (passes() || state === 'cut') other.destroy();
       });
     }
     near.on('data', (bytes) => {
       if (lost !== null && bytes.includes(`${lost}\0`)) state = 'deaf';
-      far.write(bytes);
+      if (passes()) far.write(bytes);
     });
-    far.on('data', (bytes) => state === 'open' && near.write(bytes));
+    far.on('data', (bytes) => state === 'open' && passes() && near.write(bytes));
   });
   const breakAll = (): void => {
     for (const socket of sockets) socket.destroy();
+  };
+  const restore = (): void => {
+    state = 'open';
+    lost = null;
+    breakAll();
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,13 +64,20 @@ export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
       state = 'cut';
       breakAll();
     },
+    silence() {
+      epoch += 1;
+      state = 'silent';
+    },
+    admit() {
+      state = 'open';
+    },
     loseAnswerTo(statement) {
       lost = statement;
     },
-    restore() {
-      state = 'open';
-      lost = null;
-      breakAll();
+    restore,
+    leadTo(port) {
+      beyond.port = String(port);
+      restore();
     },
     async close() {
       server.close();

@@ -1,7 +1,7 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
-import { destinationAt, eventIn, send, startTargets } from './scene.js';
+import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
 import type { Targets } from './scene.js';
 import { until } from './polling.js';
 
@@ -48,7 +48,7 @@ describe('destinations', () => {
         id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Orders', type: 'https', url,
         validation: 'valid', status: 'active', version: 1, created_at: expect.stringMatching(TIMESTAMP),
         config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000,
-        concurrency: null, asymmetric: false, legacy_signature: null, circuit: { state: 'closed', opened_at: null }, disabled_reason: null,
+        concurrency: null, asymmetric: false, legacy_signature: null, circuit: { state: 'closed', opened_at: null }, disabled_reason: null, unserved: null,
       });
       expect(await read(json.id)).toEqual(json);
     });
@@ -136,14 +136,12 @@ describe('destinations', () => {
       expect(await count()).toBe(before);
     });
 
-    it('201: unknown top-level fields are ignored', async () => {
+    it('422: fields that it does not take, and nothing is made', async () => {
       const unknown = { colour: 'red', id: 'dst_mine', version: 9, status: 'disabled', validation: 'valid' };
 
-      const { status, json } = await create({ name: 'Newer', type: 'pull', ...unknown });
+      const answer = await create({ name: 'Newer', type: 'pull', ...unknown });
 
-      expect(status).toBe(201);
-      expect(json).toMatchObject({ version: 1, status: 'active', validation: 'pending', id: expect.not.stringMatching(/mine/) });
-      expect(json).not.toHaveProperty('colour');
+      expect(expectInvalid(answer, 'schema').sort()).toEqual(Object.keys(unknown).sort());
     });
   });
 
@@ -167,12 +165,65 @@ describe('destinations', () => {
       expect(json).toMatchObject({ config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000, version: 2 });
     });
 
+    it('200: one member of retry leaves the other as it is', async () => {
+      const id = await made(FULL);
+
+      const shorter = (await patch(id, { retry: { max_attempts: 2 } })).json.retry;
+      const other = (await patch(id, { retry: { schedule: [0, 20] } })).json.retry;
+
+      expect([shorter, other]).toEqual([{ max_attempts: 2, schedule: FULL.retry.schedule }, { max_attempts: 2, schedule: [0, 20] }]);
+    });
+
+    it('422: a retention that ends before the retries do, and a schedule that takes longer than events are kept', async () => {
+      const week = 7 * 86_400;
+      const id = await made({ retry: { schedule: [0, week] } });
+      const org = (days: number): Promise<ApiAnswer> => server.api('PATCH', '/v1/org', { retention_days: days });
+
+      const tooShort = await org(6);
+      expectStatus(await org(7), 200);
+      // The change is known everywhere within five seconds.
+      const tooLong = await until(() => patch(id, { retry: { schedule: [0, week, 3600] } }), ({ status }) => status === 422, WITHIN_MS);
+      const created = await create({ name: 'Long', type: 'pull', retry: { schedule: [0, week, 1] } });
+      expectStatus(await patch(id, { name: 'Still fine' }), 200);
+      expectStatus(await server.api('DELETE', `/v1/destinations/${id}`), 204);
+      const tooShortForAll = await org(1);
+      expectStatus(await org(2), 200);
+      expectStatus(await org(30), 200);
+
+      expectInvalid(tooShort, 'schema', 'retention_days');
+      expect(tooShort.json.error.message).toMatch(/at least 7.*168 hours/);
+      expect(tooShortForAll.json.error.message).toMatch(/at least 2.*28 hours/);
+      for (const answer of [tooLong, created]) expectInvalid(answer, 'schema', 'retry');
+      expect(tooLong.json.error.message).toMatch(/169 hours.*kept for 7 days/);
+    });
+
     it('200: what changes nothing leaves the version', async () => {
       const id = await made(FULL);
 
-      for (const body of [{}, { timeout_ms: FULL.timeout_ms }, { status: 'active' }, { colour: 'red' }]) {
+      for (const body of [{}, { timeout_ms: FULL.timeout_ms }, { status: 'active' }]) {
         expect((await patch(id, body)).json.version).toBe(1);
       }
+    });
+
+    it.each<[string, string, RegExp]>([
+      ['type', 'mirror', /^type: cannot be changed: create another destination$/],
+      ['secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', /^secret: cannot be set: rotate it/],
+      ['version', '7', /^version: is not known here$/],
+    ])('422: %s cannot be changed, and nothing is', async (field, value, sentence) => {
+      const id = await made(FULL);
+
+      const answer = await patch(id, { name: 'Other', [field]: value });
+
+      expect(expectInvalid(answer, 'schema')).toEqual([field]);
+      expect(answer.json.error.message).toMatch(sentence);
+      expect(await read(id)).toMatchObject({ type: 'https', version: 1 });
+    });
+
+    it('422: credentials that its type does not have', async () => {
+      const id = await made();
+
+      expectInvalid(await patch(id, { credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' } }), 'schema', 'credentials');
+      expect((await read(id)).version).toBe(1);
     });
 
     it('422: without a name there is no destination, and null is no name', async () => {

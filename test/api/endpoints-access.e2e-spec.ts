@@ -169,6 +169,26 @@ describe('endpoints: routes, secrets and who may do what', () => {
       expect((await read(id)).has_secret).toBe(false);
     });
 
+    it.each<[string, object, string]>([
+      ['a key of Adyen that is not hexadecimal', { preset: 'adyen' }, 'my-key'],
+      ['half a public key of Discord', { preset: 'discord' }, 'ab'.repeat(16)],
+      ['a public key of SendGrid that is none', { preset: 'sendgrid' }, 'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE'],
+      ['a Standard Webhooks secret that is no base64', { preset: 'standard-webhooks' }, 'whsec_not base64!'],
+      ['a public key of Standard Webhooks that is too short', { preset: 'svix' }, 'whpk_AAAA'],
+      ['no ARN of SNS', { preset: 'aws-sns' }, 'MyTopic'],
+      ['a password of Postmark without its user', { preset: 'postmark' }, 'hunter2'],
+      ['a token with a space at its end', { preset: 'gitlab' }, 'token '],
+      ['a key that is to be base64', { verification: 'hmac-sha256', verificationConfig: { keyEncoding: 'base64' } }, 'not base64!'],
+    ])('422: %s can never work, so it is not stored', async (_what, settings, secret) => {
+      const { id } = await endpoint(settings);
+
+      const answer = await api('PUT', `/${id}/secret`, { secret });
+
+      expectInvalid(answer, 'schema', 'secret');
+      expect(answer.text).not.toContain(secret);
+      expect((await read(id)).has_secret).toBe(false);
+    });
+
     it('404: an endpoint that there is none of', async () => {
       expectRefusal(await api('PUT', `/ep_${UNKNOWN}/secret`, { secret: 'a' }), 404);
     });

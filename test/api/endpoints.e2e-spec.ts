@@ -138,7 +138,7 @@ describe('endpoints', () => {
 
       const answer = await create(body);
 
-      expectInvalid(answer, 'schema', path);
+      expectInvalid(answer, /private network|is the service/.test(_what) ? 'connectivity' : 'schema', path);
       expect(await count()).toBe(before);
     });
 
@@ -173,14 +173,25 @@ describe('endpoints', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(9).fill(409)]);
     });
 
-    it('201: the same Idempotency-Key twice creates once and repeats the first answer, 409 included', async () => {
+    it('201: the same Idempotency-Key twice creates once and repeats the first answer; 409 is none that is kept', async () => {
       const [body, headers, other] = [{ slug: slug() }, { 'idempotency-key': randomUUID() }, { 'idempotency-key': randomUUID() }];
       const send = (more: Record<string, string>): Promise<ApiAnswer> => server.api('POST', '/v1/endpoints', body, more);
 
-      const [first, second, third, fourth] = [await send(headers), await send(headers), await send(other), await send(other)];
+      const [first, second, third] = [await send(headers), await send(headers), await send(other)];
+      await server.api('DELETE', `/v1/endpoints/${first.json.id}`);
+      const fourth = await send(other);
 
       expect([first.status, second.text, second.headers.get('idempotent-replayed')]).toEqual([201, first.text, 'true']);
-      expect([third.status, fourth.text]).toEqual([409, third.text]);
+      expect([third.status, fourth.status, fourth.headers.get('idempotent-replayed')]).toEqual([409, 201, null]);
+    });
+
+    it('201: one that is created paused is paused, and parks what comes', async () => {
+      const { id, url } = await endpoint({ status: 'paused' });
+      const { id: eventId } = (await (await fetch(url, { method: 'POST', body: '{}' })).json()) as { id: string };
+
+      expect(await read(id)).toMatchObject({ status: 'paused', version: 1 });
+      expect((await server.api('GET', `/v1/events/${eventId}`)).json.status).toBe('parked');
+      expectInvalid(await create({ slug: slug(), status: 'disabled' }), 'schema', 'status');
     });
   });
 
@@ -226,11 +237,22 @@ describe('endpoints', () => {
       expect(json.transform).toEqual({ engine: 'managed', code: 'export default (event) => event', timeoutMs: 250, failMode: 'closed' });
     });
 
-    it('200: what changes nothing is no new version, also when everything is sent back as it was read', async () => {
+    it('200: what changes nothing is no new version, also when every setting is sent back as it was read', async () => {
       const before = await endpoint(SETTINGS);
+      const settings = Object.fromEntries([...Object.keys(SETTINGS), 'url', 'status', 'destinations'].map((name) => [name, before[name]]));
 
       expect((await patch(before.id, {})).json).toEqual(before);
-      expect((await patch(before.id, before)).json).toEqual(before);
+      expect((await patch(before.id, settings)).json).toEqual(before);
+    });
+
+    it.each(['slug', 'path', 'domainId'])('422: %s cannot be changed, and the sentence says what can', async (field) => {
+      const before = await endpoint();
+
+      const answer = await patch(before.id, { name: 'Other', [field]: 'other' });
+
+      expect(expectInvalid(answer, 'schema')).toEqual([field]);
+      expect(answer.json.error.message).toBe(`${field}: cannot be changed: \`url\` moves the endpoint`);
+      expect(await read(before.id)).toEqual(before);
     });
 
     it('200: paused and active again; 422: disabled is not for callers', async () => {

@@ -132,7 +132,7 @@ describe('erase', () => {
     const secret = word();
     const destination = await destinationAt(server, targets.open().url);
     const inlet = await inletTo(server, [destination]);
-    const id = (await receive({ url: `${inlet.url}?token=${secret}` }, { secret }, { 'x-secret': secret })) ?? '';
+    const id = (await receive({ url: `${inlet.url}?token=${secret}` }, { secret }, { 'x-note': secret })) ?? '';
     await receive(inlet, { n: 1 });
     await settled(sql, inlet);
     expect(await placesOf(secret)).toEqual(expect.arrayContaining(['requests.headers', 'requests.query', 'requests.url']));
@@ -143,7 +143,7 @@ describe('erase', () => {
     const path = `/v1/endpoints/${inlet.id}/requests/${id.replace('evt', 'req')}`;
     const request = expectStatus(await server.api('GET', path), 200).json;
     expect(request).toMatchObject({ query: '', body: '', erased_at: expect.any(String), method: 'POST', url: inlet.url });
-    expect(Object.fromEntries(request.headers)).toMatchObject({ 'x-secret': '' });
+    expect(Object.fromEntries(request.headers)).toMatchObject({ 'x-note': '' });
     const again = await server.api('POST', `${path}/replay`);
     expectRefusal(again, 409);
     expect(again.json.error.details).toEqual({ reason: 'erased' });

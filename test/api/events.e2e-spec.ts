@@ -133,6 +133,17 @@ describe('events', () => {
         expect(seen).toEqual(before);
       });
 
+    it('200: by the ad-hoc URL that they were sent to', async () => {
+      const { url } = targets.open();
+      const messageId = await send(server, url);
+      await send(server, targets.open().url);
+
+      const { data } = await page({ destination: url });
+
+      expect(data.map(({ message_id: id, destination }) => [id, destination])).toEqual([[messageId, url]]);
+      expect((await page({ destination: 'http://10.0.0.1/' })).data).toEqual([]);
+    });
+
     it('200: what nothing matches is an empty page', async () => {
       for (const query of [{ event_type: 'nothing' }, { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }, { endpoint: 'elsewhere' }, { message_id: 'msg_none' },
         { since: '2035-01-01T00:00:00Z' }, { until: '2020-01-01T00:00:00.000+02:00' }] as Record<string, string>[]) {
@@ -174,11 +185,12 @@ describe('events', () => {
 
       const event = await eventIn(server, messageId, 'delivered');
 
-      const attempt = { duration_ms: expect.any(Number), at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), replayed: false };
+      const delivery = `evt_${messageId.slice(4)}`;
+      const attempt = { duration_ms: expect.any(Number), at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), replayed: false, delivery: `${delivery}.0`, destination };
       expect(event).toEqual({
         id: `evt_${messageId.slice(4)}`, message_id: messageId, webhook_id: messageId, event_type: 'a.b', direction: 'outbound', endpoint: null,
         status: 'delivered', destination, received_at: expect.any(String), headers: { 'x-tenant': '42' }, payload: { n: 1 }, payload_encoding: 'json',
-        deliveries: [{ destination, status: 'delivered', next_attempt_at: null, reason: null, replayed: false }],
+        deliveries: [{ id: `${delivery}.0`, destination, status: 'delivered', next_attempt_at: null, circuit: null, reason: null, replayed: false }],
         attempts: [
           { number: 1, status: 500, response_excerpt: 'first', error: null, ...attempt },
           { number: 2, status: null, response_excerpt: expect.any(String), error: 'timeout', ...attempt },
@@ -190,13 +202,48 @@ describe('events', () => {
       expect(await eventOf(server, event.id)).toEqual(event);
     });
 
-    it('200: a payload over 256 KB is left out, and the answer says so', async () => {
-      const messageId = await send(server, targets.open().url, { payload: { a: 'x'.repeat(256 * 1024) } });
+    it('200: attempts say which delivery they are of and where it went, and a replay counts from 1 again', async () => {
+      const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
+      const destination = await destinationAt(server, target.url, PATIENT);
+      const messageId = await send(server, destination);
+      await until(() => eventOf(server, messageId), (event) => event.attempts.length === 1, WITHIN_MS);
+      await makeDue(sql, messageId);
+      await eventIn(server, messageId, 'delivered');
+
+      expectStatus(await server.api('POST', `/v1/events/${messageId}/replay`), 202);
+
+      const event = await until(() => eventOf(server, messageId), ({ attempts }) => attempts.length === 3, WITHIN_MS);
+      const [first, second] = event.deliveries.map(({ id }: { id: string }) => id);
+      expect(event.attempts.map(({ delivery, destination: where, number }: Record<string, unknown>) => [delivery, where, number])).toEqual([
+        [first, destination, 1], [first, destination, 2], [second, destination, 1],
+      ]);
+      expect(first).not.toBe(second);
+    });
+
+    it('200: a payload over 256 KB is left out, the answer says so, and GET …/payload has all of it', async () => {
+      const payload = JSON.stringify({ a: 'x'.repeat(900 * 1024), n: 1 }).replace('"n":1', '"n": 12345678901234567890');
+      const body = `{"destination":"${targets.open().url}","event_type":"a","payload":${payload}}`;
+      const messageId = expectStatus(await server.api('POST', '/v1/send', body), 202).json.message_id as string;
 
       const event = await eventIn(server, messageId, 'delivered');
+      const whole = await server.api('GET', `/v1/events/${messageId}/payload`);
 
       expect(event.payload_truncated).toBe(true);
       expect(event).not.toHaveProperty('payload');
+      expect(expectStatus(whole, 200).text).toBe(payload);
+      expect(whole.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    });
+
+    it('404: the payload of what is not there, of another environment, and of what was erased', async () => {
+      const messageId = await send(server, targets.open().url);
+      await eventIn(server, messageId, 'delivered');
+      const { key } = await createKey(server, { scope: 'read', environment: 'test' });
+
+      expectRefusal(await server.api('GET', '/v1/events/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/payload'), 404);
+      expectRefusal(await server.api('GET', `/v1/events/${messageId}/payload`, undefined, as(key)), 404);
+      expectStatus(await server.api('DELETE', `/v1/events/${messageId}/payload`), 204);
+      const erased = await server.api('GET', `/v1/events/${messageId}/payload`);
+      expect([erased.status, erased.json.error.details.reason]).toEqual([404, 'erased']);
     });
 
     it.each(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'evt_', 'nothing'])(
@@ -274,7 +321,7 @@ describe('events', () => {
       for (const messageId of [before, longer, shorter]) await eventIn(server, messageId, 'delivered');
     });
 
-    it('drops the partitions of a day that has passed at the next start, and nothing else', async () => {
+    it('drops the partitions of a day that has passed at the next start, once nothing is open of it any more, and nothing else', async () => {
       const tables = ['events', 'deliveries', 'attempts'];
       for (const table of tables) {
         await sql.rows(`create table ${table}_p20200101 partition of ${table} for values from ('2020-01-01') to ('2020-01-02')`);
@@ -292,14 +339,17 @@ describe('events', () => {
         select environment_id, id, 1, expires_on, target_id, now() + interval '1 hour', false, 0, 0, false, false from events where id = $1`,
       [uuidOf(passed)]);
 
-      const next = await startServer({ ...server.env });
-
       const left = (): Promise<object[]> => sql.rows(`select from pg_class where relname like '%\\_p20200101' and relkind = 'r'`);
-      await until(left, (rows) => rows.length === 0, WITHIN_MS);
-      await makeDue(sql, passed);
+      const next = await startServer({ ...server.env });
       await until(() => sql.rows('select from due_deliveries where event_id = $1', [uuidOf(passed)]), (rows) => rows.length === 0, WITHIN_MS);
-      for (const node of [server, next]) expect(node.logs()).not.toContain('A delivery could not be run');
+      expect(await left()).toHaveLength(tables.length);
+      expect((await eventOf(server, passed)).deliveries).toContainEqual(expect.objectContaining({ status: 'failed', reason: 'expired' }));
       await next.stop();
+
+      const last = await startServer({ ...server.env });
+      await until(left, (rows) => rows.length === 0, WITHIN_MS);
+      for (const node of [server, next, last]) expect(node.logs()).not.toContain('A delivery could not be run');
+      await last.stop();
       expectRefusal(await server.api('GET', `/v1/events/${passed}`), 404);
       expect((await eventOf(server, kept)).id).toBe(`evt_${kept.slice(4)}`);
     });

@@ -124,7 +124,7 @@ describe('a fan-out', () => {
 
     for (const { target, secret } of listeners) {
       const [post] = await target.arrived(1);
-      expect(post?.headers).toMatchObject({ 'webhook-id': message, 'x-tenant': '42', 'content-type': 'application/json' });
+      expect(post?.headers).toMatchObject({ 'webhook-id': message, 'webhook-event-type': 'invoice.paid', 'x-tenant': '42', 'content-type': 'application/json' });
       expect(verified(post as ReceivedRequest, secret)).toEqual([{ a: 'ä' }, { a: 'ä' }]);
       for (const other of listeners.filter((each) => each.secret !== secret)) expect(() => verified(post as ReceivedRequest, other.secret)).toThrow();
     }
@@ -167,6 +167,76 @@ describe('a fan-out', () => {
     expect((await eventsOf(server, message, '&status=delivered')).map(({ endpoint }) => endpoint).sort()).toEqual(good.map(({ id }) => id).sort());
     expect(await eventsOf(server, message, '&status=dlq')).toEqual([expect.objectContaining({ endpoint: bad.id, message_id: message })]);
     expect(await eventsOf(server, message, `&endpoint=${bad.id}`)).toHaveLength(1);
+  });
+
+  it('GET /v1/events?application= lists what was sent to it, newest first, by its id and its uid, also by status, endpoint, type and page', async () => {
+    const application = await applicationOf(server, { uid: 'listed' });
+    const good = await listener(application);
+    const bad = await listener(application, { retry: { max_attempts: 1 } }, targets.open(() => ({ status: 500 })));
+    const shared = await destinationAt(server, targets.open().url);
+    expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination: shared, event_types: ['shared'] }), 201);
+    const other = await applicationOf(server);
+    await listener(other);
+    const messages: string[] = [];
+    for (const event_type of ['one', 'shared']) {
+      messages.unshift((await emit(server, application, { event_type })).message_id);
+      await emit(server, other, { event_type });
+    }
+    await until(() => eventsOf(server, messages[0] as string, '&status=retrying'), (events) => events.length === 0, WITHIN_MS);
+    await until(() => eventsOf(server, messages[1] as string, '&status=retrying'), (events) => events.length === 0, WITHIN_MS);
+    const all = (await Promise.all(messages.map((message) => eventsOf(server, message)))).flat();
+    const listed = async (query: string): Promise<string[]> =>
+      expectStatus(await server.api('GET', `/v1/events?${query}`), 200).json.data.map(({ id }: { id: string }) => id);
+    const ids = (filter: (event: Record<string, string>) => boolean = () => true): string[] => all.filter(filter).map(({ id }) => id);
+
+    expect(all).toHaveLength(5);
+    expect(await listed('application=listed')).toEqual(ids());
+    expect(await listed(`application=${application}`)).toEqual(ids());
+    expect(await listed('application=listed&event_type=one')).toEqual(ids(({ event_type: type }) => type === 'one'));
+    expect(await listed('application=listed&status=dlq')).toEqual(ids(({ endpoint }) => endpoint === bad.id));
+    expect(await listed('application=listed&status=delivered')).toEqual(ids(({ status }) => status === 'delivered'));
+    expect(await listed(`application=listed&endpoint=${good.id}`)).toEqual(ids(({ endpoint }) => endpoint === good.id));
+    expect(await listed(`application=${other}&endpoint=${good.id}`)).toEqual([]);
+    expect(await listed(`application=listed&destination=${shared}`)).toHaveLength(1);
+    expect(await listed(`application=listed&message_id=${messages[1]}`)).toHaveLength(2);
+    expect(await listed('application=nobody')).toEqual([]);
+    const paged: string[] = [];
+    for (let cursor = ''; ;) {
+      const { data, next_cursor: next } = (await server.api('GET', `/v1/events?application=listed&limit=2${cursor}`)).json;
+      paged.push(...data.map(({ id }: { id: string }) => id));
+      if (next === null) break;
+      cursor = `&cursor=${next}`;
+    }
+    expect(paged).toEqual(ids());
+  });
+
+  it('404: GET /v1/events/{id} with the message of a fan-out says where its events are, and GET …/messages/{id} what was sent', async () => {
+    const application = await applicationOf(server);
+    await listener(application);
+    await listener(application);
+    const { message_id: message } = await emit(server, application, { payload: { n: 1 }, headers: { 'X-Tenant': '42' }, channels: ['one'] });
+
+    const answer = await server.api('GET', `/v1/events/${message}`);
+
+    expectRefusal(answer, 404);
+    const { details } = answer.json.error;
+    expect(details).toEqual({
+      message_id: message, fanout: 2, events: `/v1/events?message_id=${message}`, message: `/v1/app/${application}/messages/${message}`,
+    });
+    expect(expectStatus(await server.api('GET', details.events), 200).json.data).toHaveLength(2);
+    expect(expectStatus(await server.api('GET', details.message), 200).json).toEqual({
+      id: message, application, event_type: 'invoice.paid', channels: ['one'], fanout: 2, payload_bytes: 7, created_at: expect.any(String),
+      headers: { 'x-tenant': '42' }, payload: { n: 1 },
+    });
+    expect(expectStatus(await server.api('GET', `/v1/events/${message}/payload`), 200).text).toBe('{"n":1}');
+    expectRefusal(await server.api('GET', `/v1/app/${await applicationOf(server)}/messages/${message}`), 404);
+    expectRefusal(await server.api('GET', `/v1/app/${application}/messages/msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`), 404);
+    const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+    for (const path of [`/v1/events/${message}`, details.message]) {
+      const other = await server.api('GET', path, undefined, as(key));
+      expectRefusal(other, 404);
+      expect(other.json.error.details).toEqual({});
+    }
   });
 
   it('an event that nothing subscribes to is kept as one that is ignored, under the message\'s id', async () => {

@@ -108,6 +108,8 @@ describe('first start', () => {
     const bootstrap = generateApiKey('live', randomBytes(32));
     const first = await start({ BOOTSTRAP_API_KEY: bootstrap });
     const [key] = await keysOf(first, bootstrap);
+    // The last admin key cannot be revoked.
+    await first.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' }, as(bootstrap));
     expect((await first.api('DELETE', `/v1/keys/${key?.id}`, undefined, as(bootstrap))).status).toBe(204);
 
     const again = await restart({ BOOTSTRAP_API_KEY: bootstrap });
@@ -147,6 +149,7 @@ describe('a bad configuration', () => {
     const error: unknown = await startServer({ DATABASE_URL: database.url }).then((server) => server.stop(), (reason: unknown) => reason);
 
     const [, ...lines] = (error as Error).message.trimEnd().split('\n');
-    expect(lines).toEqual([`Posthorn did not start: database "${new URL(database.url).pathname.slice(1)}" does not exist`]);
+    const { host, pathname } = new URL(database.url);
+    expect(lines).toEqual([`Posthorn did not start: PostgreSQL at ${host} has no database ${pathname.slice(1)}: create it, or correct DATABASE_URL.`]);
   });
 });

@@ -128,15 +128,29 @@ describe('Idempotency-Key', () => {
       ['of the target', { destination: UNKNOWN_ID }],
       ['of the schema', { payload: 'none' }],
       ['of the headers', { headers: { host: 'a' } }],
-    ])('422 %s is kept: the same key gets it again, byte for byte', async (_what, fault) => {
-      const [key, body] = [randomUUID(), sendBody(fault)];
+    ])('422 %s is not kept: the same key sends the corrected body', async (_what, fault) => {
+      const key = randomUUID();
 
-      const first = await post('/v1/send', key, body);
-      const again = await post('/v1/send', key, body);
+      const refused = [await post('/v1/send', key, sendBody(fault)), await post('/v1/send', key, sendBody(fault), {}, second)];
+      const corrected = await post('/v1/send', key, sendBody());
 
-      expectRefusal(first, 422);
+      for (const answer of refused) expectRefusal(answer, 422);
+      expect([...refused, corrected].map(wasReplayed)).toEqual([false, false, false]);
+      expect(corrected.status).toBe(202);
+    });
+
+    it('202 is repeated, and another body is 409, also when the target is gone by then', async () => {
+      const key = randomUUID();
+      const gone = await destinationAt(server, target.url);
+      const first = await post('/v1/send', key, sendBody({ destination: gone }));
+      await server.api('DELETE', `/v1/destinations/${gone}`);
+
+      const again = await post('/v1/send', key, sendBody({ destination: gone }));
+      const other = await post('/v1/send', key, sendBody({ destination: gone, event_type: 'other' }));
+
       expectRepeats(again, first);
-      expectRefusal(await post('/v1/send', key, sendBody()), 409);
+      expect(other.json.error.details).toEqual({ reason: 'key_reused' });
+      expectRefusal(await post('/v1/send', randomUUID(), sendBody({ destination: gone })), 422);
     });
   });
 
@@ -199,29 +213,38 @@ describe('Idempotency-Key', () => {
       expect(await destinationsNamed('Slow')).toHaveLength(1);
     });
 
-    it('422 of a check is kept, also when the target can be reached by then', async () => {
+    it('422 of a check is not kept: the same key creates once the target can be reached', async () => {
       const late = await probed(() => ({ reset: true }));
       const [key, body] = [randomUUID(), { name: 'Late', type: 'https', url: late.url }];
-      const first = await post('/v1/destinations', key, body);
+      const refused = await post('/v1/destinations', key, body);
       late.answerWith({ status: 200 });
 
+      const created = await post('/v1/destinations', key, body);
       const again = await post('/v1/destinations', key, body);
 
-      expectRefusal(first, 422);
-      expectRepeats(again, first);
-      expect(await destinationsNamed('Late')).toEqual([]);
+      expectRefusal(refused, 422);
+      expect([created.status, wasReplayed(created)]).toEqual([201, false]);
+      expectRepeats(again, created);
+      expect(await destinationsNamed('Late')).toHaveLength(1);
     });
 
-    it('404 and 409 of the handler are kept', async () => {
+    it('422 of the schema is not kept: the same key creates from the corrected body', async () => {
+      const key = randomUUID();
+
+      expectRefusal(await post('/v1/destinations', key, { name: 'Corrected', type: 7 }), 422);
+      expect(await post('/v1/destinations', key, { name: 'Corrected', type: 'pull' })).toMatchObject({ status: 201 });
+    });
+
+    it('404 and 409 of the handler are not kept: each is decided anew', async () => {
       const expired = await createKey(server, { scope: 'read' });
-      await server.api('POST', `/v1/keys/${expired.id}/rotate`);
+      await server.api('POST', `/v1/keys/${expired.id}/rotate`, { grace_seconds: 0 });
       const cases: [string, number][] = [['/v1/events/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/replay', 404], [`/v1/keys/${expired.id}/rotate`, 409]];
 
       for (const [path, status] of cases) {
         const key = randomUUID();
         const [first, again] = [await post(path, key), await post(path, key)];
-        expectRefusal(first, status);
-        expectRepeats(again, first);
+        for (const answer of [first, again]) expectRefusal(answer, status);
+        expect([first, again].map(wasReplayed)).toEqual([false, false]);
       }
     });
 

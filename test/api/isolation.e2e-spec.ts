@@ -3,7 +3,7 @@ import type { Answer } from '../support/receiver.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import { destinationAt, eventIn, expectStatus, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 describe('isolation of targets', () => {
@@ -43,6 +43,29 @@ describe('isolation of targets', () => {
     expect(healthy.posts()).toHaveLength(200);
     expect(dead.posts().length).toBeLessThanOrEqual(100);
   }, 90_000);
+
+  it('a tenant whose receivers all hang has every place of a worker, and another one is delivered to before any of them ends', async () => {
+    const small = await startServer({ DELIVERY_CONCURRENCY: '8' });
+    const healthy = targets.open();
+    const hanging = Array.from({ length: 24 }, () => targets.open(() => ({ hang: true })));
+    const begun = (): number => hanging.reduce((sum, { posts }) => sum + posts().length, 0);
+    const { key } = expectStatus(await small.api('POST', '/v1/keys', { name: 'another tenant', scope: 'write', environment: 'test' }), 201).json;
+    for (const { url } of hanging) {
+      const body = { destination: url, event_type: 'a', payload: {} };
+      expectStatus(await small.api('POST', '/v1/send', body, { authorization: `Bearer ${key}` }), 202);
+    }
+    await until(async () => begun(), (count) => count === 8, WITHIN_MS);
+
+    const sent = await sendMany(small, await destinationAt(small, healthy.url), 5);
+    for (const messageId of sent) await eventIn(small, messageId, 'delivered');
+
+    // An attempt that made room by its end would be recorded before what took its place.
+    const rows = openSql(small);
+    expect(await rows.rows('select from attempts')).toHaveLength(sent.length);
+    await rows.close();
+    await small.kill('SIGKILL');
+    await small.stop().catch(() => undefined);
+  }, 60_000);
 
   /** More deliveries like that of a message, all of them due for an hour. */
   const copy = (messageId: string, count: number): Promise<unknown> =>

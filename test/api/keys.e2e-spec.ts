@@ -144,6 +144,32 @@ describe('keys', () => {
       expectRefusal(await use(key), 401);
     });
 
+    it('409: the last admin key, which would lock everybody out; it may be rotated, and revoked when there is another', async () => {
+      const alone = await startServer();
+      const [last] = (await alone.api('GET', '/v1/keys')).json.data;
+      const { key: test } = (await alone.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' })).json;
+      await alone.api('POST', '/v1/keys', { name: 'Writer', scope: 'write' });
+
+      const refused = await alone.api('DELETE', `/v1/keys/${last.id}`);
+      const { json: other } = await alone.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' });
+      // Of two that revoke each other at once, one stays.
+      const both = await Promise.all([
+        alone.api('DELETE', `/v1/keys/${last.id}`, undefined, as(other.key)), alone.api('DELETE', `/v1/keys/${other.id}`),
+      ]);
+      const [left] = both[0].status === 204 ? [other] : [{ id: last.id, key: alone.apiKey }];
+      const rotated = await alone.api('POST', `/v1/keys/${left.id}/rotate`, {}, as(left.key));
+      const [own] = (await alone.api('GET', '/v1/keys', undefined, as(test))).json.data;
+
+      expectRefusal(refused, 409);
+      expect(refused.json.error.message).toContain('Rotate it, or create another admin key first.');
+      expect(both.map(({ status }) => status).sort()).toContain(204);
+      expect(both.filter(({ status }) => status === 204)).toHaveLength(1);
+      expect(rotated.status).toBe(200);
+      // A live admin key makes both kinds.
+      expect((await alone.api('DELETE', `/v1/keys/${own.id}`, undefined, as(test))).status).toBe(204);
+      await alone.stop();
+    }, 60_000);
+
     it('401: a revoked key and a key that never was are told the same', async () => {
       const { id, key } = await createKey(server, { scope: 'read' });
       await server.api('DELETE', `/v1/keys/${id}`);
@@ -172,13 +198,22 @@ describe('keys', () => {
       expect((await use(json.key)).status).toBe(200);
     });
 
-    it('200: without a grace, or without a body, the old key ends at once', async () => {
-      const keys = [await createKey(server, { scope: 'read' }), await createKey(server, { scope: 'read' })];
+    it('200: with a grace of 0 the old key ends at once', async () => {
+      const { id, key } = await createKey(server, { scope: 'read' });
 
-      await server.api('POST', `/v1/keys/${keys[0]?.id}/rotate`, {});
-      await server.api('POST', `/v1/keys/${keys[1]?.id}/rotate`);
+      await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 0 });
 
-      for (const { key } of keys) expectRefusal(await use(key), 401);
+      expectRefusal(await use(key), 401);
+    });
+
+    it.each([{}, undefined])('200: with the body %p the old key goes on for a day', async (body) => {
+      const { id, key } = await createKey(server, { scope: 'read' });
+
+      await server.api('POST', `/v1/keys/${id}/rotate`, body);
+
+      expect((await use(key)).status).toBe(200);
+      const leftMs = Date.parse((await read(id)).json.expires_at) - Date.now();
+      expect(Math.abs(leftMs - 86_400_000)).toBeLessThan(60_000);
     });
 
     it('200: a grace never prolongs a key, and the new one expires like the old one', async () => {
@@ -193,7 +228,7 @@ describe('keys', () => {
 
     it('409 for an expired key, 404 for a revoked one: neither comes back to life', async () => {
       const expired = await createKey(server, { scope: 'read' });
-      await server.api('POST', `/v1/keys/${expired.id}/rotate`, {});
+      await server.api('POST', `/v1/keys/${expired.id}/rotate`, { grace_seconds: 0 });
       const revoked = await createKey(server, { scope: 'read' });
       await server.api('DELETE', `/v1/keys/${revoked.id}`);
 

@@ -13,7 +13,7 @@ interface Span {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
-  attributes: { key: string; value: { stringValue?: string } }[];
+  attributes: { key: string; value: { stringValue?: string; intValue?: number } }[];
 }
 
 describe('what an operator sees', () => {
@@ -24,7 +24,7 @@ describe('what an operator sees', () => {
   beforeAll(async () => {
     targets = await startTargets();
     collector = await startReceiver();
-    server = await startServer({ LOG_LEVEL: 'debug', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    server = await startServer({ LOG_LEVEL: 'debug', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'hooks', OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging' });
   });
 
   afterAll(async () => {
@@ -75,6 +75,26 @@ describe('what an operator sees', () => {
       }
       for (const pool of ['ordinary', 'ledger']) expect(text).toMatch(new RegExp(`^posthorn_database_connections\\{pool="${pool}",state="idle"\\} \\d`, 'm'));
       for (const loop of ['Dispatcher', 'Pump']) expect(text).toMatch(new RegExp(`^posthorn_loop_last_turn_timestamp_seconds\\{loop="${loop}"\\} \\d`, 'm'));
+    });
+
+    // The rules of `promtool check metrics`, which is what operators run.
+    it('has names that Prometheus\' linter takes', async () => {
+      const text = await metrics();
+      const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
+      const ABBREVIATED = /(?:^|_)(?:s|ms|us|ns|sec|b|kb|mb|gb|tb|pb|m|h|d)(?:_|$)/;
+      const NOT_BASE = /(?:^|_)(?:milliseconds?|microseconds?|nanoseconds?|minutes?|hours?|days?|weeks?|bits?|kilobytes?|megabytes?|gigabytes?|fahrenheit|kelvins?|percent|inch(?:es)?|miles?)(?:_|$)/;
+
+      expect(families.length).toBeGreaterThan(30);
+      expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
+      for (const { name, type } of families) {
+        expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
+        expect({ name, isCounter: name.endsWith('_total') }).toEqual({ name, isCounter: type === 'counter' });
+        expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
+        expect(name).not.toMatch(ABBREVIATED);
+        expect(name).not.toMatch(NOT_BASE);
+        expect(name).not.toMatch(/_(?:gauge|counter|histogram|summary)(?:_|$)/);
+        expect(name).not.toMatch(/_(?:bucket|count|sum|info_info)$/);
+      }
     });
 
     it('counts what is accepted, what came of it, and how long the attempts took', async () => {
@@ -153,7 +173,8 @@ describe('what an operator sees', () => {
 
     it('of a send joins the acceptance, every attempt and what the receiver was told', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const messageId = await send(server, await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } }));
+      const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
+      const messageId = await send(server, destination);
       await eventIn(server, messageId, 'delivered');
 
       const told = target.posts().map(({ headers }) => /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/.exec(String(headers['traceparent'])));
@@ -168,6 +189,16 @@ describe('what an operator sees', () => {
       expect(new Set(told.map((match) => match?.[2]))).toEqual(new Set(deliver.map(({ spanId }) => spanId)));
       const outcomes = deliver.map(({ attributes }) => attributes.find(({ key }) => key === 'posthorn.outcome')?.value.stringValue);
       expect(new Set(outcomes)).toEqual(new Set(['failed', 'success']));
+      const of = (span: Span | undefined): Record<string, unknown> => Object.fromEntries((span?.attributes ?? []).map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+      expect(of(accept[0])).toMatchObject({ 'messaging.message.id': messageId, 'posthorn.event_type': 'test.sent' });
+      const { hostname, port } = new URL(target.url);
+      const [first, second] = deliver.map(of).sort((a, b) => Number(a['posthorn.attempt.number']) - Number(b['posthorn.attempt.number']));
+      const both = { 'messaging.message.id': messageId, 'posthorn.event.id': messageId.replace('msg_', 'evt_'), 'posthorn.destination.id': destination, 'url.scheme': 'http', 'server.address': hostname, 'server.port': Number(port) };
+      expect(first).toMatchObject({ ...both, 'posthorn.attempt.number': 1, 'http.response.status_code': 500, 'error.type': '500' });
+      expect(second).toMatchObject({ ...both, 'posthorn.attempt.number': 2, 'http.response.status_code': 200, 'http.request.resend_count': 1 });
+      expect(collector.requests.some(({ rawBody }) => /"service\.name","value":\{"stringValue":"hooks"\}.*"deployment\.environment\.name","value":\{"stringValue":"staging"/.test(rawBody.toString())
+        || /"deployment\.environment\.name","value":\{"stringValue":"staging"\}.*"service\.name","value":\{"stringValue":"hooks"/.test(rawBody.toString()))).toBe(true);
+      expect(collector.requests.some(({ rawBody }) => rawBody.toString().includes(new URL(target.url).pathname))).toBe(false);
     });
 
     it('goes on below the trace that the caller sent along', async () => {
@@ -183,6 +214,35 @@ describe('what an operator sees', () => {
       const found = await traceOf(traceId, 2);
       expect(found.find(({ name }) => name === 'posthorn.accept')?.parentSpanId).toBe(parentId);
     });
+  });
+
+  it('each attempt that ends a delivery or fails is a line with its ids, and the request that made the message has them too', async () => {
+    const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
+    const destination = await destinationAt(server, target.url, { ...PATIENT, retry: { schedule: [0, 0] } });
+    const answer = expectStatus(await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {} }), 202);
+    const { message_id: message } = answer.json;
+    const inlet = expectStatus(await server.api('POST', '/v1/endpoints', { slug: 'told', destinations: [destination] }), 201).json;
+    const received = await fetch(inlet.url, { method: 'POST', body: '{}' });
+    const { id: event } = (await received.json()) as { id: string };
+
+    const entries = (): Record<string, unknown>[] => server.logs().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+    const told = (id: string): Record<string, unknown>[] => entries().filter((entry) => entry['context'] === 'delivery' && entry['event'] === id);
+    const own = message.replace('msg_', 'evt_');
+    await until(async () => [...told(own), ...told(event)], (lines) => lines.length >= 3, WITHIN_MS);
+
+    const { host } = new URL(target.url);
+    const ids = { level: 30, message, event: own, request_id: answer.headers.get('x-request-id'), destination, host };
+    expect(told(own)).toEqual([
+      expect.objectContaining({ ...ids, msg: 'Delivery failed', status: 'retrying', attempt: 1, http_status: 500, next_attempt_in_ms: expect.any(Number) }),
+      expect.objectContaining({ ...ids, msg: 'Delivered', status: 'delivered', attempt: 2, http_status: 200, duration_ms: expect.any(Number) }),
+    ]);
+    expect(ids.request_id).toBe(message.replace('msg_', 'req_'));
+    expect(told(event)).toEqual([expect.objectContaining({ request_id: received.headers.get('x-request-id'), destination, status: 'delivered' })]);
+    expect(told(event)[0]).not.toHaveProperty('message');
+    const keys = (await server.api('GET', '/v1/keys')).json.data as { id: string }[];
+    await until(async () => entries().find((entry) => entry['request_id'] === ids.request_id && entry['context'] === 'http'), (line) => line !== undefined, WITHIN_MS);
+    expect(entries().find((entry) => entry['request_id'] === ids.request_id && entry['context'] === 'http')).toMatchObject({ level: 20, msg: 'POST /v1/send 202', client_address: '127.0.0.1', key_id: expect.stringMatching(/^ek_/) });
+    expect(keys.map(({ id }) => id)).toContain(entries().find((entry) => entry['request_id'] === ids.request_id)?.['key_id'] ?? keys[0]?.id);
   });
 
   it('the log is JSON lines that name their requests, and no key, secret, payload or forwarded header is in it', async () => {

@@ -190,7 +190,7 @@ describe("peers' gaps", () => {
         server.api('POST', `/v1/app/${application}/endpoints`, { url }),
       ]);
       for (const answer of answers) {
-        expectInvalid(answer, 'schema', 'url');
+        expectInvalid(answer, 'connectivity', 'url');
         const [{ message }] = answer.json.error.details.fields as [{ message: string }];
         expect([url, message]).toEqual([url, expect.stringMatching(/address|metadata/)]);
         expect([url, message]).toEqual([url, expect.stringMatching(/public/)]);

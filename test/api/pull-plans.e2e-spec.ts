@@ -3,7 +3,9 @@ import { dataSource } from '../../src/data-source.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import type { Feed } from '../../src/modules/pull/feeds.js';
-import { ORIGIN, PullStore, type Position } from '../../src/modules/pull/pull.store.js';
+import { ORIGIN, type Position } from '../../src/modules/pull/place.js';
+import { PullStore } from '../../src/modules/pull/pull.store.js';
+import type { Vault } from '../../src/kernel/vault.js';
 import { explain, recorder, type Plan } from '../architecture/plans.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
@@ -54,7 +56,7 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     const source = await dataSource(database.url, 1).initialize();
     for (const statement of fill(Math.floor(Date.now() / DAY_MS))) await source.query(statement);
     kernel = new Database(source, { databaseUrl: database.url } as Config);
-    client = await (kernel as unknown as { readPool: pg.Pool }).readPool.connect();
+    client = await (kernel as unknown as { readPool: { pool: pg.Pool } }).readPool.pool.connect();
   }, 120_000);
 
   afterAll(async () => {
@@ -67,7 +69,7 @@ describe('pull, with 120,000 items in 35 partitions', () => {
 
   async function planOf(ask: (store: PullStore) => Promise<unknown>): Promise<Plan> {
     const { database: recording, recorded } = recorder();
-    await ask(new PullStore(recording));
+    await ask(new PullStore(recording, {} as Vault));
     const [statement] = recorded;
     if (!statement) throw new Error('Nothing was asked.');
     return explain(client, statement);

@@ -107,8 +107,29 @@ describe('answers to providers', () => {
       const answer = await provide(server, endpoint.at + query, sent);
 
       expect(answer.status).toBe(status);
+      expect([answer.headers.get('content-type'), answer.headers.get('x-content-type-options')]).toEqual(['text/plain; charset=utf-8', 'nosniff']);
       expect(answer.headers.get('set-cookie')).toBeNull();
       expect(await requestsOf(server, endpoint)).toEqual([]);
+    });
+
+    it.each([['trello', 'HEAD'], ['trello', 'GET'], ['intercom', 'HEAD'], ['intercom', 'GET']])(
+      '%s: the unsigned %s before the URL is saved is answered 200 and no event, with a secret and without; a POST is an event', async (preset, method) => {
+        const endpoint = await inbound(server, { preset });
+
+        const before = await provide(server, endpoint.at, { method });
+        await setSecret(server, endpoint, 's3cret');
+        const after = await provide(server, endpoint.at, { method });
+
+        expect([before.status, after.status, before.text, after.text]).toEqual([200, 200, '', '']);
+        expect(await requestsOf(server, endpoint)).toEqual([]);
+        expectRefusal(await provide(server, endpoint.at, { body: '{}' }), 401);
+        expect(await requestsOf(server, endpoint)).toHaveLength(1);
+      });
+
+    it('a HEAD or GET to an endpoint of another provider is no handshake', async () => {
+      const endpoint = await inbound(server, { preset: 'stripe' });
+
+      expect([(await provide(server, endpoint.at, { method: 'HEAD' })).status, (await provide(server, endpoint.at, { method: 'GET' })).status]).toEqual([401, 401]);
     });
 
     it('asana-handshake sets the secret once, whoever asks at the same time; its events verify from then on', async () => {

@@ -120,7 +120,7 @@ describe('bodies that an endpoint receives', () => {
     expect(post.headers['content-type']).toBeDefined();
   });
 
-  it.each(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PATCH', 'PUT', 'POST'])('200: %s is received, with a body where HTTP has one', async (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PATCH', 'PUT', 'POST', 'PROPFIND', 'REPORT', 'SEARCH', 'NOTIFY', 'M-SEARCH', 'PURGE'])('200: %s is received, with a body where HTTP has one', async (method) => {
     const body = ['GET', 'HEAD'].includes(method) ? undefined : `{"by":"${method}"}`;
 
     const answer = await provide(server, `${endpoint.at}?by=${method}`, { method, ...(body && { body }), headers: { 'content-type': 'application/json' } });
@@ -221,7 +221,7 @@ describe('bodies that an endpoint receives', () => {
     const head = [
       `POST ${endpoint.at} HTTP/1.1`, 'host: localhost', 'X-Twice: 1', 'x-twice: 2', '__proto__: p', 'X-Latin: caf\xe9', 'x-empty:',
       'authorization: Bearer theirs', 'cookie: a=b', 'x-forwarded-for: 10.0.0.1', 'forwarded: for=10.0.0.1', 'webhook-id: theirs',
-      'webhook-signature: v1,forged', 'webhook-timestamp: 1', 'webhook-replayed: true', 'posthorn-hops: 2', 'content-length: 2', '', '{}',
+      'webhook-signature: v1,forged', 'webhook-timestamp: 1', 'webhook-event-type: theirs', 'webhook-replayed: true', 'posthorn-hops: 2', 'content-length: 2', '', '{}',
     ].join('\r\n');
 
     const { answers } = await exchangeBytes(server, Buffer.from(head, 'latin1'));
@@ -233,7 +233,7 @@ describe('bodies that an endpoint receives', () => {
     ]);
     const post = await delivered(id);
     expectSigned(post);
-    expect(post.headers).toMatchObject({ 'x-twice': '1, 2', 'x-latin': 'caf\xe9', 'x-empty': '', 'webhook-id': id, 'posthorn-hops': '3' });
+    expect(post.headers).toMatchObject({ 'x-twice': '1, 2', 'x-latin': 'caf\xe9', 'x-empty': '', 'webhook-id': id, 'webhook-event-type': 'webhook.received', 'posthorn-hops': '3' });
     for (const name of ['authorization', 'cookie', 'x-forwarded-for', 'forwarded', 'webhook-replayed']) expect(post.headers).not.toHaveProperty(name);
   });
 });

@@ -5,7 +5,7 @@ import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answer
 import { until } from './polling.js';
 import { accepted, change, inbound, json, provide, requestsOf, setSecret } from './receiving.js';
 import type { Inbound, Json } from './receiving.js';
-import { destinationAt, eventIn, eventOf, expectStatus, startTargets, WITHIN_MS } from './scene.js';
+import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, PATIENT, send, startTargets, WITHIN_MS } from './scene.js';
 import type { Targets } from './scene.js';
 
 describe('events that were received', () => {
@@ -31,16 +31,18 @@ describe('events that were received', () => {
 
   describe('list', () => {
     let endpoint: Inbound;
+    let [taken, failed] = ['', ''];
     const ids: Record<string, string> = {};
 
     beforeAll(async () => {
       const failing = targets.open(() => ({ status: 500 }));
       const taking = targets.open();
+      [taken, failed] = [await destinationAt(server, taking.url), await destinationAt(server, failing.url, { retry: { schedule: [0], max_attempts: 1 } })];
       endpoint = await inbound(server, {
         verification: 'hmac-sha256',
         routes: [
-          { destination: await destinationAt(server, taking.url), filter: { path: '$.to', op: 'eq', value: 'taking' } },
-          { destination: await destinationAt(server, failing.url, { retry: { schedule: [0], max_attempts: 1 } }), filter: { path: '$.to', op: 'eq', value: 'failing' } },
+          { destination: taken, filter: { path: '$.to', op: 'eq', value: 'taking' } },
+          { destination: failed, filter: { path: '$.to', op: 'eq', value: 'failing' } },
         ],
       });
       await setSecret(server, endpoint, 's3cret');
@@ -69,6 +71,44 @@ describe('events that were received', () => {
     it.each(['quarantined', 'parked', 'ignored', 'delivered', 'dlq'])('200: by status %s, alone and with the endpoint', async (status) => {
       expect(await listed(`status=${status}&endpoint=${endpoint.id}`)).toEqual([ids[status]]);
       expect(await listed(`status=${status}`)).toContain(ids[status]);
+    });
+
+    it('200: by where they were routed to, as a destination or as an endpoint, beside what was sent there; with status, type and endpoint', async () => {
+      const sent = (await send(server, failed)).replace('msg_', 'evt_');
+      await eventIn(server, sent, 'dlq');
+
+      for (const name of ['destination', 'endpoint']) {
+        expect(await listed(`${name}=${taken}`)).toEqual([ids.delivered]);
+        expect(await listed(`${name}=${failed}`)).toEqual([sent, ids.dlq]);
+        expect(await listed(`${name}=${failed}&status=dlq`)).toEqual([sent, ids.dlq]);
+        expect(await listed(`${name}=${failed}&event_type=a.c`)).toEqual([ids.dlq]);
+        for (const status of ['delivered', 'retrying', 'failed', 'ignored', 'parked', 'quarantined']) expect(await listed(`${name}=${failed}&status=${status}`)).toEqual([]);
+      }
+      expect(await listed(`destination=${taken}&status=delivered`)).toEqual([ids.delivered]);
+      expect(await listed(`destination=${failed}&endpoint=${endpoint.id}`)).toEqual([ids.dlq]);
+      expect(await listed(`destination=${failed}&limit=1`)).toEqual([sent]);
+      expect(await listed(`destination=${failed}&application=nobody`)).toEqual([]);
+      expect(await listed('destination=dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1')).toEqual([]);
+      expectRefusal(await server.api('GET', `/v1/events?destination=${failed}&endpoint=${taken}`), 400);
+    });
+
+    it('200: what is open at a destination stands among what is settled there', async () => {
+      const target = targets.open((_post, index) => ({ status: index === 1 ? 503 : 200 }));
+      const destination = await destinationAt(server, target.url, PATIENT);
+      const inlet = await inbound(server, { destinations: [destination] });
+      const received: string[] = [];
+      for (const status of ['delivered', 'retrying', 'delivered']) {
+        received.unshift(await accepted(server, inlet, json({ n: 1 })));
+        await eventAfter(server, received[0] as string, 1);
+        await eventIn(server, received[0] as string, status);
+      }
+
+      expect(await listed(`destination=${destination}`)).toEqual(received);
+      expect(await listed(`destination=${destination}&status=retrying`)).toEqual([received[1]]);
+      expect(await listed(`destination=${destination}&status=delivered`)).toEqual([received[0], received[2]]);
+      const { data, next_cursor: cursor } = (await server.api('GET', `/v1/events?destination=${destination}&limit=1`)).json;
+      expect(data.map(({ id }: { id: string }) => id)).toEqual([received[0]]);
+      expect(await listed(`destination=${destination}&limit=1&cursor=${cursor}`)).toEqual([received[1]]);
     });
 
     it('200: by type, and an item has the fields of the specification', async () => {
@@ -100,11 +140,29 @@ describe('events that were received', () => {
     expect(event).toEqual({
       id, event_type: 'order.paid', endpoint: endpoint.path, status: 'delivered', destination: null, message_id: null, received_at: expect.stringMatching(TIMESTAMP),
       webhook_id: id, direction: 'inbound', headers: { 'content-type': 'application/json', 'x-own': 'o', 'posthorn-hops': '1' }, request_id: id.replace('evt_', 'req_'),
-      payload_encoding: 'json', payload: { type: 'order.paid' },
-      deliveries: [{ destination, status: 'delivered', next_attempt_at: null, reason: null, replayed: false }],
-      attempts: [{ number: 1, status: 201, duration_ms: expect.any(Number), at: expect.stringMatching(TIMESTAMP), response_excerpt: 'made', error: null, replayed: false }],
+      note: null, payload_encoding: 'json', payload: { type: 'order.paid' },
+      deliveries: [{ id: `${id}.0`, destination, status: 'delivered', next_attempt_at: null, circuit: null, reason: null, replayed: false }],
+      attempts: [{ delivery: `${id}.0`, destination, number: 1, status: 201, duration_ms: expect.any(Number), at: expect.stringMatching(TIMESTAMP), response_excerpt: 'made', error: null, replayed: false }],
     });
     expectRefusal(await server.api('GET', `/v1/events/${id.replace('evt_', 'msg_')}x`), 404);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['what is active in a browser', { 'content-type': 'text/html; charset=utf-8' }, 'text/html; charset=utf-8'],
+    ['a type with parameters', { 'content-type': 'application/x-own;v=1' }, 'application/x-own;v=1'],
+    ['what is no type', { 'content-type': 'none at all' }, 'application/octet-stream'],
+    ['what is encoded', { 'content-type': 'application/json', 'content-encoding': 'x-own' }, 'application/octet-stream'],
+  ])('200: a received payload is read back byte for byte, and never run: %s', async (_what, headers, type) => {
+    const endpoint = await inbound(server);
+    const body = Buffer.from([0x3c, 0, 0xff, 0x3e]);
+    const id = await accepted(server, endpoint, { headers, body });
+
+    const answer = await fetch(`${server.url}/v1/events/${id}/payload`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(body);
+    expect(Object.fromEntries(['content-type', 'x-content-type-options', 'content-disposition', 'content-security-policy'].map((name) => [name, answer.headers.get(name)]))).toEqual({
+      'content-type': type, 'x-content-type-options': 'nosniff', 'content-disposition': 'attachment; filename="payload"', 'content-security-policy': "sandbox; default-src 'none'",
+    });
   });
 
   it('202: a replay sends the same webhook-id and body once more, marked; what a transform made, not what came', async () => {
@@ -147,7 +205,7 @@ describe('events that were received', () => {
     const first = await server.api('POST', '/v1/dlq/redrive', { endpoint: one.id });
     const second = await server.api('POST', '/v1/dlq/redrive', { endpoint: two.path });
 
-    expect([first.status, first.json, second.status, second.json]).toEqual([202, { redriven: 2 }, 202, { redriven: 1 }]);
+    expect([first.status, first.json, second.status, second.json]).toEqual([202, { redriven: 2, skipped: 0 }, 202, { redriven: 1, skipped: 0 }]);
     for (const id of ids.slice(0, 3)) await eventIn(server, id, 'delivered');
     expect((await eventOf(server, ids[3] ?? '')).status).toBe('dlq');
     expect(target.posts().slice(4).every(({ headers }) => headers['webhook-replayed'] === 'true')).toBe(true);

@@ -155,7 +155,7 @@ describe('mirror destinations', () => {
       const answer = await server.api('POST', '/v1/destinations', { name: 'A loop', type: 'mirror', url: origin + path });
       expectRefusal(answer, 422);
     }
-    expectInvalid(await server.api('POST', '/v1/destinations', { name: 'A loop', type: 'mirror', url: server.url + path }), 'schema', 'url');
+    expectInvalid(await server.api('POST', '/v1/destinations', { name: 'A loop', type: 'mirror', url: server.url + path }), 'connectivity', 'url');
   });
 
   it('422: what it needs and what it does not know is named', async () => {

@@ -4,9 +4,10 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import twilio from 'twilio';
-import type { PosthornServer } from '../support/server.js';
+import { startReceiver } from '../support/receiver.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { expectRefusal } from './answers.js';
+import { expectInvalid, expectRefusal } from './answers.js';
 import { inbound, provide, requestOf, requestsOf, setSecret, whsec } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
 import { eventOf } from './scene.js';
@@ -105,7 +106,7 @@ describe('requests of providers', () => {
 
   const refused = async (endpoint: Inbound, path: string, sent: Sent): Promise<void> => {
     expectRefusal(await provide(server, path, sent), 401);
-    expect((await requestsOf(server, endpoint))[0]).toMatchObject({ status: 'quarantined', verified: false, note: 'The signature did not hold.' });
+    expect((await requestsOf(server, endpoint))[0]).toMatchObject({ status: 'quarantined', verified: false, note: expect.stringMatching(/^The signature did not hold: .+\.$/) });
   };
 
   it.each(VENDORS)('%s: 200, verified, with its event type and its own id', async (_title, vendor) => {
@@ -223,6 +224,45 @@ describe('requests of providers', () => {
         expect(await eventOf(server, id)).toMatchObject({ event_type: 'invoice.paid' });
       }
       await refused(endpoint, endpoint.at, { body: BODY, headers: { 'x-signature': hmac('other', BODY) } });
+    });
+
+    it.each<[string, object, string]>([
+      ['bearer', { authorization: 'Bearer s3cret' }, 'authorization'], ['api-key', { 'x-api-key': 's3cret' }, 'x-api-key'],
+    ])('%s: the secret is taken, and shown to nobody', async (verification, headers, name) => {
+      const endpoint = await inbound(server, { verification });
+      await setSecret(server, endpoint, 's3cret');
+
+      const id = await taken(endpoint, { body: BODY, headers: { ...headers } });
+
+      expect((await requestOf(server, endpoint, id)).headers).toContainEqual([name, '(hidden)']);
+      await refused(endpoint, endpoint.at, { body: BODY, headers: { [name]: 'Bearer other' } });
+    });
+
+    it('jwt: keys come from jwksUrl through the gate, once for many; without a secret, and 422 without jwksUrl or for a private address', async () => {
+      const [one, two] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+      const published: object[] = [{ ...one.publicKey.export({ format: 'jwk' }), kid: 'one' }];
+      const issuer = await startReceiver(() => ({ status: 200, body: JSON.stringify({ keys: published }) }));
+      const token = ({ privateKey }: typeof one, kid: string, claims: object = {}): Sent => {
+        const content = [{ alg: 'EdDSA', kid }, { iss: 'acme', iat: now(), ...claims }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+        return { body: BODY, headers: { authorization: `Bearer ${content}.${sign(null, Buffer.from(content), privateKey).toString('base64url')}` } };
+      };
+      try {
+        const endpoint = await inbound(server, { verification: 'jwt', verificationConfig: { jwksUrl: `${issuer.url}/jwks`, issuer: 'acme' } });
+
+        const id = await taken(endpoint, token(one, 'one'));
+        await refused(endpoint, endpoint.at, token(two, 'one'));
+        await refused(endpoint, endpoint.at, token(one, 'one', { iss: 'other' }));
+        await refused(endpoint, endpoint.at, token(one, 'one', { iat: now() - 400 }));
+
+        expect(await requestOf(server, endpoint, id)).toMatchObject({ verified: true });
+        expect(issuer.requests).toHaveLength(1);
+        const faulty = (config: object): Promise<ApiAnswer> => server.api('POST', '/v1/endpoints', { slug: 'faulty', verification: 'jwt', verificationConfig: config });
+        expectInvalid(await faulty({ issuer: 'a' }), 'schema', 'verificationConfig.jwksUrl');
+        expectInvalid(await faulty({ jwksUrl: 'https://10.0.0.1/jwks', issuer: 'a' }), 'connectivity', 'verificationConfig.jwksUrl');
+        expectInvalid(await server.api('PUT', `/v1/endpoints/${endpoint.id}/secret`, { secret: 'a' }), 'schema', 'secret');
+      } finally {
+        await issuer.close();
+      }
     });
 
     it('hmac-sha512 over time, method and body, in a header of its own, with a limit on the age', async () => {

@@ -50,7 +50,7 @@ describe('raw requests', () => {
       const [first] = pages[0];
       expect(first).toEqual({
         id: ids[0], event_id: ids[0]?.replace('req_', 'evt_'), method: 'POST', path: '', status: 'ignored', verified: null, received_at: expect.stringMatching(TIMESTAMP),
-        size_bytes: 7, dedupe_id: null, note: null, replay_of: null,
+        size_bytes: 7, dedupe_id: null, note: null, replay_of: null, released_at: null,
       });
     });
 
@@ -74,7 +74,32 @@ describe('raw requests', () => {
       expect(byEvent).toMatchObject({
         url: `${server.url}${endpoint.at}/sub?x=1`, path: '/sub', query: 'x=1', body: 'é', body_encoding: 'text', ip: '127.0.0.1', size_bytes: 2,
         headers: expect.arrayContaining([['x-a', '1'], ['content-length', '2']]),
+        answer: { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(answer), truncated: false },
       });
+    });
+
+    it('200: what the provider was answered is on the request: the endpoint\'s own answer, a long one cut, a refusal; a replay has none', async () => {
+      const own = await inbound(server, { responseRules: { rules: [{ when: { type: 'json', path: '$.long', op: 'exists' }, respond: { status: 201, headers: { 'x-own': '1' }, body: '{{body.long}}' } }] }, response: { type: 'static', status: 204 } });
+      const strict = await inbound(server, { preset: 'github' });
+      const [long, short] = [await provide(server, own.at, json({ long: 'é'.repeat(3_000) })), await provide(server, own.at, json({}))];
+      expectRefusal(await provide(server, strict.at, json({})), 401);
+      const [refused] = await requestsOf(server, strict);
+      const [ofShort, ofLong] = await requestsOf(server, own);
+      const repeated = expectStatus(await replay(own, ofShort.id), 202).json.event_id;
+
+      const answers = await Promise.all([[own, ofLong.id], [own, ofShort.id], [own, repeated], [strict, refused.id]]
+        .map(async ([endpoint, id]) => (await requestOf(server, endpoint as Inbound, id)).answer));
+
+      expect([long.status, short.status]).toEqual([201, 204]);
+      expect(answers).toEqual([
+        { status: 201, headers: expect.objectContaining({ 'x-own': '1' }), body: 'é'.repeat(512), truncated: true },
+        { status: 204, headers: {}, body: '', truncated: false },
+        null,
+        { status: 401, headers: {}, body: null, truncated: false },
+      ]);
+      expect(refused.note).toBe('The signature did not hold: the endpoint has no secret yet.');
+      expectStatus(await server.api('DELETE', `/v1/events/${ofLong.event_id}/payload`), 204);
+      expect((await requestOf(server, own, ofLong.id)).answer).toEqual({ status: 201, headers: {}, body: null, truncated: false });
     });
 
     it('404: unknown ids, another endpoint\'s request, an outbound event, and everything of another environment', async () => {

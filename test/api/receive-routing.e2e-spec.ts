@@ -3,8 +3,9 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { accepted, change, inbound, json, provide, requestOf, setSecret } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
-import { destinationAt, eventIn, eventOf, expectStatus, PATIENT, startTargets } from './scene.js';
-import type { TargetPath, Targets } from './scene.js';
+import { expectRefusal } from './answers.js';
+import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, removeRow, startTargets } from './scene.js';
+import type { Sql, TargetPath, Targets } from './scene.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const LIMIT = 128 * 1024;
@@ -41,12 +42,15 @@ const CASES: [string, Case][] = [
 describe('routing', () => {
   let server: PosthornServer;
   let targets: Targets;
+  let sql: Sql;
 
   beforeAll(async () => {
     [server, targets] = await Promise.all([startServer(), startTargets()]);
+    sql = openSql(server);
   });
 
   afterAll(async () => {
+    await sql.close();
     await server.stop();
     await targets.close();
   });
@@ -161,11 +165,27 @@ describe('routing', () => {
     expect(target.posts()).toHaveLength(1);
   });
 
-  it('a deleted destination gets a delivery that failed; the other routes are none the worse', async () => {
+  it('409: a destination is not deleted while a route leads to it, which details.used_by names; 204 once it does not', async () => {
+    const destination = await destinationAt(server, targets.open().url);
+    const [one, two] = [await inbound(server, { destinations: [destination] }), await inbound(server, { destinations: [destination] })];
+    const { data: [route] } = (await server.api('GET', `/v1/endpoints/${one.id}/routes`)).json;
+
+    const both = await server.api('DELETE', `/v1/destinations/${destination}`);
+    expectStatus(await server.api('DELETE', `/v1/endpoints/${two.id}`), 204);
+    const last = await server.api('DELETE', `/v1/destinations/${destination}`);
+    expectStatus(await server.api('DELETE', `/v1/endpoints/${one.id}/routes/${route.id}`), 204);
+
+    expectRefusal(both, 409);
+    expect(both.json.error.details.used_by.map(({ kind, endpoint }: Record<string, string>) => [kind, endpoint])).toEqual([['route', one.id], ['route', two.id]]);
+    expect(last.json.error.details).toEqual({ used_by: [{ kind: 'route', id: route.id, endpoint: one.id }] });
+    expectStatus(await server.api('DELETE', `/v1/destinations/${destination}`), 204);
+  });
+
+  it('a destination that is gone gets a delivery that failed; the other routes are none the worse', async () => {
     const [target, kept] = [targets.open(), targets.open()];
     const destination = await destinationAt(server, target.url);
     const endpoint = await inbound(server, { destinations: [destination, await destinationAt(server, kept.url)] });
-    expectStatus(await server.api('DELETE', `/v1/destinations/${destination}`), 204);
+    await removeRow(sql, destination);
 
     const id = await accepted(server, endpoint, json({ n: 1 }));
 

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
@@ -78,6 +79,91 @@ describe('transforms', () => {
     expect(String((await deliveredBy(target, nothing)).rawBody)).toBe('null');
   });
 
+  it('managed: an event that is returned unchanged but for its type keeps the very characters of its body, and its content type', async () => {
+    const body = '{ "type": "raw",\n"id": 12345678901234567890, "amount": 1e400, "price": 0.10 }';
+    const { endpoint, target } = await transforming(managed(`export default (event) => ({ ...event, event_type: 'renamed' })`));
+
+    const id = await accepted(server, endpoint, { body, headers: { 'content-type': 'application/vnd.acme+json', 'x-own': '1' } });
+
+    const post = await deliveredBy(target, id);
+    expect(String(post.rawBody)).toBe(body);
+    expect(post.headers).toMatchObject({ 'content-type': 'application/vnd.acme+json', 'x-own': '1' });
+    expect((await server.api('GET', `/v1/events/${id}`)).text).toContain(body);
+    expect(await eventOf(server, id)).toMatchObject({ event_type: 'renamed' });
+    expect(await requestOf(server, endpoint, id)).toMatchObject({ body, note: 'transformed' });
+  });
+
+  it('managed: headers that it sets, changes and leaves out are those of the deliveries', async () => {
+    const code = `export default (event) => {
+      const { 'x-gone': _, ...headers } = event.headers;
+      return { ...event, headers: { ...headers, 'X-Own': '2', 'x-new': 'n', 'content-type': 'application/vnd.acme+json' } };
+    }`;
+    const { endpoint, target } = await transforming(managed(code));
+
+    const id = await accepted(server, endpoint, json({ a: 1 }, { 'x-own': '1', 'x-gone': 'g', 'x-kept': 'k' }));
+
+    const { headers, rawBody } = await deliveredBy(target, id);
+    expect(headers).toMatchObject({ 'x-own': '2', 'x-new': 'n', 'x-kept': 'k', 'content-type': 'application/vnd.acme+json' });
+    expect(headers).not.toHaveProperty('x-gone');
+    expect(String(rawBody)).toBe('{"a":1}');
+  });
+
+  it.each([
+    ['one of the service', `{ ...event.headers, 'webhook-id': 'mine' }`, 'webhook-id'],
+    ['one of the connection', `{ ...event.headers, 'Transfer-Encoding': 'chunked' }`, 'transfer-encoding'],
+    ['the count of hops', `{ ...event.headers, 'posthorn-hops': '0' }`, 'posthorn-hops'],
+    ['one that breaks the line', `{ ...event.headers, 'x-a': 'a\\r\\nb: c' }`, 'x-a'],
+    ['a list', '[]', null], ['a number in one', '{ a: 1 }', null],
+  ])('managed: headers with %s park the event and say why', async (_what, headers, name) => {
+    const { endpoint } = await transforming(managed(`export default (event) => ({ ...event, headers: ${headers} })`));
+
+    const id = await accepted(server, endpoint, json({ a: 1 }));
+
+    const why = name === null ? 'the headers it returned are no object of texts' : `the header ${name} that it returned can't be sent`;
+    expect(await requestOf(server, endpoint, id)).toMatchObject({ status: 'parked', note: `The transform failed: ${why}.` });
+  });
+
+  it.each<[string, (body: string) => Buffer]>([['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]])(
+    'a body in %s is seen by transforms, filters and rules, and delivered as it came where it stays', async (encoding, pack) => {
+      const target = targets.open();
+      const code = `export default (event) => event.body.change ? { ...event, body: { was: event.body.kind } } : event`;
+      const endpoint = await inbound(server, {
+        transform: managed(code),
+        routes: [{ destination: await destinationAt(server, target.url), filter: { any: [{ path: '$.kind', op: 'eq', value: 'paid' }, { path: '$.was', op: 'eq', value: 'paid' }] } }],
+        responseRules: { rules: [{ when: { type: 'json', path: '$.kind', op: 'exists' }, respond: { status: 202, body: '{{body.kind}}' } }] },
+      });
+      const sent = (body: object): Sent => ({ body: pack(JSON.stringify(body)), headers: { 'content-type': 'application/json', 'content-encoding': encoding } });
+
+      const answers = [];
+      for (const body of [{ type: 'a.b', kind: 'paid' }, { type: 'a.b', kind: 'paid', change: true }, { type: 'a.b', kind: 'open' }]) {
+        answers.push(await provide(server, endpoint.at, sent(body)));
+      }
+
+      expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual(['202 paid', '202 paid', '202 open']);
+      const [ignored, changed, kept] = (await requestsOf(server, endpoint)) as { id: string; event_id: string; status: string }[];
+      expect([kept?.status, changed?.status, ignored?.status]).toEqual(['routed', 'routed', 'ignored']);
+      const raw = await deliveredBy(target, String(kept?.event_id));
+      expect([raw.headers['content-encoding'], raw.rawBody]).toEqual([encoding, pack(JSON.stringify({ type: 'a.b', kind: 'paid' }))]);
+      const made = await deliveredBy(target, String(changed?.event_id));
+      expect([made.headers['content-encoding'], String(made.rawBody)]).toEqual([undefined, '{"was":"paid"}']);
+      expect(await eventOf(server, String(kept?.event_id))).toMatchObject({ event_type: 'a.b' });
+    });
+
+  it('a bomb is cut: no filter sees it, a transform is not given it, and the next event is answered', async () => {
+    const bomb = gzipSync(Buffer.from(`{"kind":"paid","pad":"${' '.repeat(300_000_000)}"}`));
+    const { endpoint } = await transforming(managed('export default (event) => event'));
+    const filtered = await inbound(server, {
+      routes: [{ destination: await destinationAt(server, targets.open().url), filter: { any: [{ path: '$.kind', op: 'eq', value: 'paid' }, { type: 'body', op: 'contains', value: 'paid' }] } }],
+    });
+    const sent: Sent = { body: bomb, headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' } };
+
+    const [parked, ignored] = [await accepted(server, endpoint, sent), await accepted(server, filtered, sent)];
+
+    expect(await requestOf(server, endpoint, parked)).toMatchObject({ status: 'parked', note: 'The transform failed: the body can\'t be unpacked.' });
+    expect(await requestOf(server, filtered, ignored)).toMatchObject({ status: 'ignored' });
+    await accepted(server, endpoint, json({ a: 1 }));
+  });
+
   it('managed: null drops the event, which is ignored; the answer is 200 all the same', async () => {
     const { endpoint, target } = await transforming(managed('export default (event) => (event.body.test ? null : event)'));
 
@@ -150,7 +236,7 @@ describe('transforms', () => {
     expect(target.posts()).toEqual([]);
   });
 
-  it('open: what fails is delivered as it came, and the request says so', async () => {
+  it('open: what fails is delivered as it came, and the request and the event say so', async () => {
     const { endpoint, target } = await transforming(managed(`export default () => { throw new Error('no'); }`, { failMode: 'open' }));
 
     const id = await accepted(server, endpoint, { body: ' {"n":  1}', headers: { 'content-type': 'application/x-own' } });
@@ -158,20 +244,21 @@ describe('transforms', () => {
     const post = await deliveredBy(target, id);
     expect([String(post.rawBody), post.headers['content-type']]).toEqual([' {"n":  1}', 'application/x-own']);
     expect((await requestOf(server, endpoint, id)).note).toBe('The transform failed: threw. It was delivered untransformed.');
+    expect((await eventOf(server, id)).note).toBe('The transform failed: threw. It was delivered untransformed.');
   });
 
-  it('after three failures in a row it is left out; a changed transform is tried at once', async () => {
-    const host = targets.open(() => ({ status: 500 }));
-    const { endpoint, target } = await transforming({ engine: 'url', url: host.url });
+  it('after any number of failures the next event is tried: a URL that answers again, code that ends', async () => {
+    const host = targets.open((_post, index) => (index < 5 ? { status: 500 } : { body: '{"made":true}' }));
+    const byUrl = await transforming({ engine: 'url', url: host.url });
+    const byCode = await transforming(managed('export default (event) => { while (event.body.loop); return event }', { timeoutMs: 300 }));
 
-    for (let n = 0; n < 5; n += 1) await accepted(server, endpoint, json({ n }));
-    const [latest] = await requestsOf(server, endpoint);
-    await change(server, endpoint, { transform: managed('export default (event) => event') });
-    const id = await accepted(server, endpoint, json({ n: 5 }));
+    for (let n = 0; n < 5; n += 1) await accepted(server, byUrl.endpoint, json({ n }));
+    for (let n = 0; n < 3; n += 1) await accepted(server, byCode.endpoint, json({ loop: true }));
+    const [made, ended] = [await accepted(server, byUrl.endpoint, json({ n: 5 })), await accepted(server, byCode.endpoint, json({ n: 6 }))];
 
-    expect(host.posts()).toHaveLength(3);
-    expect(latest).toMatchObject({ status: 'parked', note: expect.stringContaining('left out for half a minute') });
-    expect(JSON.parse(String((await deliveredBy(target, id)).rawBody))).toEqual({ n: 5 });
+    expect(JSON.parse(String((await deliveredBy(byUrl.target, made)).rawBody))).toEqual({ made: true });
+    expect(JSON.parse(String((await deliveredBy(byCode.target, ended)).rawBody))).toEqual({ n: 6 });
+    expect(host.posts()).toHaveLength(6);
   });
 
   it('a request that is refused or comes to a paused endpoint is not transformed', async () => {

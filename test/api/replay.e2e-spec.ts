@@ -255,7 +255,7 @@ describe('replay', () => {
       const [row] = await sql.rows<{ count: number }>(`select count(*)::int as count from deliveries where status = 'dlq' and not superseded`);
       const { key } = await createKey(server, { scope: 'write', environment: 'test' });
 
-      expect(expectStatus(await server.api('POST', '/v1/dlq/redrive', undefined, as(key)), 202).json).toEqual({ redriven: 0 });
+      expect(expectStatus(await server.api('POST', '/v1/dlq/redrive', undefined, as(key)), 202).json).toEqual({ redriven: 0, skipped: 0 });
       const redriven = await redrive();
 
       expect(redriven).toBe(row?.count);

@@ -140,3 +140,9 @@ export async function eventAfter(server: PosthornServer, messageId: string, atte
 export async function makeDue(sql: Sql, messageId: string): Promise<void> {
   await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [uuidOf(messageId)]);
 }
+
+/** Takes a destination away as one that was deleted before whoever sends to it could be asked. */
+export async function removeRow(sql: Sql, destination: string): Promise<void> {
+  const [row] = await sql.rows<{ environment_id: number }>('delete from destinations where id = $1 returning environment_id', [uuidOf(destination)]);
+  await sql.rows(`select pg_notify('posthorn', $1)`, [`destination:${row?.environment_id}:${uuidOf(destination)}`]);
+}

@@ -9,6 +9,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/send': 'write',
   'GET /v1/events': 'read',
   'GET /v1/events/{id}': 'read',
+  'GET /v1/events/{id}/payload': 'read',
   'POST /v1/events/{id}/replay': 'write',
   'POST /v1/events/{id}/cancel': 'write',
   'DELETE /v1/events/{id}/payload': 'write',
@@ -21,6 +22,10 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'PATCH /v1/app/{app}': 'write',
   'DELETE /v1/app/{app}': 'write',
   'GET /v1/app/{app}/messages': 'read',
+  'POST /v1/app/{app}/recover': 'write',
+  'POST /v1/app/{app}/replay': 'write',
+  'POST /v1/app/{app}/erase': 'write',
+  'GET /v1/app/{app}/messages/{message}': 'read',
   'GET /v1/app/{app}/endpoints': 'read',
   'POST /v1/app/{app}/endpoints': 'write',
   'GET /v1/app/{app}/endpoints/{endpoint}': 'read',
@@ -62,6 +67,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/endpoints/{id}/requests': 'read',
   'GET /v1/endpoints/{id}/requests/{requestId}': 'read',
   'POST /v1/endpoints/{id}/requests/{requestId}/replay': 'write',
+  'POST /v1/endpoints/{id}/requests/replay': 'write',
   'POST /v1/endpoints/{id}/test': 'write',
   'POST /v1/endpoints/{id}/replay': 'write',
   'GET /v1/ingest-domains': 'read',
@@ -71,6 +77,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/pull/{endpoint}': 'read',
   'POST /v1/pull/{endpoint}/ack': 'write',
   'GET /v1/metrics': 'read',
+  'GET /v1/metrics/applications': 'read',
   'GET /v1/system-events': 'read',
   'GET /v1/event-types': 'read',
   'POST /v1/event-types': 'write',
@@ -113,7 +120,7 @@ describe('scopes', () => {
     const [method = '', template = ''] = route.split(' ');
     const prefix = PREFIXES[template.split('/')[2] ?? ''] ?? 'dst';
     const path = template
-      .replace('{app}', `app_${UNKNOWN}`).replace('{routeId}', `rte_${UNKNOWN}`).replace('{requestId}', `req_${UNKNOWN}`).replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
+      .replace('{app}', `app_${UNKNOWN}`).replace('{routeId}', `rte_${UNKNOWN}`).replace('{requestId}', `req_${UNKNOWN}`).replace('{message}', `msg_${UNKNOWN}`).replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
       .replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
     return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }

@@ -88,6 +88,45 @@ describe('a service under use', () => {
     expect(found(await everythingStored())).toEqual([]);
   }, 60_000);
 
+  it('headers that authenticate are sealed where they stand, hidden from who only reads, and sent all the same', async () => {
+    const [fixed, sent, fanned, owned, received] = ['fixed', 'sent', 'fanned', 'owned', 'received'].map((what) => keep(`${what} header`)) as [string, string, string, string, string];
+    const target = targets.open((_post, index) => ({ status: index === 0 ? 503 : 200 }));
+    const settings = { retry: { schedule: [0, 0] } };
+    const destination = (await server.api('POST', '/v1/destinations', { name: 'A', type: 'https', url: target.url, headers: { 'X-Api-Key': fixed }, ...settings })).json.id as string;
+    const listener = targets.open();
+    expectStatus(await server.api('POST', '/v1/app', { uid: 'reader', name: 'Reader' }), 201);
+    const endpoint = (await server.api('POST', '/v1/app/reader/endpoints', { url: listener.url, headers: { authorization: owned } })).json.id as string;
+    const inlet = (await server.api('POST', '/v1/endpoints', { slug: randomUUID(), destinations: [destination] })).json;
+
+    const event = (await server.api('POST', '/v1/send', { destination, event_type: 'a', payload: {}, headers: { Authorization: sent, 'x-tenant': '42' } })).json.message_id as string;
+    await eventIn(server, event, 'delivered');
+    const message = (await server.api('POST', '/v1/app/reader/event', { event_type: 'a', payload: {}, headers: { 'x-auth-token': fanned } })).json.message_id as string;
+    await listener.arrived(1);
+    const { id } = await (await fetch(inlet.url, { method: 'POST', headers: { 'x-auth-token': received }, body: '{}' })).json() as { id: string };
+    await eventIn(server, id, 'delivered');
+    await server.api('POST', `/v1/events/${event}/replay`);
+    await target.arrived(4);
+
+    const posts = target.posts();
+    expect(posts.map(({ headers }) => headers['x-api-key'])).toEqual(posts.map(() => fixed));
+    expect(posts.flatMap(({ headers }) => headers['authorization'] ?? [])).toEqual([sent, sent, sent]);
+    expect(posts.flatMap(({ headers }) => headers['x-auth-token'] ?? [])).toEqual([received]);
+    expect(listener.posts()[0]?.headers).toMatchObject({ authorization: owned, 'x-auth-token': fanned });
+    expect(found(await everythingStored()).filter((what) => what.endsWith('header'))).toEqual([]);
+
+    const { key } = (await server.api('POST', '/v1/keys', { name: 'Reads', scope: 'read' })).json;
+    const paths = [
+      `/v1/destinations/${destination}`, `/v1/app/reader/endpoints/${endpoint}`, '/v1/app/reader/endpoints', `/v1/events/${event}`, `/v1/events/${id}`,
+      `/v1/app/reader/messages/${message}`, `/v1/endpoints/${inlet.id}/requests/${id.replace('evt_', 'req_')}`,
+    ];
+    for (const path of paths) {
+      const [whole, reader] = [await server.api('GET', path), await server.api('GET', path, undefined, as(key))];
+      expect([path, found(whole.text).length, found(reader.text), reader.text.includes('(hidden)')]).toEqual([path, 1, [], true]);
+    }
+    expect((await server.api('GET', `/v1/events/${event}`, undefined, as(key))).json.headers).toEqual({ authorization: '(hidden)', 'x-tenant': '42' });
+    expect((await server.api('PATCH', `/v1/destinations/${destination}`, { name: 'B' })).json.headers).toEqual({ 'X-Api-Key': fixed });
+  }, 60_000);
+
   it('the search finds a secret where there is one, in the clear, in base64 and in hex', () => {
     const text = keep('planted');
 

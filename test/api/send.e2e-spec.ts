@@ -44,6 +44,7 @@ describe('POST /v1/send', () => {
         'content-type': 'application/json',
         'content-length': '15',
         'webhook-id': answer.json.message_id,
+        'webhook-event-type': 'invoice.paid',
         'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
       });
       expect(post.headers).not.toHaveProperty('webhook-replayed');
@@ -172,7 +173,7 @@ describe('POST /v1/send', () => {
     });
 
     it.each([
-      'webhook-id', 'Webhook-Signature', 'webhook-anything', 'svix-id', 'Host', 'content-length', 'Content-Type', 'transfer-encoding',
+      'webhook-id', 'Webhook-Signature', 'Webhook-Event-Type', 'webhook-anything', 'svix-id', 'Host', 'content-length', 'Content-Type', 'transfer-encoding',
       'connection', 'cookie', 'proxy-authorization', 'x-amz-date', 'traceparent', 'user-agent', 'in valid', '',
     ])('422: %p is forwarded for nobody', async (name) => {
       const target = targets.open();

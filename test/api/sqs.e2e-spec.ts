@@ -64,6 +64,34 @@ const REGION = 'eu-west-1';
   const headersOf = ({ MessageAttributes: attributes = {} }: Message): Record<string, string> =>
     Object.fromEntries(Object.entries(attributes).map(([name, { StringValue = '' }]) => [name, StringValue]));
 
+  describe('change', () => {
+    it('200: other credentials are in force from then on', async () => {
+      const queueUrl = await makeQueue();
+      const id = await destinationFor(queueUrl, { credentials: moto.otherCredentials });
+
+      const changed = await server.api('PATCH', `/v1/destinations/${id}`, { credentials: moto.credentials });
+      await moto.revokeOthers();
+      await send(server, id);
+
+      expect(expectStatus(changed, 200).json).toMatchObject({ version: 2, validation: 'valid' });
+      expect(changed.text).not.toContain(moto.credentials.secretAccessKey);
+      expect(await received(queueUrl, 1)).toHaveLength(1);
+    });
+
+    it('422 credentials, or schema for half of them and none: those that are stored stay', async () => {
+      const queueUrl = await makeQueue();
+      const id = await destinationFor(queueUrl);
+      const patch = (credentials: object | null): Promise<ApiAnswer> => server.api('PATCH', `/v1/destinations/${id}`, { credentials });
+
+      expectInvalid(await patch({ ...moto.credentials, secretAccessKey: 'AnotherOne12345' }), 'credentials');
+      expectInvalid(await patch({ accessKeyId: 'AKIA' }), 'schema', 'credentials.secretAccessKey');
+      expectInvalid(await patch(null), 'schema', 'credentials');
+      expect((await server.api('GET', `/v1/destinations/${id}`)).json.version).toBe(1);
+      await send(server, id);
+      expect(await received(queueUrl, 1)).toHaveLength(1);
+    });
+  });
+
   describe('create', () => {
     it('201: the queue was asked for its attributes, and no answer and no log has the credentials', async () => {
       const created = await create(await makeQueue());
@@ -114,9 +142,14 @@ const REGION = 'eu-west-1';
       ['an unknown setting', {}, { queue: 'x' }, 'config.queue'],
       ['no region', {}, { region: undefined }, 'config.region'],
       ['a group for a standard queue', {}, { messageGroupId: 'a' }, 'config.messageGroupId'],
-      ['an address that the gate refuses', {}, { endpoint: 'http://169.254.169.254/' }, 'config.endpoint'],
     ])('422 schema: %s', async (_what, fields, config, path) => {
       expectInvalid(await create(`${moto.url}/123456789012/q`, fields, config), 'schema', path);
+    });
+
+    it('422 connectivity: an address that the gate refuses', async () => {
+      const answer = await create(`${moto.url}/123456789012/q`, {}, { endpoint: 'http://169.254.169.254/' });
+
+      expectInvalid(answer, 'connectivity', 'config.endpoint');
     });
 
     it('200 {ok: false} from check, which takes no config', async () => {

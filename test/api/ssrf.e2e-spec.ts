@@ -5,7 +5,7 @@ import type { RawReceiver } from '../support/raw-receiver.js';
 import { rawReceiver } from '../support/raw-receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { expectRefusal } from './answers.js';
+import { expectInvalid, expectRefusal } from './answers.js';
 import { eventAfter } from './scene.js';
 
 /** The schema takes no more; longer ones are refused by it before anybody looks at them. */
@@ -64,8 +64,19 @@ describe('SSRF', () => {
       if (resolvesTo !== undefined) return;
       const sent = await hostile.send(url);
       expectRefusal(sent, 422);
-      expect(sent.json.error.details.fields).toEqual([{ path: 'destination', message: expect.any(String) }]);
+      const { message, details } = sent.json.error;
+      expect(details.fields).toEqual([{ path: 'destination', message: expect.any(String) }]);
+      expect(details.check).toMatch(/^(schema|connectivity)$/);
+      if (details.check === 'connectivity') expect(message).toBe(details.fields[0].message);
     }
+
+    it.each(['http://127.0.0.1/', 'http://169.254.169.254/latest/meta-data/', 'http://10.0.0.1/', 'http://localhost/', 'https://example.com:22/'])(
+      '422: what the gate refuses is of check connectivity, with its sentence: %s', async (url) => {
+        for (const answer of [await hostile.create(url), await hostile.send(url), await server.api('POST', '/v1/destinations', { name: 'Hostile', type: 'mirror', url })]) {
+          expect(expectInvalid(answer, 'connectivity')).toHaveLength(1);
+          expect(answer.json.error.message).toMatch(/^[A-Z"].*\.$/);
+        }
+      });
 
     it('there are enough of them', () => {
       expect(HOSTILE_URLS.length).toBeGreaterThanOrEqual(60);

@@ -33,6 +33,9 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v1/endpoints/{id}': { status: 'paused' },
   'POST /v1/endpoints/{id}/routes': { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
   'POST /v1/destinations/{id}/recover': { since: '2026-01-01T00:00:00Z' },
+  'POST /v1/app/{app}/recover': { since: '2026-01-01T00:00:00Z' },
+  'POST /v1/app/{app}/replay': { since: '2026-01-01T00:00:00Z' },
+  'POST /v1/endpoints/{id}/requests/replay': { status: 'parked' },
   'POST /v1/app/{app}/event': { event_type: 'a', payload: {} },
   'PATCH /v1/app/{app}': { name: 'Taken over' },
   'POST /v1/app/{app}/endpoints': { url: 'https://example.com' },
@@ -186,7 +189,7 @@ describe('tenancy', () => {
     const all = await server.api('POST', '/v1/dlq/redrive', {}, as(test.key));
 
     expect(answer.json.redriven ?? 0).toBe(0);
-    expect(all.json).toEqual({ redriven: 0 });
+    expect(all.json).toEqual({ redriven: 0, skipped: 0 });
     expect((await eventIn(owner, message, 'dlq')).deliveries).toHaveLength(1);
   });
 

@@ -6,6 +6,8 @@ export const EVENTS = 1_150_000;
 export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
+/** Parked everything that it received, and as the id of an application was sent as many messages: too few a day for statistics of their own, which other plans would see. */
+export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
 /** Targets whose open deliveries wait behind their gate. */
 export const GATED = 50;
 
@@ -53,7 +55,15 @@ const fill = (nowMs: number): string[] => [
           case when i % 23 = 2 then lpad(to_hex(i / 23 % ${GATED}), 32, '0')::uuid else target_id end,
           at, i % 23 = 2, 1, 1, at, false, false
    from made where open order by i`,
-  'drop table made',
+  `create temporary table aside as
+   select ${columns(nowMs).replace('md5(i::text)', "md5('aside' || i)").replace(/lpad\(to_hex\(i % \d+\), 32, '0'\)::uuid as target_id/, `'${SET_ASIDE}'::uuid as target_id`)} from generate_series(0, ${EVENTS} - 1, 1500) i`,
+  `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload, disposition)
+   select environment_id, id, expires_on, target_id, 'inbound', event_type, 2, '{}', 'parked' from aside`,
+  `insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, size_bytes, ip, verification)
+   select environment_id, id, expires_on, target_id, 'POST', 'https://example.com/in', '', '', '[]', 2, '203.0.113.7', 'none' from aside`,
+  `insert into messages (environment_id, id, expires_on, application_id, event_type, payload_bytes, payload, fanout)
+   select environment_id, id, expires_on, target_id, event_type, 2, '{}', 1 from aside`,
+  'drop table made, aside',
   'analyze events, deliveries, attempts, due_deliveries, idempotency_keys',
 ];
 
@@ -69,6 +79,45 @@ export async function fillLedger(): Promise<FilledLedger> {
     await client.end();
   }
   return { database, nowMs };
+}
+
+export const ENDPOINT = '00000000-0000-0000-0000-0000000000e1';
+export const ROUTED_TARGET = '00000000-0000-0000-0000-0000000000d1';
+export const APPLICATION = '00000000-0000-0000-0000-0000000000a1';
+
+/**
+ * What comes on top: 30,000 events that an endpoint received and sent to one destination, 300 of them still open, and 2,000 messages
+ * of an application that went to ten endpoints each. An event's id is the next one behind that of its message.
+ */
+export async function addReceived({ database, nowMs }: FilledLedger): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
+  await client.connect();
+  const fanned = `(substr(id::text, 1, 32) || lpad(to_hex(n), 4, '0'))::uuid`;
+  try {
+    for (const statement of [
+      `create temporary table made as
+       select m.*, (substr(id::text, 1, 24) || substr(md5('r' || i), 1, 12))::uuid as received_id
+       from (select i, i % 100 = 7 as open, ${columns(nowMs)} from generate_series(5, ${EVENTS} - 1, 38) i) m`,
+      `insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, payload_bytes, payload)
+       select environment_id, received_id, expires_on, '${ENDPOINT}', 'a/b', 'inbound', event_type, 2, '{}' from made order by i`,
+      `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, attempts, replayed, superseded, settled_at)
+       select environment_id, received_id, 0, expires_on, '${ROUTED_TARGET}', '${ENDPOINT}', ${STATUS}, 1, false, false, at
+       from made where not open order by i`,
+      `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+       select environment_id, received_id, 0, expires_on, '${ROUTED_TARGET}', '${ENDPOINT}', at, false, 0, 0, false, false
+       from made where open order by i`,
+      `create temporary table sent as select environment_id, (substr(id::text, 1, 24) || substr(md5('m' || i), 1, 8) || '0000')::uuid as id, expires_on, event_type, at from made where i % 15 = 0`,
+      `insert into messages (environment_id, id, expires_on, application_id, event_type, payload_bytes, payload, fanout)
+       select environment_id, id, expires_on, '${APPLICATION}', event_type, 2, '{}', 10 from sent`,
+      `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, message_id)
+       select environment_id, ${fanned}, expires_on, ${fanned}, 'outbound', event_type, 2, id from sent, generate_series(1, 10) n`,
+      `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
+       select environment_id, ${fanned}, 0, expires_on, ${fanned}, 'delivered', 1, false, false, at from sent, generate_series(1, 10) n`,
+      'analyze events, deliveries, due_deliveries, messages',
+    ]) await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 /** A partition a day, from the first one that holds an event to four days ahead of need, as retention keeps them. */

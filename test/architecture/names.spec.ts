@@ -1,6 +1,5 @@
 import { filesBelow, textOf } from './source-tree.js';
 
-const LINES_MAX = 400;
 /** Names that say nothing, so that everything ends up there. */
 const SAYS_NOTHING = new Set(['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'manager', 'data']);
 /** Results of measurements and key material are nobody's reading. */
@@ -22,14 +21,6 @@ describe('the source tree', () => {
 
   it('has no file and no folder whose name says nothing', () => {
     expect(code.filter((file) => namesIn(file).some((name) => SAYS_NOTHING.has(name.toLowerCase())))).toEqual([]);
-  });
-
-  it(`has no file of more than ${LINES_MAX} lines`, () => {
-    const long = code
-      .map((file) => ({ file, lines: textOf(file).split('\n').length - 1 }))
-      .filter(({ lines }) => lines > LINES_MAX);
-
-    expect(long).toEqual([]);
   });
 
   it('reaches the network through globals in egress only', () => {

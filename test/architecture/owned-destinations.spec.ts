@@ -5,6 +5,7 @@ import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import type { Notifications } from '../../src/kernel/notifications.js';
 import { DestinationsStore } from '../../src/modules/destinations/destinations.store.js';
+import type { Vault } from '../../src/kernel/vault.js';
 import type { SystemEvents } from '../../src/modules/system-events/contract.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
@@ -27,7 +28,7 @@ describe('destinations with owners', () => {
     source = await dataSource(testDatabase.url, 1).initialize();
     database = new Database(source, { databaseUrl: testDatabase.url } as Config);
     const notifications = { announce: async (topic: string, key: string) => void announced.push(`${topic} ${key}`) } as unknown as Notifications;
-    store = new DestinationsStore(database, notifications, { now: () => new Date(0) } as Clock, {} as SystemEvents);
+    store = new DestinationsStore(database, notifications, { now: () => new Date(0) } as Clock, {} as SystemEvents, {} as Vault);
     // No organization is needed for what this is about.
     await source.query('alter table destinations drop constraint destinations_environment_id_fkey');
     await source.query(`

@@ -18,6 +18,7 @@ export interface Schema {
 
 interface Media {
   schema?: Schema;
+  examples?: Record<string, { summary?: string; value: unknown }>;
 }
 
 export interface Response {
@@ -43,7 +44,7 @@ export interface OpenApi {
   openapi: string;
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response>; securitySchemes: Record<string, object> };
 }
 
 /** An operation with its method in capitals and its path as the document has it. */
@@ -93,6 +94,12 @@ export class Conformance {
   exampleFaults(schema: Schema, example: unknown): string[] {
     const validate = this.ajv.compile(schema as object);
     return validate(example) ? [] : said(validate);
+  }
+
+  /** Faults of a value under one of the document's own schemas. */
+  componentFaults({ $ref = '' }: Schema, value: unknown): string[] {
+    const validate = this.ajv.compile({ $ref: `api${$ref}` });
+    return validate(value) ? [] : said(validate);
   }
 
   private answerFaults(route: Route, answer: ApiAnswer): string[] {

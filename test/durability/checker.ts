@@ -35,6 +35,8 @@ export interface Disruption {
   atMs: number;
   /** Whether a process died that may have been delivering. */
   cutsAttempts: boolean;
+  /** Until when attempts could be cut; `atMs` when it was a matter of a moment. */
+  cutUntilMs?: number;
 }
 
 /** A time during which PostgreSQL did not answer. */
@@ -102,7 +104,7 @@ export function check(evidence: Evidence): Report {
     unansweredKeys: sent.filter(({ ids }) => ids.length === 0).map(({ key }) => key),
     duplicates: copies.length,
     duplicatesMax: cuts.reduce((sum, cut) => sum + arrivals.filter((arrival) => wasUnderWay(arrival, cut)).length, 0),
-    unexplained: copies.filter(({ before, at }) => !cuts.some((cut) => cut.toMs <= at && wasUnderWay(before, cut))).map(({ id }) => id),
+    unexplained: copies.filter(({ before, at }) => !cuts.some((cut) => cut.atMs <= at && wasUnderWay(before, cut))).map(({ id }) => id),
     slowestRecoveryMs: Math.max(0, ...disruptions.map(({ atMs }) => recoveryMs(atMs, sentById, arrivalsById))),
     disruptions: Object.fromEntries(disruptions.map(({ kind }) => [kind, disruptions.filter((other) => other.kind === kind).length])),
   };
@@ -136,23 +138,24 @@ export function summary(seed: number, report: Report): string {
   ].join(' · ');
 }
 
-/** A kill, and since when results may have been waiting in the process that died. */
+/** A kill, since when results may have been waiting in the process that died, and until when it could start more. */
 interface Cut {
   fromMs: number;
+  atMs: number;
   toMs: number;
 }
 
 /** Results wait while PostgreSQL is away, so what was answered during an outage right before the kill was not recorded. */
-function vulnerable({ atMs }: Disruption, outages: readonly Outage[]): Cut {
+function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, outages: readonly Outage[]): Cut {
   let fromMs = atMs - RECORD_MS_MAX;
   const before = outages.filter((outage) => outage.fromMs <= atMs).sort((a, b) => b.fromMs - a.fromMs);
   for (const outage of before) {
     if (outage.toMs + RECORD_BACKOFF_MS_MAX >= fromMs) fromMs = Math.min(fromMs, outage.fromMs - RECORD_MS_MAX);
   }
-  return { fromMs, toMs: atMs };
+  return { fromMs, atMs, toMs: cutUntilMs };
 }
 
-function wasUnderWay({ receivedAtMs, answeredAtMs }: Arrival, { fromMs, toMs }: Cut): boolean {
+function wasUnderWay({ receivedAtMs, answeredAtMs }: Arrival, { fromMs, toMs }: Pick<Cut, 'fromMs' | 'toMs'>): boolean {
   return receivedAtMs <= toMs + IN_TRANSIT_MS_MAX && (answeredAtMs ?? Infinity) >= fromMs;
 }
 

@@ -33,7 +33,10 @@ describe('negative controls', () => {
     const load = scene.load(['api'], 1);
     await sendMany(load, MESSAGES);
     await emptyQueueTables(database.url);
-    await scene.member('forgetful').start();
+    const forgetful = scene.member('forgetful');
+    await forgetful.start();
+    // What it hears before it has its lease is the sweep's.
+    await eventually(() => fetch(`${forgetful.url}/health/ready`).then(({ status }) => status === 200), ARRIVE_MS_MAX);
 
     // The queue works and is worked off in order: when this one arrives, those before it would have.
     await sendMany(load, 1);
@@ -48,7 +51,7 @@ describe('negative controls', () => {
     expect(broken(withSweep)).toEqual([]);
   }, 180_000);
 
-  it('a changed body, a bad signature, and a message that nobody sent are found', async () => {
+  it('a changed body, a bad signature, a message that nobody sent, and two messages for one key are found', async () => {
     const load = scene.load(['api'], 1);
     await sendMany(load, 3);
     await scene.member('worker').start();
@@ -63,19 +66,11 @@ describe('negative controls', () => {
     expect(report).toMatchObject({ lost: [], altered: [first, second], unsigned: [second] });
     expect(report.unexpected).toHaveLength(1);
     expect(report.unexplained.sort()).toEqual([first, second].sort());
-  }, 120_000);
+    expect(report.forkedKeys).toEqual([]);
 
-  it('two messages for one key are found', async () => {
-    const load = scene.load(['api'], 1);
-    await sendMany(load, 2);
-    await scene.member('worker').start();
-    await arrived(2);
-    const [first, second] = load.sent;
-
-    first?.ids.push(...(second?.ids ?? []));
-    const report = await scene.report(load);
-
-    expect(report.forkedKeys).toEqual([first?.key]);
+    const [one, another] = load.sent;
+    one?.ids.push(...(another?.ids ?? []));
+    expect((await scene.report(load)).forkedKeys).toEqual([one?.key]);
   }, 120_000);
 
   /** Pretends to be the service: signs as destination 0 would, whatever secret it is given. */

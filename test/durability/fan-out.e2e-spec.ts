@@ -7,8 +7,8 @@ import { DESTINATIONS, Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
 /* A soak sets more of both, as in kills.e2e-spec.ts. */
-const KILLS = setting('DURABILITY_KILLS', 20);
-const MESSAGES = setting('DURABILITY_MESSAGES', 3_000);
+const KILLS = setting('DURABILITY_KILLS', 11);
+const MESSAGES = setting('DURABILITY_MESSAGES', 1_500);
 /** With 1 to 12 endpoints each, three times. */
 const APPLICATIONS = customers(36);
 const LANES = 8;

@@ -4,9 +4,9 @@ import { runSeed, setting } from './random.js';
 import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
-/* For a soak: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000, and DURABILITY_SEED to do a failed run again. */
-const KILLS = setting('DURABILITY_KILLS', 24);
-const MESSAGES = setting('DURABILITY_MESSAGES', 20_000);
+/* Each kind of kill once. For a soak: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000, and DURABILITY_SEED to do a failed run again. */
+const KILLS = setting('DURABILITY_KILLS', 11);
+const MESSAGES = setting('DURABILITY_MESSAGES', 8_000);
 const LANES = 24;
 /** A kill takes a few seconds to get over, the rest is sending; soak runs take as long as they are told to. */
 const TIME_MS_MAX = 180_000 + KILLS * 5_000 + MESSAGES * 5;

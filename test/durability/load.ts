@@ -14,6 +14,19 @@ export interface LoadOptions {
   seed: number;
   /** Requests at once. */
   lanes: number;
+  /** How long a lane rests after each message; 0 by default. */
+  pauseMs?: number;
+  /** Those of `urls` that a balancer would send to at the moment; all by default. */
+  ready?: () => readonly string[];
+}
+
+/** A try that was not answered 202, nor that the same key still runs. */
+export interface FailedTry {
+  key: string;
+  url: string;
+  fromMs: number;
+  toMs: number;
+  status: string;
 }
 
 /** Sends that are repeated with the same key although they were answered, and sends that are made twice at once. */
@@ -25,6 +38,7 @@ export class Load extends Sender {
   readonly sent: Sent[] = [];
   /** Messages that were accepted by a try whose answer never came: the next try was told so. */
   cutAnswers = 0;
+  readonly failedTries: FailedTry[] = [];
   private readonly random: Seeded;
 
   constructor(private readonly options: LoadOptions) {
@@ -48,23 +62,38 @@ export class Load extends Sender {
     }
     if (share > 1 - REPEATED_SHARE) await this.sendUntilAccepted(message, body, n + 1);
     if (message.acceptedAtMs !== null) this.count();
+    if (this.options.pauseMs !== undefined) await sleep(this.options.pauseMs);
     return message;
   }
 
   /** Whether the answer was one that an earlier try had earned. */
   private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<boolean> {
     const given = { authorization: `Bearer ${this.options.apiKey}`, 'idempotency-key': message.key };
+    let failed: string | null = null;
     for (let tries = 0; this.refusals.length === 0; tries += 1) {
-      const url = this.options.urls[(firstUrl + tries) % this.options.urls.length] as string;
+      const url = this.nextUrl(firstUrl + tries, failed);
+      const fromMs = Date.now();
       const { status, text, headers } = await this.try(`${url}/v1/send`, given, body);
       if (status === '202') {
         note(message, text);
         return headers['idempotent-replayed'] === 'true';
       }
+      // A node that says that the same key still runs has not failed.
+      failed = status === '409' ? null : url;
+      if (failed !== null) this.failedTries.push({ key: message.key, url, fromMs, toMs: Date.now(), status });
       if (isFinal(status, text)) this.refusals.push(`${status} ${text}`);
       else await sleep(AGAIN_MS);
     }
     return false;
+  }
+
+  /** In turns over what is ready; after a failure at another one than before, if there is any that is ready. */
+  private nextUrl(turn: number, failed: string | null): string {
+    const { urls, ready } = this.options;
+    const others = (from: readonly string[]): string[] => from.filter((url) => url !== failed);
+    const up = ready?.() ?? urls;
+    const choice = [others(up), up, others(urls)].find(({ length }) => length > 0) ?? urls;
+    return choice[turn % choice.length] as string;
   }
 }
 

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NODE_FLAGS } from '../support/launch.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -75,6 +76,18 @@ export class KeptProcess {
     return code ?? signal ?? 'gone';
   }
 
+  /** SIGSTOP: it stands still until the answer is called, unless it is killed before. */
+  pause(): () => void {
+    const { child } = this;
+    child?.kill('SIGSTOP');
+    return () => void child?.kill('SIGCONT');
+  }
+
+  /** Its process id, 0 while there is none. */
+  get pid(): number {
+    return this.child?.pid ?? 0;
+  }
+
   /** SIGKILL for good. */
   async stop(): Promise<void> {
     this.isKept = false;
@@ -92,7 +105,7 @@ export class KeptProcess {
 
   private spawn(): void {
     this.isStruck = false;
-    const child = spawn(process.execPath, ['--enable-source-maps', path.join('dist', 'src', 'main.js')], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, path.join('dist', 'src', 'main.js')], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],

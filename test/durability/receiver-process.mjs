@@ -9,11 +9,19 @@ const { seed, secrets, flaky, isCalm } = JSON.parse(process.argv[2]);
 const verifiers = secrets.map((secret) => new Webhook(secret));
 
 /** @type {import('./receiver.js').Received[]} */
-const arrivals = [];
+let arrivals = [];
+/** How paths misbehave at the moment. @type {Map<string, import('./receiver.js').Misbehaviour>} */
+const misbehaviours = new Map();
+/** Connections that a misbehaving path holds. @type {Map<string, Set<import('node:net').Socket>>} */
+const held = new Map();
+let misbehaved = 0;
 /** @type {Set<string>} */
 const seen = new Set();
 /** @type {Set<string>} */
 const delivered = new Set();
+
+/** A receiver that verifies refuses what is dated wrongly. */
+const MISDATED = { status: 401, delayMs: 0 };
 
 /** How the first attempt of a message goes: a share of the messages each. Hard failures stay far from opening a circuit. */
 const SCRIPT = [
@@ -29,6 +37,8 @@ const FLAKY_SCRIPT = [
   { upTo: 0.18, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
 ];
 const FLAKY_PATHS = new Set(flaky.map((number) => `/${number}`));
+const TRICKLE_MS = 200;
+const SLOW_MS = 3_000;
 const USUAL = { status: 200, delayMs: 0 };
 /** The last destination is slow, so that deliveries always wait for it in the workers. */
 const SLOW_PATH = `/${secrets.length - 1}`;
@@ -44,25 +54,57 @@ function planFor(path, id, body) {
   return (FLAKY_PATHS.has(path) ? FLAKY_SCRIPT : SCRIPT).find(({ upTo }) => share < upTo) ?? usual;
 }
 
-function isSigned(path, headers, body) {
+/** Whether the signature is right, and whether its time is: the library refuses what is five minutes off. */
+function verified(path, headers, body) {
+  const verifier = verifiers[Number(path.slice(1))];
   try {
-    verifiers[Number(path.slice(1))].verify(body, headers);
-    return true;
-  } catch {
-    return false;
+    verifier.verify(body, headers);
+    return { isSigned: true, isMisdated: false };
+  } catch (error) {
+    if (!/timestamp too/.test(error.message)) return { isSigned: false, isMisdated: false };
+    const right = verifier.sign(headers['webhook-id'], new Date(Number(headers['webhook-timestamp']) * 1_000), body);
+    return { isSigned: headers['webhook-signature'].split(' ').includes(right), isMisdated: true };
   }
+}
+
+/** A receiver that flaps fails every other request, a slow one answers late; the others never give an answer that is one. */
+function planOf(misbehaviour) {
+  misbehaved += 1;
+  if (misbehaviour === 'slow') return { status: 200, delayMs: SLOW_MS };
+  if (misbehaviour !== 'flap') return { status: 0, delayMs: 0 };
+  return misbehaved % 2 === 0 ? { status: 500, delayMs: 0 } : USUAL;
+}
+
+/** No answer: at once by breaking the connection, or by keeping it open for as long as the path misbehaves. */
+function breakOff(misbehaviour, { socket, url }) {
+  if (misbehaviour !== 'hang' && misbehaviour !== 'trickle') {
+    if (misbehaviour === 'reset') socket.resetAndDestroy();
+    else socket.destroy();
+    return;
+  }
+  held.set(url, (held.get(url) ?? new Set()).add(socket));
+  const trickle = misbehaviour === 'trickle' ? setInterval(() => socket.write('x'), TRICKLE_MS) : undefined;
+  if (trickle) socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+  socket.on('error', () => undefined);
+  socket.once('close', () => {
+    clearInterval(trickle);
+    held.get(url)?.delete(socket);
+  });
 }
 
 function receive(request, response, bytes) {
   const body = bytes.toString('utf8');
   const id = String(request.headers['webhook-id']);
-  const { status, delayMs, headers } = planFor(request.url, id, body);
+  const { isSigned, isMisdated } = verified(request.url, request.headers, body);
+  const misbehaviour = misbehaviours.get(request.url);
+  const { status, delayMs, headers } = isMisdated ? MISDATED : misbehaviour ? planOf(misbehaviour) : planFor(request.url, id, body);
   const arrival = {
     id,
     destination: Number(request.url.slice(1)),
     isReplayed: request.headers['webhook-replayed'] === 'true',
     bodyHash: createHash('sha256').update(bytes).digest('hex'),
-    isSigned: isSigned(request.url, request.headers, body),
+    isSigned,
+    isMisdated,
     status,
     receivedAtMs: Date.now(),
     answeredAtMs: null,
@@ -71,7 +113,7 @@ function receive(request, response, bytes) {
   if (status === 200) delivered.add(id);
   response.once('finish', () => (arrival.answeredAtMs = Date.now()));
   const answer = () => {
-    if (status === 0) request.socket.destroy();
+    if (status === 0) breakOff(misbehaviour, request);
     else response.writeHead(status, headers).end();
   };
   if (delayMs === 0) answer();
@@ -94,9 +136,23 @@ server.keepAliveTimeout = 60_000;
 const answers = {
   progress: () => ({ delivered: delivered.size, arrivals: arrivals.length }),
   record: () => arrivals,
+  /** What arrived since the last time; it is forgotten here, but for whose first attempt it was: a second one is never failed on purpose. */
+  take: () => {
+    const taken = arrivals;
+    arrivals = [];
+    return taken;
+  },
+  /** A path misbehaves from now on, or no more with null; answers how often any did. */
+  misbehave: ({ path, misbehaviour }) => {
+    if (misbehaviour) misbehaviours.set(path, misbehaviour);
+    else misbehaviours.delete(path);
+    for (const socket of held.get(path) ?? []) socket.destroy();
+    held.delete(path);
+    return misbehaved;
+  },
 };
 
-process.on('message', ({ ask, ticket }) => process.send({ ticket, answer: answers[ask]() }));
+process.on('message', ({ ask, ticket, given }) => process.send({ ticket, answer: answers[ask](given) }));
 process.on('disconnect', () => process.exit(0));
 // Ctrl-C is for the test run, which ends us through the channel.
 process.on('SIGINT', () => undefined);

@@ -11,11 +11,15 @@ export interface Progress {
   arrivals: number;
 }
 
-/** A request with where it went, as destinations are numbered, and whether it says that it is a replay. */
+/** A request with where it went, as destinations are numbered, whether it says that it is a replay, and whether it is dated five minutes off. */
 export interface Received extends Arrival {
   destination: number;
   isReplayed: boolean;
+  isMisdated: boolean;
 }
+
+/** What a receiver does instead of answering at once: nothing, a header without an end, a 500 every other time, a reset, or a 200 that is late. */
+export type Misbehaviour = 'hang' | 'trickle' | 'flap' | 'reset' | 'slow';
 
 /** The receiver, in a process that nothing here kills. It has one URL and one signing secret per destination. */
 export class ReceiverProcess {
@@ -57,6 +61,16 @@ export class ReceiverProcess {
     return this.ask('record') as Promise<Received[]>;
   }
 
+  /** Every request since the last time that this was called. */
+  take(): Promise<Received[]> {
+    return this.ask('take') as Promise<Received[]>;
+  }
+
+  /** Makes a destination misbehave, or with null behave again. Resolves with how often any has misbehaved so far. */
+  misbehave(destination: number, misbehaviour: Misbehaviour | null): Promise<number> {
+    return this.ask('misbehave', { path: `/${destination}`, misbehaviour }) as Promise<number>;
+  }
+
   async stop(): Promise<void> {
     if (this.child.exitCode !== null) return;
     const gone = once(this.child, 'exit');
@@ -64,11 +78,11 @@ export class ReceiverProcess {
     await gone;
   }
 
-  private ask(question: 'progress' | 'record'): Promise<unknown> {
+  private ask(question: 'progress' | 'record' | 'take' | 'misbehave', given?: unknown): Promise<unknown> {
     const ticket = ++this.tickets;
     return new Promise((resolve) => {
       this.waiting.set(ticket, resolve);
-      this.child.send({ ask: question, ticket });
+      this.child.send({ ask: question, ticket, given });
     });
   }
 }

@@ -17,7 +17,7 @@ export function isRedisInstalled(): boolean {
 /** A Redis that keeps nothing: when it is killed it comes back empty, on the same port. */
 export class ForgetfulRedis {
   private constructor(
-    private readonly port: number,
+    readonly port: number,
     private child: ChildProcess,
   ) {}
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
 import { check, type Arrival, type Disruption, type Outage, type Report } from './checker.js';
-import { Load } from './load.js';
+import { Load, type LoadOptions } from './load.js';
 import { eventually, freePort, KeptProcess } from './processes.js';
 import { ReceiverProcess } from './receiver.js';
 import { openDeliveries, query } from './storage.js';
@@ -11,7 +11,8 @@ type Env = Readonly<Record<string, string>>;
 /** What a scenario starts from. */
 export interface SceneOptions {
   seed: number;
-  databaseUrl: string;
+  /** Asked again for each use: where an embedded PostgreSQL listens is known once it does. */
+  databaseUrl: string | (() => string);
   /** The processes by name, each with its environment on top of what all have. */
   processes: Readonly<Record<string, Env>>;
   /** For all of them. */
@@ -66,14 +67,20 @@ export class Scene {
   }
 
   /** A sender to the named processes. */
-  load(apis: readonly string[], lanes: number): Load {
+  load(apis: readonly string[], lanes: number, options: Partial<LoadOptions> = {}): Load {
     const urls = apis.map((name) => this.member(name).url);
-    return new Load({ urls, apiKey: this.apiKey, destinations: this.destinations, seed: this.options.seed, lanes });
+    return new Load({ urls, apiKey: this.apiKey, destinations: this.destinations, seed: this.options.seed, lanes, ...options });
+  }
+
+  /** The database as its owner reaches it. */
+  databaseUrl(): string {
+    const { databaseUrl } = this.options;
+    return typeof databaseUrl === 'string' ? databaseUrl : databaseUrl();
   }
 
   /** Waits until the service has nothing to deliver any more; false when that does not come, which the checker will explain. */
   settled(): Promise<boolean> {
-    return eventually(() => openDeliveries(this.options.databaseUrl).then((open) => open === 0, () => false), QUIET_MS_MAX, 250);
+    return eventually(() => openDeliveries(this.databaseUrl()).then((open) => open === 0, () => false), QUIET_MS_MAX, 250);
   }
 
   /** The checker's report over everything so far. */
@@ -104,7 +111,7 @@ export class Scene {
 
   /** What a failed run is looked into with: the rows of lost messages, who is alive, and what the processes wrote last. */
   async inquest(report: Report): Promise<string> {
-    const url = this.options.databaseUrl;
+    const url = this.databaseUrl();
     const [open, workers] = await Promise.all([
       query(url, 'select * from due_deliveries order by due_at limit 10').catch(String),
       query(url, 'select *, now() from workers').catch(String),
@@ -148,7 +155,7 @@ export class Scene {
   private async staff(): Promise<void> {
     const shared: Env = {
       HOST: '127.0.0.1',
-      DATABASE_URL: this.options.databaseUrl,
+      ...(typeof this.options.databaseUrl === 'string' ? { DATABASE_URL: this.options.databaseUrl } : {}),
       MASTER_KEY: randomBytes(32).toString('base64'),
       BOOTSTRAP_API_KEY: this.apiKey,
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
@@ -156,6 +163,7 @@ export class Scene {
       RATE_LIMIT_KEY: 'off',
       RATE_LIMIT_ORG: 'off',
       LOG_LEVEL: 'warn',
+      SHUTDOWN_GRACE: '0s',
       ...this.options.env,
     };
     for (const [name, env] of Object.entries(this.options.processes)) {

@@ -20,18 +20,24 @@ export class KillablePostgres {
 
   private constructor(private readonly server: EmbeddedPostgres) {}
 
-  static async start(): Promise<KillablePostgres> {
-    const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'durability-'));
+  /** In a directory of its own by default; the settings are on top of those of the embedded server. */
+  static async start(options: { directory?: string; settings?: Readonly<Record<string, string>> } = {}): Promise<KillablePostgres> {
+    const directory = options.directory ?? mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'durability-'));
     let retract = (): void => undefined;
     const log = (_line: string, fields?: Readonly<Record<string, unknown>>): void => {
       retract();
       retract = noteForReaper(Number(fields?.['pid']) || undefined);
     };
-    return new KillablePostgres(await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), log }));
+    return new KillablePostgres(await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), settings: options.settings ?? {}, log }));
   }
 
   get url(): string {
     return this.server.url;
+  }
+
+  /** The parent of its processes, as it is now. */
+  pid(): number {
+    return this.server.pid();
   }
 
   /** Makes ready to strike: the blow itself waits for nothing. */
@@ -68,10 +74,10 @@ export class KillablePostgres {
 }
 
 /** Rows of one statement, on a connection of its own. */
-export async function query<R extends pg.QueryResultRow>(url: string, statement: string): Promise<R[]> {
+export async function query<R extends pg.QueryResultRow>(url: string, statement: string, values: readonly unknown[] = []): Promise<R[]> {
   const client = await connect(url);
   try {
-    return (await client.query<R>(statement)).rows;
+    return (await client.query<R>(statement, [...values])).rows;
   } finally {
     await client.end().catch(() => undefined);
   }

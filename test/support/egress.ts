@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { EgressAgent } from '#egress/agent.js';
 import type { EgressAgentOptions, EgressAnswer, EgressRequest } from '#egress/agent.js';
+import { Names } from '#egress/names/names.js';
 import { egressPolicy } from '#engine/egress-policy.js';
 import { rawReceiver } from './raw-receiver.js';
 import type { RawReceiver, RawReceiverOptions, ReceivedRequest } from './raw-receiver.js';
@@ -25,7 +26,7 @@ export async function cleanUp(): Promise<void> {
 
 /** An agent for which loopback and plain http are open. */
 export function agentWith(options: Partial<EgressAgentOptions> = {}): EgressAgent {
-  const agent = new EgressAgent({ policy: () => LOOPBACK, ...options });
+  const agent = new EgressAgent({ policy: () => LOOPBACK, resolve: new Names({ servers: [] }).resolve, ...options });
   onCleanUp(() => agent.destroy());
   return agent;
 }

@@ -18,13 +18,20 @@ export function isMotoInstalled(): boolean {
   return isInstalled;
 }
 
+interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
 /** moto's server: the protocol of SQS and its queues, without AWS. It verifies signatures, as AWS does. */
 export class Moto {
   private constructor(
     private readonly port: number,
     private readonly child: ChildProcess,
-    /** Of a user who may do everything with SQS, and the only ones that it takes. */
-    readonly credentials: { accessKeyId: string; secretAccessKey: string },
+    /** Of a user who may do everything with SQS. */
+    readonly credentials: Credentials,
+    /** Others of the same user; besides these two it takes none. */
+    readonly otherCredentials: Credentials,
   ) {}
 
   static async start(): Promise<Moto> {
@@ -34,7 +41,14 @@ export class Moto {
     const url = `http://127.0.0.1:${port}`;
     const isReady = await eventually(() => fetch(`${url}/moto-api/`).then(({ ok }) => ok, () => false), START_MS_MAX);
     if (!isReady) throw new Error(`moto does not answer at ${url}.`);
-    return new Moto(port, child, await onlyUser(url));
+    const [first, second] = await onlyUser(url);
+    return new Moto(port, child, first, second);
+  }
+
+  /** From now on it does not take the other credentials. */
+  async revokeOthers(): Promise<void> {
+    await verifyAfter(this.url, 1);
+    await iam(this.url, { Action: 'DeleteAccessKey', AccessKeyId: this.otherCredentials.accessKeyId });
   }
 
   get url(): string {
@@ -47,16 +61,27 @@ export class Moto {
   }
 }
 
-/** Makes a user, and has signatures verified from then on. */
-async function onlyUser(url: string): Promise<Moto['credentials']> {
-  const iam = async (fields: Record<string, string>): Promise<string> => {
-    const body = new URLSearchParams({ Version: '2010-05-08', UserName: 'posthorn', ...fields });
-    return (await fetch(url, { method: 'POST', headers: { authorization: UNVERIFIED }, body })).text();
-  };
-  await iam({ Action: 'CreateUser' });
-  await iam({ Action: 'PutUserPolicy', PolicyName: 'sqs', PolicyDocument: MAY_ALL_OF_SQS });
-  const key = await iam({ Action: 'CreateAccessKey' });
+/** Makes a user with two keys, and has signatures verified from then on. */
+async function onlyUser(url: string): Promise<[Credentials, Credentials]> {
+  await iam(url, { Action: 'CreateUser' });
+  await iam(url, { Action: 'PutUserPolicy', PolicyName: 'sqs', PolicyDocument: MAY_ALL_OF_SQS });
+  const keys: [Credentials, Credentials] = [await newKey(url), await newKey(url)];
+  await verifyAfter(url, 0);
+  return keys;
+}
+
+async function newKey(url: string): Promise<Credentials> {
+  const key = await iam(url, { Action: 'CreateAccessKey' });
   const field = (name: string): string => new RegExp(`<${name}>([^<]+)<`).exec(key)?.[1] ?? '';
-  await fetch(`${url}/moto-api/reset-auth`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '0' });
   return { accessKeyId: field('AccessKeyId'), secretAccessKey: field('SecretAccessKey') };
+}
+
+async function iam(url: string, fields: Record<string, string>): Promise<string> {
+  const body = new URLSearchParams({ Version: '2010-05-08', UserName: 'posthorn', ...fields });
+  return (await fetch(url, { method: 'POST', headers: { authorization: UNVERIFIED }, body })).text();
+}
+
+/** So many more requests are taken whatever their signatures are. */
+async function verifyAfter(url: string, requests: number): Promise<void> {
+  await fetch(`${url}/moto-api/reset-auth`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: String(requests) });
 }

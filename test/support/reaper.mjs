@@ -1,6 +1,7 @@
 // Waits until the test run is over or dead (its end closes our standard input), then leaves nothing behind:
 // servers that a suite did not stop, PostgreSQL, and the directory.
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -19,8 +20,16 @@ async function reap() {
     // SIGQUIT is PostgreSQL's immediate shutdown: the files are deleted anyway.
     for (let tries = 0; tries < 200 && kill(postgres, 'SIGQUIT'); tries += 1) await sleep(50);
   }
+  for (const mount of mounts()) spawnSync('umount', ['-l', mount]);
   rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   process.exit(0);
+}
+
+/** File systems that a suite mounted below the directory. */
+function mounts() {
+  if (!existsSync('/proc/mounts')) return [];
+  const points = readFileSync('/proc/mounts', 'utf8').split('\n').map((line) => line.split(' ')[1] ?? '');
+  return points.filter((point) => point.startsWith(`${directory}/`));
 }
 
 function postgresPid() {

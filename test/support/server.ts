@@ -7,6 +7,7 @@ import path from 'node:path';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
 import { createDatabase } from './database.js';
 import type { TestDatabase } from './database.js';
+import { NODE_FLAGS } from './launch.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -39,7 +40,7 @@ export interface PosthornServer {
 }
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
-const START_MS_MAX = 25_000;
+const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 20_000;
 
 /** Starts Posthorn on a free port, by default with a database of its own; `env` adds to the environment or replaces it. */
@@ -66,6 +67,7 @@ function completeEnv(env: Env, database: TestDatabase | null): Env {
     EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
     EGRESS_ALLOW_HTTP: 'true',
     LOG_LEVEL: 'warn',
+    SHUTDOWN_GRACE: '0s',
     ...env,
   };
 }
@@ -77,7 +79,7 @@ class RunningServer {
   private readonly exited: Promise<unknown>;
 
   constructor(env: Env) {
-    this.child = spawn(process.execPath, ['--enable-source-maps', path.join('dist', 'src', 'main.js')], {
+    this.child = spawn(process.execPath, [...NODE_FLAGS, path.join('dist', 'src', 'main.js')], {
       cwd: ROOT,
       // Not our own environment: a variable of the developer's shell must not change what is tested.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },

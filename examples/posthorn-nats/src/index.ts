@@ -1,6 +1,8 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Extension, type Role } from 'posthorn';
+import { AttemptCounts } from './attempt-counts.js';
+import { CompanyTokens } from './company-tokens.js';
 import { Connections } from './connections.js';
 import { Counting } from './counting.js';
 import { CountsProcessor } from './counts.processor.js';
@@ -14,6 +16,7 @@ import { NatsService } from './nats.service.js';
 import { NatsStore } from './nats.store.js';
 import { Outages } from './outages.js';
 import { PublishLog } from './publish-log.js';
+import { StreamPolicy } from './stream-policy.js';
 
 /** Deliveries to NATS JetStream, and what was published there. */
 @Extension({ name: 'nats', entities: [NatsSubjectHourEntity], migrations: [NatsSubjectHours1732500000000] })
@@ -26,8 +29,8 @@ export default class NatsModule {
       imports: [BullModule.registerQueue({ name: COUNTS_QUEUE })],
       controllers: [NatsController],
       providers: [
-        Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, PublishLog,
-        ...(role === 'api' ? [] : [Counting, CountsProcessor, Outages]),
+        CompanyTokens, Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, PublishLog, StreamPolicy,
+        ...(role === 'api' ? [] : [AttemptCounts, Counting, CountsProcessor, Outages]),
       ],
     };
   }

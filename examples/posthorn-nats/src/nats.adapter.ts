@@ -33,7 +33,7 @@ export class NatsAdapter extends DestinationAdapter {
     if (faults.length > 0) return faults;
     return settings.servers.flatMap((server) => {
       const refusal = this.dialer.refusal({ ...server, protocolPort: NATS_PORT });
-      return refusal === null ? [] : { path: 'config.servers', message: refusal };
+      return refusal === null ? [] : { path: 'config.servers', message: refusal, check: 'connectivity' as const };
     });
   }
 
@@ -104,12 +104,13 @@ export class NatsAdapter extends DestinationAdapter {
  * is meant to be stored once more.
  */
 export function headersOf(outgoing: Outgoing, target: Pick<Target, 'headers' | 'targetId' | 'signingKeys' | 'privateKeys'>): MsgHdrs {
-  const { webhookId, body, replayed, traceparent } = outgoing;
+  const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const fields: Record<string, string> = { 'content-type': 'application/json', ...target.headers, ...outgoing.headers };
   // These are commands to the server: a caller must not purge or expire anything.
   for (const name of Object.keys(fields)) if (name.toLowerCase().startsWith('nats-')) delete fields[name];
   fields['webhook-id'] = webhookId;
+  fields['webhook-event-type'] = eventType;
   fields['webhook-timestamp'] = String(timestampSeconds);
   fields['webhook-signature'] = signatureHeader(target.signingKeys, webhookId, timestampSeconds, body, target.privateKeys);
   if (replayed) fields['webhook-replayed'] = 'true';

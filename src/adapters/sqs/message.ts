@@ -56,7 +56,6 @@ function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map
   const headers = new Map(Object.entries(headersOf(outgoing, target)).filter(([name]) => !HTTP_ONLY.includes(name)));
   // What is sent is JSON, which needs no saying; what was received may be anything.
   if (outgoing.headers?.['content-type'] === undefined) headers.delete('content-type');
-  headers.set('webhook-event-type', outgoing.eventType);
   if (isEncoded) headers.set('content-encoding', 'base64');
   return headers;
 }

@@ -30,7 +30,7 @@ const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOp
 
 /** Faults of `config` and `credentials`. `admit` says whether a URL may be called. */
 export function settingsFaults({ config, credentials }: Pick<Draft, 'config' | 'credentials'>, admit: (url: string) => UrlVerdict): Fault[] {
-  const faults = Object.keys(config).filter((key) => !CONFIG_KEYS.includes(key)).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+  const faults: Fault[] = Object.keys(config).filter((key) => !CONFIG_KEYS.includes(key)).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
   const say = (path: string, message: string | null): void => void (message !== null && faults.push({ path, message }));
   const { queueUrl, region, endpoint, messageGroupId } = config;
   const called = isLeftOut(endpoint) ? 'queueUrl' : 'endpoint';
@@ -38,7 +38,8 @@ export function settingsFaults({ config, credentials }: Pick<Draft, 'config' | '
   say('config.region', region === undefined ? 'is required' : matches(REGION, region) ? null : 'must be a region, like eu-west-1');
   say('config.messageGroupId', isLeftOut(messageGroupId) ? null : groupIdFault(messageGroupId, queueUrl));
   if (called === 'endpoint') say('config.endpoint', urlFault(endpoint));
-  if (urlFault(config[called]) === null) say(`config.${called}`, refusal(admit(text(config[called]))));
+  const verdict = urlFault(config[called]) === null ? admit(text(config[called])) : null;
+  if (verdict?.ok === false) faults.push({ path: `config.${called}`, message: verdict.reason, check: verdict.check });
   return [...faults, ...credentialFaults(credentials)];
 }
 
@@ -92,5 +93,4 @@ function groupIdFault(groupId: unknown, queueUrl: unknown): string | null {
 const isFifo = (queueUrl: string): boolean => queueUrl.endsWith('.fifo');
 const isLeftOut = (value: unknown): boolean => value === undefined || value === null;
 const matches = (form: RegExp, value: unknown): boolean => typeof value === 'string' && form.test(value);
-const refusal = (verdict: UrlVerdict): string | null => (verdict.ok ? null : verdict.reason);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');

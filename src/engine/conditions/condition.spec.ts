@@ -1,17 +1,18 @@
 import fc from 'fast-check';
 import type { ReceivedRequest, Verification } from '../inbound/request.js';
 import { compileCondition, compileFilter } from './condition.js';
-import { RequestView } from './request-view.js';
+import { RequestView, StepAllowance } from './request-view.js';
 
 const JSON_BODY = '{"type":"order.paid","n":10,"f":1.5,"t":true,"z":null,"big":1e21,"o":{"a":[1,{"b":"deep"}]},"s":"10","e":"","__proto__":"p"}';
 
-function view(changes: Partial<ReceivedRequest> & { text?: string } = {}, verification: Verification = 'verified'): RequestView {
+function view(changes: Partial<ReceivedRequest> & { text?: string } = {}, by: Verification | number = 'verified'): RequestView {
   const { text = JSON_BODY, ...request } = changes;
+  const [verification, allowance] = typeof by === 'number' ? (['verified', new StepAllowance(by)] as const) : [by, undefined];
   return new RequestView({
     method: 'POST', path: '/orders%2Fnew/%C3%A9', query: 'a=1&b=x%20y&a=2&empty=',
     headers: [['content-type', 'application/JSON; charset=utf-8'], ['x-topic', 'one'], ['x-topic', 'two']],
     body: Buffer.from(text), url: 'https://in.example/in/org/orders', ip: '203.0.113.7', ...request,
-  }, verification);
+  }, verification, { allowance });
 }
 
 function holds(when: unknown, on = view()): boolean {
@@ -85,9 +86,43 @@ describe('a leaf by type', () => {
   it.each([
     ['$.n', '10'], ['$.f', '1.5'], ['$.t', 'true'], ['$.z', 'null'], ['$.e', ''], ['$.o.a[1].b', 'deep'], ['$.o.a', '[1,{"b":"deep"}]'],
     ['$.o.a[-1].b', 'deep'], ['$.o.a[*].b', 'deep'], ['$.o.a[0:1]', '1'], ['$["type"]', 'order.paid'], ['$.*', 'order.paid'],
-    ['$.__proto__', 'p'], ['$', JSON_BODY.replace('1e21', '1e+21')],
+    ['$.__proto__', 'p'], ['$', JSON_BODY],
   ])('json: %s is %s', (path, value) => {
     expect(holds(json(path, 'eq', value))).toBe(true);
+  });
+
+  describe('numbers that JavaScript can\'t hold', () => {
+    const on = (): RequestView => view({ text: '{"id":9007199254740993,"list":[{"id":1},{"id":18446744073709551615}],"low":-9007199254740993,"rate":0.12345678901234567}' });
+
+    it.each([
+      ['$.id', 'eq', '9007199254740993', true], ['$.id', 'eq', '9007199254740992', false], ['$.id', 'ne', '9007199254740992', true],
+      ['$.id', 'in', '1, 9007199254740993', true], ['$.id', 'in', '9007199254740992,9007199254740994', false],
+      ['$.id', 'gt', '9007199254740992', true], ['$.id', 'gt', '9007199254740993', false], ['$.id', 'gte', '9007199254740993', true],
+      ['$.id', 'lt', '9007199254740994', true], ['$.id', 'lte', '9007199254740992', false], ['$.low', 'lt', '-9007199254740992', true],
+      ['$.id', 'ends_with', '993', true], ['$.list[1].id', 'eq', '18446744073709551615', true],
+      ['$.rate', 'eq', '0.12345678901234567', true], ['$.rate', 'gt', '0.12345678901234566', true], ['$.list', 'contains', ':18446744073709551615}', true],
+      ['$.id.x', 'exists', undefined, false], ['$.id[0]', 'exists', undefined, false],
+    ])('%s %s %s: %s', (path, op, value, expected) => {
+      expect(holds(json(path, op, value), on())).toBe(expected);
+    });
+  });
+
+  it.each([
+    ['$.items[*].sku', 'eq', 'b', true], ['$.items[*].sku', 'eq', 'c', true], ['$.items[*].sku', 'eq', 'd', false],
+    ['$.items[*].sku', 'in', 'x,b', true], ['$.items[*].n', 'gt', '2', true], ['$.items[*].n', 'gt', '3', false],
+    ['$.items[1:].sku', 'eq', 'c', true], ['$.items[1:].sku', 'eq', 'a', false], ['$.*[*].sku', 'starts_with', 'c', true],
+    ['$.items[*].sku', 'ne', 'a', true], ['$.items[*].none', 'ne', 'a', true], ['$.items[*].none', 'absent', undefined, true],
+    ['$.items[*].only', 'exists', undefined, true], ['$.items[*].only', 'absent', undefined, false],
+  ])('a wildcard matches when any node does: %s %s %s: %s', (path, op, value, expected) => {
+    const on = view({ text: '{"items":[{"sku":"a","n":1},{"sku":"b","n":3},{"sku":"c","n":2,"only":null}]}' });
+
+    expect(holds(json(path, op, value), on)).toBe(expected);
+  });
+
+  it('says that none of many is one by not around eq', () => {
+    const on = view({ text: '{"items":[{"sku":"a"},{"sku":"b"}]}' });
+
+    expect([holds({ not: json('$.items[*].sku', 'eq', 'b') }, on), holds({ not: json('$.items[*].sku', 'eq', 'c') }, on)]).toEqual([false, true]);
   });
 
   it.each(['$.toString', '$.o.constructor', '$.o.a.length', '$.type[0]', '$.n.x', '$.o.a[9]', '$.z.x', '$.e.length'])('json: %s is missing', (path) => {
@@ -297,13 +332,44 @@ describe('the work for one request is bounded', () => {
   it('matches nothing more, whichever way round it is asked, once it is spent', () => {
     const costly = leaf('body', 'matches', 'a[ab]{22}[cd]');
     const cheap = { type: 'method', op: 'exists' };
-    const spent = view({ text: random });
+    const short = random.slice(0, 400);
+    const spent = view({ text: short });
 
-    expect(holds({ any: [costly, cheap] }, view({ text: random }))).toBe(true);
+    expect(holds({ any: [costly, cheap] }, view({ text: short }))).toBe(true);
     expect(holds({ any: [costly, costly, cheap] }, spent)).toBe(false);
     expect(holds({ not: costly }, spent)).toBe(false);
     expect(holds(cheap, spent)).toBe(false);
-    expect(holds(cheap, view({ text: random }))).toBe(true);
+    expect([spent.isExhausted, spent.fresh().isExhausted]).toEqual([true, false]);
+    expect(holds(cheap, view({ text: short }))).toBe(true);
+  });
+
+  it('is nothing begun that could take longer than a moment: a pattern on a large text, before it is looked at', () => {
+    const on = view({ text: random });
+
+    expect(holds(leaf('body', 'matches', 'a'), on)).toBe(false);
+    expect(on.isExhausted).toBe(true);
+  });
+
+  it('holds for a text with much in it where there is an allowance for it', () => {
+    const contains = { all: Array.from({ length: 63 }, (_, i) => leaf('body', 'contains', `word ${i};`)) };
+    const text = Array.from({ length: 10_000 }, (_, i) => `word ${i};`).join(' ');
+    const on = view({ text }, 10_000_000);
+
+    expect(holds(contains, on)).toBe(true);
+    expect(on.isExhausted).toBe(false);
+  });
+
+  it('is linear for what a text contains, also where it repeats itself', () => {
+    const value = `${'a'.repeat(511)}b${'a'.repeat(512)}`;
+
+    for (const [text, is] of [['a'.repeat(131_072), false], [`${'a'.repeat(100_000)}b${'a'.repeat(512)}`, true], [value.slice(1), false], [value, true]] as const) {
+      expect(holds(leaf('body', 'contains', value), view({ text }, 1_000_000))).toBe(is);
+    }
+    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 251, maxLength: 300 }), fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 20 }), fc.boolean(),
+      (part, around, isIn) => {
+        const text = isIn ? `${around}${part}${around}` : `${around}${part.slice(1)}${around}`;
+        expect(holds(leaf('body', 'contains', part), view({ text }, 1_000_000))).toBe(text.includes(part));
+      }));
   });
 
   it('counts the nodes that a path visits', () => {

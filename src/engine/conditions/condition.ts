@@ -4,8 +4,10 @@ import type { RequestView } from './request-view.js';
 
 /** A compiled `when` or filter. */
 export interface Condition {
-  /** Never throws. False for a request on which too much work was spent already. */
+  /** Never throws. False where the view is exhausted afterwards: then nobody knows. */
   matches(view: RequestView): boolean;
+  /** What it was compiled from, for whoever compiles it elsewhere. */
+  readonly source: unknown;
 }
 
 interface Node {
@@ -24,7 +26,7 @@ export function compileCondition(
   const compiler = new Compiler(options.defaultType);
   const node = compiler.node(value, at, 1);
   if (node === null || compiler.faults.list.length > 0) return { faults: compiler.faults.list };
-  return { condition: { matches: (view) => !view.isExhausted && node.holds(view) && !view.isExhausted } };
+  return { condition: { source: value, matches: (view) => !view.isExhausted && node.holds(view) && !view.isExhausted } };
 }
 
 /**
@@ -36,7 +38,7 @@ export function compileFilter(value: unknown, at: string): { condition: Conditio
   const node = compiler.node(value, at, 1);
   if (node === null || compiler.faults.list.length > 0) return { faults: compiler.faults.list };
   const isVisible = (view: RequestView): boolean => !node.readsJson || view.json !== undefined;
-  return { condition: { matches: (view) => !view.isExhausted && isVisible(view) && node.holds(view) && !view.isExhausted } };
+  return { condition: { source: value, matches: (view) => !view.isExhausted && isVisible(view) && node.holds(view) && !view.isExhausted } };
 }
 
 class Compiler {

@@ -10,14 +10,16 @@ type Step =
 
 /** A JSONPath (RFC 9535) of names, indexes, slices and wildcards, one selector a segment. */
 export interface JsonPath {
+  /** Every node in the request's body, in the order of the document. */
+  all(view: RequestView): readonly unknown[];
   /** The first node in the request's body, in the order of the document; undefined when there is none. */
   first(view: RequestView): unknown;
 }
 
 export const JSON_PATH_BYTES_MAX = 1024;
 
-/** What looking at one node costs, compared with one character of a pattern. */
-const STEPS_PER_NODE = 20;
+/** What looking at one node costs, in steps of `Allowance`. */
+const STEPS_PER_NODE = 10;
 const ALLOWED = 'names, indexes, slices and wildcards, like $.data.items[0].id';
 
 const environment = new JSONPathEnvironment();
@@ -27,7 +29,14 @@ const { selectors } = jsonpath;
 export function compileJsonPath(text: string): JsonPath | string {
   const steps = stepsOf(text);
   if (typeof steps === 'string') return steps;
-  return { first: (view) => firstNode(view.json, steps, 0, view) };
+  return {
+    all: (view) => view.found(`all ${text}`, () => {
+      const nodes: unknown[] = [];
+      collect(view.json, steps, 0, { view, nodes });
+      return nodes;
+    }),
+    first: (view) => view.found(`first ${text}`, () => firstNode(view.json, steps, 0, view)),
+  };
 }
 
 function stepsOf(text: string): Step[] | string {
@@ -67,6 +76,18 @@ function firstNode(value: unknown, steps: readonly Step[], at: number, view: Req
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function collect(value: unknown, steps: readonly Step[], at: number, into: { view: RequestView; nodes: unknown[] }): void {
+  const step = steps[at];
+  if (step === undefined) {
+    if (value !== undefined) into.nodes.push(value);
+    return;
+  }
+  for (const child of children(value, step)) {
+    if (!into.view.spend(STEPS_PER_NODE)) return;
+    collect(child, steps, at + 1, into);
+  }
 }
 
 function children(value: unknown, step: Step): Iterable<unknown> {

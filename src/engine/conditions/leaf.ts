@@ -1,3 +1,4 @@
+import { writeExact } from '../exact-json.js';
 import type { Faults } from './faults.js';
 import { compileJsonPath, JSON_PATH_BYTES_MAX } from './json-path.js';
 import { networksOf } from './networks.js';
@@ -10,7 +11,8 @@ export interface Leaf {
   holds(view: RequestView): boolean;
 }
 
-type Read = (view: RequestView) => string | undefined;
+/** The texts that are asked about: none where the value is missing, several where a path leads to several nodes. */
+type Read = (view: RequestView) => readonly string[];
 
 interface LeafType {
   /** The key that says which of many values is meant. */
@@ -61,7 +63,7 @@ export function compileLeaf(value: Record<string, unknown>, at: string, faults: 
   }
   const text = isUnary(op) ? '' : faults.text(value.value, `${at}.value`, VALUE_BYTES_MAX);
   if (selector === null || text === null) return null;
-  const read: Read = typeof selector === 'string' ? (view) => rules.read(view, selector) : selector;
+  const read: Read = typeof selector === 'string' ? (view) => listed(rules.read(view, selector)) : selector;
   return type === 'ip' ? compileIpLeaf(op, text, at, faults) : compileTextLeaf({ type, rules, op, text, read }, at, faults);
 }
 
@@ -73,7 +75,7 @@ function compileSelector(
   if (text === null) return null;
   if (type !== 'json') return type === 'header' ? text.toLowerCase() : text;
   const path = compileJsonPath(text);
-  if (typeof path !== 'string') return (view) => textOf(path.first(view));
+  if (typeof path !== 'string') return (view) => view.found(`texts of ${text}`, () => path.all(view).map((node) => paidTextOf(node, view)));
   faults.add(`${at}.path`, path);
   return null;
 }
@@ -108,11 +110,28 @@ function compileIpLeaf(op: Op, text: string, at: string, faults: Faults): Leaf |
   return { readsJson: false, holds: op === 'ne' ? (view) => !isIn(view) : isIn };
 }
 
-function asks(view: RequestView, operator: Operator, text: string | undefined): boolean {
-  return view.spend(1 + (text?.length ?? 0) * operator.stepsPerCharacter) && operator.holds(text);
+/** A path with a wildcard or a slice may lead to many nodes: one that matches is enough. */
+function asks(view: RequestView, operator: Operator, texts: readonly string[]): boolean {
+  return texts.length === 0 ? asksOne(view, operator, undefined) : texts.some((text) => asksOne(view, operator, text));
 }
 
-/** A JSON value as a text to compare: a string as it is, everything else as JSON; undefined when there is none. */
+function asksOne(view: RequestView, operator: Operator, text: string | undefined): boolean {
+  return view.spend(1 + Math.ceil(operator.steps(text?.length ?? 0))) && operator.holds(text);
+}
+
+function listed(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [text];
+}
+
+/** A list or an object is written out to be compared. */
+function paidTextOf(value: unknown, view: RequestView): string {
+  if (view.isExhausted) return '';
+  const text = textOf(value) ?? '';
+  if (typeof value === 'object' && value !== null) view.spend(text.length);
+  return text;
+}
+
+/** A JSON value as a text to compare: a string as it is, a number as it was written, everything else as JSON; undefined when there is none. */
 export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' || value === undefined ? value : JSON.stringify(value);
+  return typeof value === 'string' || value === undefined ? value : writeExact(value);
 }

@@ -1,4 +1,6 @@
+import { parseExact } from '../exact-json.js';
 import { headerOf, type ReceivedRequest, type Verification } from '../inbound/request.js';
+import { unpacked } from '../inbound/unpacked.js';
 import { ipAddress, type IpAddress } from '../ip-ranges.js';
 
 /** A longer body is not read for JSON or form fields; its text is cut here. */
@@ -6,29 +8,66 @@ export const VISIBLE_BYTES_MAX = 128 * 1024;
 /** What nests deeper is not taken for JSON: everything after this may then recurse. */
 const JSON_DEPTH_MAX = 512;
 /**
- * What all conditions on one request may cost together: a step is about one character compared with one instruction
- * of a pattern. All of them take about 30 ms where no pattern finds a short cut.
+ * How much work conditions may be. A step is about 8 ns: what one character costs that is looked at. Whoever asks for
+ * more than there is gets nothing, and from then on nobody does.
  */
-const STEPS_MAX = 4_000_000;
+export interface Allowance {
+  /** Whether so much more work may be done. */
+  spend(steps: number): boolean;
+  /** That something was not looked at, so that nobody knows what it would have said. */
+  readonly isExhausted: boolean;
+  readonly spent: number;
+}
+
+/** What conditions on one request may cost where everything else waits for them: about two milliseconds. */
+export const STEPS_AT_ONCE = 250_000;
+
+/** A number of steps. */
+export class StepAllowance implements Allowance {
+  private stepsLeft: number;
+
+  constructor(private readonly steps = STEPS_AT_ONCE) {
+    this.stepsLeft = steps;
+  }
+
+  spend(steps: number): boolean {
+    this.stepsLeft -= steps;
+    return this.stepsLeft >= 0;
+  }
+
+  get isExhausted(): boolean {
+    return this.stepsLeft < 0;
+  }
+
+  get spent(): number {
+    return this.steps - this.stepsLeft;
+  }
+}
 
 /** A request as conditions and templates look at it. Everything is parsed when it is first asked for, and once. */
 export class RequestView {
-  private stepsLeft = STEPS_MAX;
+  private readonly allowance: Allowance;
+  private readonly parsed: Map<string, unknown>;
 
+  /** `isUnpacked` says that the body is without its content encoding already. */
   constructor(
-    private readonly request: ReceivedRequest,
+    readonly request: ReceivedRequest,
     readonly verification: Verification,
-    private readonly parsed = new Map<string, unknown>(),
-  ) {}
+    { allowance = new StepAllowance(), parsed = new Map<string, unknown>(), isUnpacked = false }: { allowance?: Allowance; parsed?: Map<string, unknown>; isUnpacked?: boolean } = {},
+  ) {
+    this.allowance = allowance;
+    this.parsed = parsed;
+    if (isUnpacked) parsed.set('body', request.body);
+  }
 
   /** The same request, with what was parsed of it, for conditions of somebody else: the work of one must not decide about another's. */
   fresh(): RequestView {
-    return new RequestView(this.request, this.verification, this.parsed);
+    return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
 
   /** What all conditions on this view have cost so far. */
   get stepsSpent(): number {
-    return STEPS_MAX - this.stepsLeft;
+    return this.allowance.spent;
   }
 
   get method(): string {
@@ -50,17 +89,22 @@ export class RequestView {
     return this.once('mediaType', () => headerOf(this.request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() || undefined);
   }
 
+  /** The body without its content encoding; empty where that can't be had. */
+  get body(): Buffer {
+    return this.once('body', () => unpacked(this.request).body);
+  }
+
   /** The body as UTF-8, its first 128 KB; undefined when it is empty. */
   get text(): string | undefined {
     // Streaming leaves out a character that the cut has split.
-    return this.once('text', () => this.request.body.length === 0
+    return this.once('text', () => this.body.length === 0
       ? undefined
-      : new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.request.body.subarray(0, VISIBLE_BYTES_MAX), { stream: true }));
+      : new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.body.subarray(0, VISIBLE_BYTES_MAX), { stream: true }));
   }
 
-  /** The body as JSON, whatever its content type says; undefined when it is over 128 KB or not JSON in UTF-8. */
+  /** The body as JSON, whatever its content type says, with numbers as they were written; undefined when it is over 128 KB or not JSON in UTF-8. */
   get json(): unknown {
-    return this.once('json', () => jsonOf(this.request.body));
+    return this.once('json', () => jsonOf(this.body));
   }
 
   /** `name` is in lower case. */
@@ -76,8 +120,8 @@ export class RequestView {
   /** The first value of a field of a URL-encoded body of at most 128 KB. */
   form(name: string): string | undefined {
     return this.once('form', () => {
-      const isForm = this.mediaType === 'application/x-www-form-urlencoded' && this.request.body.length <= VISIBLE_BYTES_MAX;
-      return isForm ? firstValues(this.request.body.toString('utf8')) : new Map<string, string>();
+      const isForm = this.mediaType === 'application/x-www-form-urlencoded' && this.body.length <= VISIBLE_BYTES_MAX;
+      return isForm ? firstValues(this.body.toString('utf8')) : new Map<string, string>();
     }).get(name);
   }
 
@@ -86,12 +130,20 @@ export class RequestView {
    * must not turn what was never looked at into a match.
    */
   spend(steps: number): boolean {
-    this.stepsLeft -= steps;
-    return this.stepsLeft >= 0;
+    return this.allowance.spend(steps);
   }
 
   get isExhausted(): boolean {
-    return this.stepsLeft < 0;
+    return this.allowance.isExhausted;
+  }
+
+  /** What was found under this name before, or is found now; what could not be looked at to the end is not kept. */
+  found<T>(name: string, find: () => T): T {
+    const key = `found ${name}`;
+    if (this.parsed.has(key)) return this.parsed.get(key) as T;
+    const value = find();
+    if (!this.isExhausted) this.parsed.set(key, value);
+    return value;
   }
 
   private once<T>(key: string, parse: () => T): T {
@@ -117,7 +169,7 @@ function firstValues(encoded: string): Map<string, string> {
 function jsonOf(body: Buffer): unknown {
   if (body.length === 0 || body.length > VISIBLE_BYTES_MAX || nestsTooDeeply(body)) return undefined;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown;
+    return parseExact(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     return undefined;
   }

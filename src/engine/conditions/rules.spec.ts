@@ -15,7 +15,7 @@ function view(body: unknown = {}, changes: Partial<ReceivedRequest> = {}): Reque
 function answer(rules: unknown, on = view()): SynchronousAnswer | null {
   const compiled = compileRules(rules, 'responseRules');
   if ('faults' in compiled) throw new Error(JSON.stringify(compiled.faults));
-  return compiled.rules.answer(on);
+  return compiled.rules.answer(compiled.rules.first(on), on);
 }
 
 function faults(rules: unknown): string[] {
@@ -152,6 +152,14 @@ describe('templates', () => {
     expect(respond({ body: template }, on)).toEqual({ status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', ...SAFE }, body: text });
   });
 
+  it('puts numbers in as they were written, whatever JavaScript would make of them', () => {
+    const long = view('{"id":9007199254740993,"list":[18446744073709551615]}');
+
+    expect(bodyOf('{{body.id}} {{body.list}}', undefined, long)).toBe('9007199254740993 [18446744073709551615]');
+    expect(bodyOf('{"a":{{body.id}},"b":"{{body.id}}","c":{{body.list}}}', undefined, long)).toBe('{"a":9007199254740993,"b":"9007199254740993","c":[18446744073709551615]}');
+    expect(respond({ headers: { 'x-id': '{{body.id}}' } }, long).headers['x-id']).toBe('9007199254740993');
+  });
+
   it.each([
     ['{"a":"{{body.id}}"}', { a: 'a1' }],
     ['{"a":{{body.id}},"b":{{body.n}},"c":{{body.o}},"d":{{body.none}},"e":"{{body.none}}"}', { a: 'a1', b: 5, c: { k: 1 }, d: null, e: '' }],
@@ -216,7 +224,7 @@ describe('templates', () => {
     fc.assert(fc.property(fc.anything(), fc.string({ unit: 'binary' }), (anything, body) => {
       for (const value of [anything, { rules: [anything] }, { default: anything }, { default: { body, headers: { 'x-a': body } } }, { default: { headers: anything } }]) {
         const compiled = compileRules(value, 'responseRules');
-        if ('rules' in compiled) compiled.rules.answer(view(body));
+        if ('rules' in compiled) compiled.rules.answer(compiled.rules.first(view(body)), view(body));
       }
     }));
   });

@@ -6,8 +6,12 @@ import type { RequestView } from './request-view.js';
 
 /** Compiled `responseRules`. */
 export interface CompiledRules {
-  /** The answer of the first rule that matches, else the default one, else null. Never throws. */
-  answer(view: RequestView): SynchronousAnswer | null;
+  /** The place of the first rule that matches, -1 when none does. Where the view is exhausted afterwards nobody knows. Never throws. */
+  first(view: RequestView): number;
+  /** The answer of the rule at this place, else the default one, else null. Never throws. */
+  answer(place: number, view: RequestView): SynchronousAnswer | null;
+  /** What they were compiled from, for whoever compiles them elsewhere. */
+  readonly source: unknown;
 }
 
 const RULES_MAX = 50;
@@ -19,7 +23,13 @@ export function compileRules(value: unknown, at: string): { rules: CompiledRules
   const rules = given === null ? [] : compileList(given.rules ?? [], `${at}.rules`, faults);
   const fallback = given?.default === undefined || given.default === null ? null : compileAnswer(given.default, `${at}.default`, faults);
   if (faults.list.length > 0) return { faults: faults.list };
-  return { rules: { answer: (view) => (rules.find(({ when }) => when.matches(view))?.respond ?? fallback)?.of(view) ?? null } };
+  return {
+    rules: {
+      source: value,
+      first: (view) => rules.findIndex(({ when }) => when.matches(view)),
+      answer: (place, view) => (rules[place]?.respond ?? fallback)?.of(view) ?? null,
+    },
+  };
 }
 
 interface Rule { when: Condition; respond: Answer }

@@ -1,3 +1,4 @@
+import { writeExact } from '../exact-json.js';
 import type { Faults } from './faults.js';
 import { compileJsonPath, JSON_PATH_BYTES_MAX } from './json-path.js';
 import { textOf } from './leaf.js';
@@ -95,7 +96,7 @@ function bodyLookup(name: string): Lookup | string {
 function encoderOf(encoding: Encoding, isInString: boolean): Place['encode'] {
   switch (encoding) {
     case 'plain': return (value) => textOf(value) ?? '';
-    case 'json': return isInString ? (value) => JSON.stringify(textOf(value) ?? '').slice(1, -1) : (value) => JSON.stringify(value ?? null);
+    case 'json': return isInString ? (value) => JSON.stringify(textOf(value) ?? '').slice(1, -1) : (value) => writeExact(value ?? null);
     case 'markup': return (value) => (textOf(value) ?? '').replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
     case 'form': return (value) => new URLSearchParams([['', textOf(value) ?? '']]).toString().slice(1);
     case 'header': return (value) => (textOf(value) ?? '').replace(/[^\x20-\x7e]+/g, '').slice(0, HEADER_VALUE_LENGTH_MAX);

@@ -1,3 +1,4 @@
+import { multipartFields } from './multipart.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;
@@ -19,9 +20,10 @@ export function isForm(request: Received): boolean {
   return headerOf(request, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
 }
 
-/** The fields of a form; empty when the body is none. */
+/** The fields of a form, URL-encoded or multipart without its files; empty when the body is none. */
 export function formOf(request: Received): URLSearchParams {
-  return new URLSearchParams(isForm(request) ? request.body.toString('utf8') : '');
+  if (isForm(request)) return new URLSearchParams(request.body.toString('utf8'));
+  return new URLSearchParams(multipartFields(headerOf(request, 'content-type'), request.body) ?? []);
 }
 
 /** Whether `json` is an object with members, which an array is not. */

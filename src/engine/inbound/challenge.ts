@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { jsonOf, memberOf } from './body.js';
 import { equalText } from './keys.js';
+import type { Preset } from './preset.js';
 import { PRESETS } from './presets.js';
 import { headerOf, type ReceivedRequest, type SynchronousAnswer, type Verification } from './request.js';
 import type { ResponseSettings, ResponseType } from './response.js';
@@ -36,6 +37,12 @@ const ECHO = /^[\x20-\x7e]{1,1024}$/;
  */
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
+
+/** The answer to a provider that looks whether something lives at the URL before it saves it; null when the request is more than that. */
+export function urlCheck(preset: Pick<Preset, 'urlCheck'> | null, { method, body }: Received): SynchronousAnswer | null {
+  const isAsked = preset?.urlCheck?.some((known) => known === method) === true && body.length === 0;
+  return isAsked ? { status: 200, headers: { ...NOSNIFF }, body: '' } : null;
+}
 
 /** The answer to a provider's handshake; null when the request is none, so that it is taken as an event. */
 export function challenge(settings: ResponseSettings, request: Received, context: HandshakeContext): Handshake | null {

@@ -13,7 +13,7 @@ function check(name: GenericSchemeName, settings: GenericSettings, headers: Reco
 }
 
 describe('genericScheme', () => {
-  it.each(GENERIC_SCHEMES)('%s: hex or base64, with the name of the hash before it or not', (name) => {
+  it.each(GENERIC_SCHEMES.filter((name) => name.startsWith('hmac-')))('%s: hex or base64, with the name of the hash before it or not', (name) => {
     const hash = name.slice('hmac-'.length);
     const digest = mac(hash, BODY);
     for (const text of [digest.toString('hex'), digest.toString('hex').toUpperCase(), digest.toString('base64')]) {

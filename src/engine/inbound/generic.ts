@@ -1,14 +1,16 @@
 import { isObject } from './body.js';
 import type { Fault } from './fault.js';
-import type { HashName, HmacScheme, KeyEncoding, SignatureEncoding, SignedPart } from './scheme.js';
+import type { HashName, HmacScheme, KeyEncoding, Scheme, SignedPart } from './scheme.js';
 
 /** The values of `verification` that need no preset. */
-export const GENERIC_SCHEMES = ['hmac-sha256', 'hmac-sha1', 'hmac-sha512'] as const;
+export const GENERIC_SCHEMES = [
+  'hmac-sha256', 'hmac-sha1', 'hmac-sha512', 'rsa-sha256', 'ed25519', 'jwt', 'bearer', 'basic', 'api-key',
+] as const;
 export type GenericSchemeName = (typeof GENERIC_SCHEMES)[number];
 
 /** How an endpoint's own sender signs, where it differs from the defaults. */
 export interface GenericSettings {
-  /** `x-signature` by default. */
+  /** `x-signature` by default, `x-api-key` of `api-key`, `authorization` of `jwt`. */
   header?: string;
   /** What stands before the signature. By default the name of the hash and `=` may stand there. */
   prefix?: string;
@@ -25,11 +27,24 @@ export interface GenericSettings {
    * `{{body}}`, or `{{timestamp}}.{{body}}` beside `timestampHeader`.
    */
   signed?: string;
+  /** Of `jwt`, which needs it: where the keys are published (RFC 7517). */
+  jwksUrl?: string;
+  /** Of `jwt`: what `iss` must be. */
+  issuer?: string;
+  /** Of `jwt`: what `aud` must be or have. */
+  audience?: string;
+  /** Of `jwt`: members that the token must have, with these texts. */
+  claims?: Record<string, string>;
+  /** Of `jwt`: the member that is the SHA-256 of the body. */
+  bodyHashClaim?: string;
+  /** Of `jwt`: how old a token may be that has no `exp`; 300 by default. */
+  maxAgeSeconds?: number;
 }
 
 const TOLERANCE_SECONDS_DEFAULT = 300;
 const TOLERANCE_SECONDS_MAX = 86_400;
 const PREFIX_LENGTH_MAX = 64;
+const TEXT_LENGTH_MAX = 512;
 const SIGNED_LENGTH_MAX = 512;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -38,34 +53,96 @@ const HEADER_PLACEHOLDER = /^headers\.(.+)$/;
 const ENCODINGS = ['hex', 'base64'];
 const KEY_ENCODINGS = ['utf8', 'base64', 'hex', 'whsec'];
 
+/** Which settings a scheme knows; an HMAC those of this list. */
+const OF_SIGNATURE = ['header', 'prefix', 'encoding', 'timestampHeader', 'toleranceSeconds', 'signed'] as const satisfies readonly (keyof GenericSettings)[];
+const SETTINGS: Readonly<Record<GenericSchemeName, readonly (keyof GenericSettings)[]>> = {
+  'hmac-sha256': [...OF_SIGNATURE, 'keyEncoding'],
+  'hmac-sha1': [...OF_SIGNATURE, 'keyEncoding'],
+  'hmac-sha512': [...OF_SIGNATURE, 'keyEncoding'],
+  'rsa-sha256': OF_SIGNATURE,
+  ed25519: OF_SIGNATURE,
+  jwt: ['header', 'jwksUrl', 'issuer', 'audience', 'claims', 'bodyHashClaim', 'maxAgeSeconds'],
+  bearer: [],
+  basic: [],
+  'api-key': ['header'],
+};
+
 /** The scheme of an endpoint without a preset; only for settings without faults. */
-export function genericScheme(name: GenericSchemeName, settings: GenericSettings = {}): HmacScheme {
-  const hash = name.slice('hmac-'.length) as HashName;
-  const { timestampHeader, prefix } = settings;
-  const encoding: SignatureEncoding = settings.encoding ?? 'either';
+export function genericScheme(name: GenericSchemeName, settings: GenericSettings = {}): Scheme {
+  switch (name) {
+    case 'bearer':
+    case 'basic': return { kind: name };
+    case 'api-key': return { kind: 'token', header: (settings.header ?? 'x-api-key').toLowerCase() };
+    case 'jwt': return {
+      kind: 'jwt',
+      header: (settings.header ?? 'authorization').toLowerCase(),
+      jwksUrl: settings.jwksUrl ?? '',
+      issuer: settings.issuer ?? null,
+      audience: settings.audience ?? null,
+      claims: settings.claims ?? {},
+      bodyHashClaim: settings.bodyHashClaim ?? null,
+      maxAgeSeconds: settings.maxAgeSeconds ?? TOLERANCE_SECONDS_DEFAULT,
+    };
+    case 'rsa-sha256':
+    case 'ed25519': return {
+      kind: 'public-key',
+      algorithm: name,
+      header: (settings.header ?? 'x-signature').toLowerCase(),
+      ...(settings.prefix !== undefined && { prefix: settings.prefix }),
+      ...signedBy(settings),
+    };
+    case 'hmac-sha256':
+    case 'hmac-sha1':
+    case 'hmac-sha512': return hmacScheme(name.slice('hmac-'.length) as HashName, settings);
+  }
+}
+
+function hmacScheme(hash: HashName, settings: GenericSettings): HmacScheme {
+  const { prefix } = settings;
   return {
     kind: 'hmac',
     hash,
     headers: [(settings.header ?? 'x-signature').toLowerCase()],
     ...(prefix === undefined ? { prefix: `${hash}=`, prefixOptional: true } : { prefix }),
-    encoding,
     keyEncoding: settings.keyEncoding ?? 'utf8',
-    signed: partsOf(settings.signed ?? (timestampHeader === undefined ? '{{body}}' : '{{timestamp}}.{{body}}')),
+    ...signedBy(settings),
+  };
+}
+
+/** What every signature has: how it is written, over what, and until when it counts. */
+function signedBy({ encoding, signed, timestampHeader, toleranceSeconds }: GenericSettings): Pick<HmacScheme, 'encoding' | 'signed' | 'timestamp'> {
+  return {
+    encoding: encoding ?? 'either',
+    signed: partsOf(signed ?? (timestampHeader === undefined ? '{{body}}' : '{{timestamp}}.{{body}}')),
     ...(timestampHeader !== undefined && {
       timestamp: {
         from: { header: timestampHeader.toLowerCase() },
         unit: 'either',
-        toleranceSeconds: settings.toleranceSeconds ?? TOLERANCE_SECONDS_DEFAULT,
+        toleranceSeconds: toleranceSeconds ?? TOLERANCE_SECONDS_DEFAULT,
       },
     }),
   };
 }
 
 /** Every reason why `json` can't be the settings of a generic scheme; empty when it can. `path` is where it stands in the request. */
-export function genericFaults(json: unknown, path: string): Fault[] {
+export function genericFaults(json: unknown, path: string, name: GenericSchemeName = 'hmac-sha256'): Fault[] {
+  if (name === 'jwt') return [...jwtFaults(json ?? {}, path), ...settingFaults(json ?? {}, path, name)];
+  return settingFaults(json, path, name);
+}
+
+/** Whoever publishes keys signs for others too: a token must say that it is for this endpoint. */
+function jwtFaults(json: unknown, path: string): Fault[] {
+  if (!isObject(json)) return [];
+  const faults = json.jwksUrl === undefined ? [{ path: `${path}.jwksUrl`, message: 'is required for jwt: where the keys are published' }] : [];
+  const isBound = [json.audience, json.issuer, json.claims, json.bodyHashClaim].some((value) => value !== undefined);
+  return isBound ? faults : [...faults, { path: `${path}.audience`, message: 'is required for jwt, or one of issuer, claims, bodyHashClaim: others have tokens by the same keys' }];
+}
+
+function settingFaults(json: unknown, path: string, scheme: GenericSchemeName): Fault[] {
   if (!isObject(json)) return [{ path, message: 'An object is expected.' }];
   const faults = Object.entries(json).flatMap(([name, value]) => {
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof GenericSettings] : () => 'There is no such setting.';
+    const isKnown = SETTINGS[scheme].some((known) => known === name);
+    const check = isKnown ? CHECKS[name as keyof GenericSettings] : () => `There is no such setting of ${scheme}.`;
     const message = value === undefined ? null : check(value);
     return message === null ? [] : [{ path: `${path}.${name}`, message }];
   });
@@ -95,7 +172,19 @@ const CHECKS: Record<keyof GenericSettings, (value: unknown) => string | null> =
   toleranceSeconds: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= TOLERANCE_SECONDS_MAX
     ? null : `A whole number from 1 to ${TOLERANCE_SECONDS_MAX} is expected.`,
   signed: signedFault,
+  jwksUrl: (value) => typeof value === 'string' && value.length <= 2048 && URL.canParse(value) ? null : 'A URL is expected.',
+  issuer: textFault,
+  audience: textFault,
+  bodyHashClaim: textFault,
+  claims: (value) => isObject(value) && Object.keys(value).length >= 1 && Object.keys(value).length <= 10 && Object.values(value).every((text) => textFault(text) === null)
+    ? null : 'An object of 1 to 10 texts is expected.',
+  maxAgeSeconds: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= TOLERANCE_SECONDS_MAX
+    ? null : `A whole number from 1 to ${TOLERANCE_SECONDS_MAX} is expected.`,
 };
+
+function textFault(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX ? null : `A text of 1 to ${TEXT_LENGTH_MAX} characters is expected.`;
+}
 
 function signedFault(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > SIGNED_LENGTH_MAX) return `A text of at most ${SIGNED_LENGTH_MAX} characters is expected.`;

@@ -14,6 +14,8 @@ export interface Preset {
   eventType: readonly Recipe[];
   /** Where the id stands that the provider repeats when it sends again; empty where it sends none that is safe to drop by. */
   dedupeId: readonly Recipe[];
+  /** The provider asks for the URL with one of these, unsigned and without a body, before it saves it: answered 200, and no event. */
+  urlCheck?: readonly ('GET' | 'HEAD')[];
   /** How the endpoint answers unless it says otherwise; null for the default answer. */
   response: ResponseSettings | null;
   /** What the provider does by itself when the answer is no 2xx: advice, not a promise. `attempts` includes the first one. */

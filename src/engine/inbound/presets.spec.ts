@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { createSign, generateKeyPairSync, sign } from 'node:crypto';
+import { PAYPAL } from '../../../test/support/paypal.js';
 import { dedupeIdOf, eventTypeOf } from './classify.js';
+import { PAYPAL_HEADERS, paypalContent } from './paypal.js';
 import type { Preset } from './preset.js';
 import { PRESETS, presetOf } from './presets.js';
 import { headerOf, type ReceivedRequest } from './request.js';
@@ -52,6 +54,12 @@ function signedByProvider(preset: Preset, secret: string): Sample {
       : createSign('sha256').update(stamped).sign(p256.privateKey).toString('base64');
     return { ...request, headers: [...request.headers, [scheme.signatureHeader, signature], [scheme.timestampHeader, '1700000000']] };
   }
+  if (scheme.kind === 'paypal') {
+    const time = new Date(NOW).toISOString();
+    const signature = createSign('RSA-SHA256').update(paypalContent({ id: ID, time, webhookId: secret }, request.body)).sign(PAYPAL.key).toString('base64');
+    const values = [ID, time, signature, PAYPAL.certificateUrl, 'SHA256withRSA'];
+    return { ...request, headers: [...request.headers, ...PAYPAL_HEADERS.map((name, i) => [name, values[i] ?? ''] as const)] };
+  }
   const message = JSON.parse(request.body.toString());
   const content = ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'].map((name) => `${name}\n${message[name]}\n`).join('');
   message.Signature = createSign('RSA-SHA256').update(content).sign(rsa.privateKey).toString('base64');
@@ -65,7 +73,7 @@ function fixture(preset: Preset): { secret: string; wrong: string; request: Samp
 }
 
 const check = (preset: Preset, request: Sample, secrets: readonly string[], nowMs = NOW): string =>
-  verify(preset.verify, request, secrets, nowMs, CERTIFICATE);
+  verify(preset.verify, request, secrets, nowMs, preset.id === 'paypal' ? PAYPAL.certificate : CERTIFICATE);
 
 /** The headers that carry the proof. */
 function proofHeaders(preset: Preset, request: Sample): string[] {
@@ -106,7 +114,7 @@ describe('the presets', () => {
     expect([...PRESETS.keys()].sort()).toEqual([
       'adyen', 'adyen-platform', 'asana', 'aws-sns', 'bitbucket', 'calendly', 'clerk', 'discord', 'docusign', 'dropbox', 'github', 'gitlab',
       'gitlab-signed', 'hubspot', 'instagram', 'intercom', 'lemonsqueezy', 'linear', 'mailgun', 'meta', 'ms-graph', 'okta', 'paddle',
-      'postmark', 'resend', 'sendgrid', 'shopify', 'slack', 'square', 'standard-webhooks', 'stripe', 'svix', 'trello', 'twilio', 'twitch',
+      'paypal', 'postmark', 'resend', 'sendgrid', 'shopify', 'slack', 'square', 'standard-webhooks', 'stripe', 'svix', 'trello', 'twilio', 'twitch',
       'typeform', 'whatsapp', 'x', 'zoom',
     ]);
     expect(presetOf('nobody')).toBeNull();
@@ -187,7 +195,7 @@ describe('signedSample', () => {
     const [secret] = secretsOf(each);
     const sample = signedSample(each, { secret, url: URL_CALLED, id: ID, nowMs: NOW });
 
-    expect(sample === null).toBe(['ed25519', 'ecdsa', 'sns'].includes(each.verify.kind));
+    expect(sample === null).toBe(['ed25519', 'ecdsa', 'sns', 'paypal'].includes(each.verify.kind));
     if (sample !== null) {
       expect(sample).toMatchObject({ method: 'POST', url: URL_CALLED, query: 'tenant=7&note=%40home' });
       expect(headerOf(sample, 'content-type')).toBeTruthy();
@@ -226,7 +234,7 @@ const DEDUPE_IDS: Readonly<Record<string, unknown>> = {
 
 const EVENT_TYPES: Readonly<Record<string, string>> = {
   'standard-webhooks': 'invoice.paid', svix: 'user.created', resend: 'email.delivered', clerk: 'user.updated',
-  stripe: 'payment_intent.succeeded', paddle: 'transaction.completed', lemonsqueezy: 'order_created', square: 'payment.created',
+  stripe: 'payment_intent.succeeded', paypal: 'PAYMENT.CAPTURE.COMPLETED', paddle: 'transaction.completed', lemonsqueezy: 'order_created', square: 'payment.created',
   adyen: 'AUTHORISATION', 'adyen-platform': 'balancePlatform.transfer.created',
   github: 'issues.opened', gitlab: 'push', 'gitlab-signed': 'push', bitbucket: 'repo:push', linear: 'Issue.create', trello: 'updateCard',
   asana: 'task.changed', slack: 'message', discord: 'APPLICATION_AUTHORIZED', zoom: 'meeting.started', twilio: 'message.received',

@@ -52,6 +52,7 @@ describe('answerHeaderFaults', () => {
   it.each([
     ['a b', 'c'], ['', 'c'], ['x:', 'c'], ['x-a', 'a\r\nset-cookie: b'], ['x-a', ' a'], ['x-a', 1], ['x-a', '\u0100'], ['x-a', 'a'.repeat(4097)],
     ['Set-Cookie', 'a=b'], ['content-length', '1'], ['Transfer-Encoding', 'chunked'], ['Connection', 'close'], ['strict-transport-security', 'max-age=1'],
+    ...['X-Accel-Redirect', 'X-Sendfile', 'Refresh', 'NEL', 'Report-To', 'Reporting-Endpoints', 'WWW-Authenticate'].map((name) => [name, 'a'] as [string, string]),
   ])('%s: %j is none', (name, value) => {
     expect(answerHeaderFaults({ [name]: value }, 'headers')).toEqual([{ path: `headers.${name}`, message: expect.any(String) }]);
   });

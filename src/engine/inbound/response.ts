@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isObject } from './body.js';
 import type { Fault } from './fault.js';
 import type { SynchronousAnswer } from './request.js';
+import { STEERING_HEADERS } from './steering-headers.js';
 
 /** How an endpoint answers: `static` everything in the same way, the others the handshake of a provider. */
 export const RESPONSE_TYPES = [
@@ -37,10 +38,11 @@ const VALUE_LENGTH_MAX = 4096;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
-/** The connection's own, and what would bind a browser to a host that other tenants share. */
+/** The connection's own, what steers more than the answer, and what would bind a browser to a host that other tenants share. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-connection', 'proxy-authenticate',
   'content-length', 'content-encoding', 'date',
+  ...STEERING_HEADERS,
   'set-cookie', 'set-cookie2', 'strict-transport-security', 'clear-site-data', 'service-worker-allowed', 'alt-svc', 'public-key-pins',
 ]);
 const REQUIRED: Readonly<Partial<Record<ResponseType, readonly (keyof ResponseSettings)[]>>> = {

@@ -44,11 +44,15 @@ export function signedSample(preset: Preset, options: SampleOptions): Sample | n
     case 'basic': return withHeaders(request, { authorization: `Basic ${Buffer.from(secret, 'utf8').toString('base64')}` });
     case 'mailgun': return signMailgun(request, options);
     case 'adyen': return signAdyen(request, secret);
+    case 'bearer': return withHeaders(request, { authorization: `Bearer ${secret}` });
     case 'client-state':
     case 'none': return request;
     case 'ed25519':
     case 'ecdsa':
-    case 'sns': return null;
+    case 'sns':
+    case 'public-key':
+    case 'jwt':
+    case 'paypal': return null;
   }
 }
 

@@ -49,6 +49,33 @@ export interface StandardScheme {
   toleranceSeconds: number;
 }
 
+/** A signature by a key of the sender's, over what `signed` says; the secret is the public key. */
+export interface PublicKeyScheme {
+  kind: 'public-key';
+  algorithm: 'rsa-sha256' | 'ed25519';
+  header: string;
+  prefix?: string;
+  encoding: 'hex' | 'base64' | 'either';
+  signed: readonly SignedPart[];
+  timestamp?: TimestampRule;
+}
+
+/** A JSON Web Token (RFC 7519) by a key of a set that the sender publishes. */
+export interface JwtScheme {
+  kind: 'jwt';
+  /** `authorization` holds it behind `Bearer`, any other header alone. */
+  header: string;
+  jwksUrl: string;
+  issuer: string | null;
+  audience: string | null;
+  /** Members that the token must have, with these very texts. */
+  claims: Readonly<Record<string, string>>;
+  /** The member that is the SHA-256 of the body in hex or base64url. */
+  bodyHashClaim: string | null;
+  /** How old a token may be that does not say itself when it ends. */
+  maxAgeSeconds: number;
+}
+
 /** How a provider's request proves where it comes from. A secret is what the provider's console shows, unless said otherwise. */
 export type Scheme =
   | HmacScheme
@@ -68,6 +95,12 @@ export type Scheme =
   /** Every item of the body repeats the secret. */
   | { kind: 'client-state' }
   | { kind: 'twilio' }
+  /** `Authorization: Bearer` and the secret. */
+  | { kind: 'bearer' }
+  | PublicKeyScheme
+  | JwtScheme
+  /** RSA with a certificate that PayPal publishes; a secret is the id of the webhook, which the signature covers. */
+  | { kind: 'paypal' }
   /** RSA with a certificate that AWS publishes, so that any topic of any account passes: a secret is the ARN of a topic to take. */
   | { kind: 'sns' }
   /** Nothing is verified. */

@@ -92,6 +92,20 @@ describe('single providers', () => {
     expect(check({ kind: 'mailgun' }, [], form, 's3cret')).toBe('failed');
   });
 
+  it('Mailgun signs in a multipart form, where attachments stand among the fields', async () => {
+    const form = new FormData();
+    form.append('attachment-1', new Blob(['timestamp=1&token=forged']), 'timestamp');
+    for (const [name, value] of Object.entries({ timestamp: '1529006854', token: 'a8ce', signature: mac('1529006854a8ce').toString('hex') })) form.append(name, value);
+    const response = new Response(form);
+    const headers: Headers = [['content-type', response.headers.get('content-type') ?? '']];
+    const body = await response.text();
+
+    expect(check({ kind: 'mailgun' }, headers, body, 's3cret')).toBe('verified');
+    expect(check({ kind: 'mailgun' }, headers, body, 'other')).toBe('failed');
+    expect(check({ kind: 'mailgun' }, headers, body.replace('a8ce', 'a8cf'), 's3cret')).toBe('failed');
+    expect(check({ kind: 'mailgun' }, [['content-type', 'multipart/form-data; boundary=other']], body, 's3cret')).toBe('failed');
+  });
+
   it('Microsoft Graph: every item must repeat the secret', () => {
     const items = (...states: unknown[]): string => JSON.stringify({ value: states.map((clientState) => ({ clientState })) });
 

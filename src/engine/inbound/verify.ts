@@ -3,9 +3,12 @@ import { createPublicKey, createVerify, verify as verifySignature } from 'node:c
 import { verifyHmac } from './hmac.js';
 import { verifyAdyen, verifyClientState, verifyMailgun } from './in-body.js';
 import { decodeBase64, decodeHex, ed25519Key, equalText } from './keys.js';
+import { jwtOf, verifyJwt } from './jwt.js';
+import { paypalCertificateUrl, verifyPaypal } from './paypal.js';
+import { verifyPublicKey } from './public-key.js';
 import { headerOf, type ReceivedRequest, type Verification } from './request.js';
 import type { Scheme } from './scheme.js';
-import { verifySns } from './sns.js';
+import { isOfTopic, snsCertificateUrl, verifySns } from './sns.js';
 import { verifyStandard } from './standard.js';
 import { verifyTwilio } from './twilio.js';
 
@@ -16,19 +19,19 @@ const ED25519_BYTES = 64;
  * Whether a request proves under `scheme` that its sender knows one of `secrets` (several while one is rotated). Without
  * a secret it never does; `none` only for the scheme that verifies nothing. Never throws, whatever the bytes.
  *
- * `certificate` (PEM) is what `snsCertificateUrl` leads to; the other schemes need none.
+ * `published` is what `publishedAt` leads to: a certificate (PEM), or a set of keys (JWKS); most schemes need nothing of the kind.
  */
 export function verify(
   scheme: Scheme,
   request: Omit<ReceivedRequest, 'ip'>,
   secrets: readonly string[],
   nowMs: number,
-  certificate?: string,
+  published?: string,
 ): Verification {
   if (scheme.kind === 'none') return 'none';
   const usable = secrets.filter((secret) => secret !== '');
   try {
-    return usable.length > 0 && holds(scheme, request, usable, nowMs, certificate) ? 'verified' : 'failed';
+    return (usable.length > 0 || scheme.kind === 'jwt') && holds(scheme, request, usable, nowMs, published) ? 'verified' : 'failed';
   } catch {
     // node:crypto and JSON throw on keys and nestings that only an attacker or a wrong secret would send.
     return 'failed';
@@ -40,7 +43,7 @@ function holds(
   request: Omit<ReceivedRequest, 'ip'>,
   secrets: readonly string[],
   nowMs: number,
-  certificate?: string,
+  published?: string,
 ): boolean {
   switch (scheme.kind) {
     case 'hmac': return verifyHmac(scheme, request, secrets, nowMs);
@@ -53,8 +56,19 @@ function holds(
     case 'adyen': return verifyAdyen(request, secrets);
     case 'client-state': return verifyClientState(request, secrets);
     case 'twilio': return verifyTwilio(request, secrets);
-    case 'sns': return verifySns(request, secrets, certificate);
+    case 'bearer': return isOneOf(/^Bearer +(\S+)$/i.exec(headerOf(request, 'authorization') ?? '')?.[1], secrets);
+    case 'public-key': return verifyPublicKey(scheme, request, secrets, nowMs);
+    case 'jwt': return published !== undefined && verifyJwt(scheme, request, published, nowMs);
+    case 'paypal': return verifyPaypal(request, secrets, nowMs, published);
+    case 'sns': return verifySns(request, secrets, published);
   }
+}
+
+/** Where to fetch what a request is checked against; null where nothing is, or it would prove nothing anyway. */
+export function publishedAt(scheme: Scheme, request: Pick<ReceivedRequest, 'headers' | 'body'>, secrets: readonly string[]): string | null {
+  if (scheme.kind === 'sns') return isOfTopic(request, secrets) ? snsCertificateUrl(request) : null;
+  if (scheme.kind === 'paypal') return secrets.length > 0 ? paypalCertificateUrl(request) : null;
+  return scheme.kind === 'jwt' && jwtOf(scheme, request) !== null ? scheme.jwksUrl : null;
 }
 
 function isOneOf(given: string | undefined, secrets: readonly string[]): boolean {

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { CurrentTenant, Scope } from '#http/access.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { AttemptLog } from '#modules/events/reading.contract.js';
+import { AttemptLog } from '#modules/events/attempts.contract.js';
 import { EndpointAttemptPage, EndpointAttemptQuery, presentAttempt } from './application-attempts.dto.js';
 import { Applications } from './contract.js';
 
@@ -30,6 +30,6 @@ export class ApplicationAttemptsController {
   ): Promise<EndpointAttemptPage> {
     const { id } = await this.applications.endpoint(tenant.environmentId, application, endpoint);
     const { attempts, nextCursor } = await this.attempts.page(tenant, id, query);
-    return { data: attempts.map(presentAttempt), next_cursor: nextCursor };
+    return { data: attempts.map((attempt) => presentAttempt(attempt, id)), next_cursor: nextCursor };
   }
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { showId } from '#kernel/ids.js';
-import type { LoggedAttempt } from '#modules/events/reading.contract.js';
+import { showId, type Id } from '#kernel/ids.js';
+import { shownDelivery, type LoggedAttempt } from '#modules/events/attempts.contract.js';
 
 const OUTCOMES = ['delivered', 'failed'] as const;
 
@@ -45,6 +45,14 @@ export class EndpointAttemptItem {
   @ApiProperty({ example: 'invoice.paid' })
   event_type: string;
 
+  /** The delivery that it belongs to: an `id` of the event's `deliveries`. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  delivery: string;
+
+  /** Where it went: the endpoint's own `ep_` id when it has a URL, or the destination that it goes to. */
+  @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  destination: string;
+
   /** Counts the tries of one delivery from 1; a replay is a new delivery. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
@@ -53,7 +61,7 @@ export class EndpointAttemptItem {
   @ApiProperty({ type: 'integer', nullable: true, example: 503 })
   status: number | null;
 
-  /** Why there was no answer: timeout, dns, connection, tls, blocked or protocol. */
+  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter. */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 
@@ -89,12 +97,14 @@ export class EndpointAttemptPage {
   next_cursor: string | null;
 }
 
-export function presentAttempt(attempt: LoggedAttempt): EndpointAttemptItem {
-  const { eventId, messageId, eventType, replayed, nextAttemptAt } = attempt;
+export function presentAttempt(attempt: LoggedAttempt, endpointId: Id): EndpointAttemptItem {
+  const { eventId, messageId, eventType, ordinal, targetId, replayed, nextAttemptAt } = attempt;
   return {
     event_id: showId('evt', eventId),
     message_id: messageId && showId('msg', messageId),
     event_type: eventType,
+    delivery: shownDelivery(eventId, ordinal),
+    destination: showId(targetId === endpointId ? 'ep' : 'dst', targetId),
     number: attempt.number,
     status: attempt.status,
     error: attempt.error,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DeliverySettings, ShownSecret } from '#modules/destinations/contract.js';
+import { type DeliverySettings, OwnedDestinations, type ShownSecret } from '#modules/destinations/contract.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
@@ -28,6 +28,7 @@ export class ApplicationEndpointChanges {
   constructor(
     private readonly store: ApplicationEndpointsStore,
     private readonly places: EndpointPlaces,
+    private readonly destinations: OwnedDestinations,
     private readonly database: Database,
     private readonly waiting: WaitingDeliveries,
   ) {}
@@ -52,7 +53,7 @@ export class ApplicationEndpointChanges {
   async remove(environmentId: number, endpoint: ApplicationEndpoint): Promise<void> {
     const removed = await this.database.transaction(async () => {
       const row = await this.held(environmentId, endpoint);
-      if (hasUrl(row)) await this.places.destinations.remove(environmentId, row.id);
+      if (hasUrl(row)) await this.destinations.remove(environmentId, row.id);
       await this.store.remove(row);
       return row;
     });
@@ -61,12 +62,12 @@ export class ApplicationEndpointChanges {
 
   /** What signs its deliveries. Throws 409 for an endpoint that goes to a destination of the registry. */
   showSecret(tenant: Tenant, endpoint: ApplicationEndpoint): Promise<ShownSecret> {
-    return this.places.destinations.showSecret(tenant, owned(endpoint));
+    return this.destinations.showSecret(tenant, owned(endpoint));
   }
 
   /** A new secret; the one before signs too for `graceMs`. Throws 409 as above. */
   rotateSecret(tenant: Tenant, endpoint: ApplicationEndpoint, graceMs: number): Promise<ShownSecret> {
-    return this.places.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
+    return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }
 
   private async held(environmentId: number, { applicationId, id }: ApplicationEndpoint): Promise<ApplicationEndpointEntity> {
@@ -77,11 +78,10 @@ export class ApplicationEndpointChanges {
   }
 
   private async changeOwn(tenant: Tenant, id: Id, asked: ApplicationEndpointChangesAsked): Promise<EndpointColumns> {
-    const { destinations } = this.places;
     const { url, status, disabled_reason: reason } = asked;
     const settings = deliverySettingsOf(asked);
-    if (url != null || Object.keys(settings).length > 0) await destinations.update(tenant, id, { url: url ?? undefined, settings });
-    if (status !== undefined) await destinations.setStatus(tenant, id, status, reason ?? undefined);
+    if (url != null || Object.keys(settings).length > 0) await this.destinations.update(tenant, id, { url: url ?? undefined, settings });
+    if (status !== undefined) await this.destinations.setStatus(tenant, id, status, reason ?? undefined);
     return {};
   }
 

@@ -27,13 +27,10 @@ export interface RegisteredEndpoint {
 /** Where an endpoint is to go: null for a URL of its own. */
 type Place = { destinationId: Id | null; url: string | null };
 
-/** What registering needs of other contexts. */
+/** Where endpoints may go besides a URL of their own. */
 @Injectable()
 export class EndpointPlaces {
-  constructor(
-    readonly destinations: OwnedDestinations,
-    private readonly targets: Targets,
-  ) {}
+  constructor(private readonly targets: Targets) {}
 
   /** The id of a destination of the registry. Throws 422 when there is none. */
   async registered(environmentId: number, destination: string): Promise<Id> {
@@ -51,6 +48,7 @@ export class ApplicationEndpointRegistration {
   constructor(
     private readonly store: ApplicationEndpointsStore,
     private readonly places: EndpointPlaces,
+    private readonly destinations: OwnedDestinations,
     private readonly reference: ApplicationReference,
     private readonly database: Database,
     private readonly ids: Ids,
@@ -72,9 +70,8 @@ export class ApplicationEndpointRegistration {
     await this.makeRoom(environmentId, applicationId);
     if (!(await this.store.insert(row))) throw takenUid();
     if (url == null) return { row, secret: null };
-    const { destinations } = this.places;
-    await destinations.create(tenant, { id: applicationId }, { id, name: showId('ep', id), url, settings: deliverySettingsOf(asked), secret });
-    return { row, secret: await destinations.showSecret(tenant, id) };
+    await this.destinations.create(tenant, { id: applicationId }, { id, name: showId('ep', id), url, settings: deliverySettingsOf(asked), secret });
+    return { row, secret: await this.destinations.showSecret(tenant, id) };
   }
 
   private row(

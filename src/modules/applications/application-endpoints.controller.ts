@@ -1,14 +1,14 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
-import type { Tenant } from '#kernel/tenant.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
 import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
 import { ApplicationEndpointRegistration } from './application-endpoint-registration.js';
 import {
   ApplicationEndpointChangesBody, ApplicationEndpointCreated, ApplicationEndpointDetail, ApplicationEndpointListQuery, ApplicationEndpointPage,
-  NewApplicationEndpointBody, presentCreated, presentEndpoint, presentEndpoints,
+  NewApplicationEndpointBody, presentCreated, presentEndpoint, presentEndpoints, presentEndpointTo,
 } from './application-endpoints.dto.js';
 import { ApplicationEndpointsService } from './application-endpoints.service.js';
 import { Applications } from './contract.js';
@@ -30,9 +30,9 @@ export class ApplicationEndpointsController {
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: ApplicationEndpointPage, description: 'One page of endpoints.' })
   async listApplicationEndpoints(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Query() query: ApplicationEndpointListQuery,
+    @CurrentCaller() caller: Caller, @Param('app') application: string, @Query() query: ApplicationEndpointListQuery,
   ): Promise<ApplicationEndpointPage> {
-    return presentEndpoints(await this.endpoints.list(tenant, application, query));
+    return presentEndpoints(await this.endpoints.list(caller.tenant, application, query), caller);
   }
 
   @Post()
@@ -58,10 +58,11 @@ export class ApplicationEndpointsController {
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint.' })
   async getApplicationEndpoint(
-    @CurrentTenant() { environmentId }: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @CurrentCaller() caller: Caller, @Param('app') application: string, @Param('endpoint') endpoint: string,
   ): Promise<ApplicationEndpointDetail> {
+    const { environmentId } = caller.tenant;
     const { id } = await this.applications.endpoint(environmentId, application, endpoint);
-    return presentEndpoint(await this.endpoints.find(environmentId, id));
+    return presentEndpointTo(caller, await this.endpoints.find(environmentId, id));
   }
 
   @Patch(':endpoint')

@@ -1,7 +1,11 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, PartialType } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
+import { Fixed } from '#http/schemas.js';
 import type { ShownSecret } from '#modules/destinations/contract.js';
 import { DeliverySettingsBody, DeliverySettingsItem } from '#modules/destinations/contract.dto.js';
 import { showId } from '#kernel/ids.js';
+import { shownHeaders } from '#kernel/sensitive-headers.js';
+import type { Caller } from '#kernel/tenant.js';
 import { EndpointCircuitItem, presentCircuit } from '#modules/applications/contract.dto.js';
 import { METADATA } from './applications.dto.js';
 import { type ApplicationEndpointView, statusOf } from './application-endpoints.service.js';
@@ -62,6 +66,10 @@ export class ApplicationEndpointFieldsBody extends DeliverySettingsBody {
 }
 
 /** The endpoint to create: with a URL, or with a destination of the registry. */
+@Examples({
+  url: { summary: 'A URL of the customer', value: { url: 'https://example.com/webhooks', event_types: ['invoice.paid', 'customer.*'] } },
+  destination: { summary: 'A destination of the registry', value: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+})
 export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
   /** Where it is. */
   @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
@@ -79,6 +87,12 @@ export class NewApplicationEndpointBody extends ApplicationEndpointFieldsBody {
 }
 
 /** What to change of an endpoint: what is left out stays, null goes back to the default. */
+@Fixed({ secret: 'cannot be set: rotate it with POST …/secret/rotate' })
+@Examples({
+  types: { summary: 'Other event types', value: { event_types: ['invoice.*'] } },
+  disable: { summary: 'Stop its deliveries', value: { status: 'disabled', disabled_reason: 'The customer asked for it.' } },
+  enable: { summary: 'Start them again', value: { status: 'active' } },
+})
 export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBody {
   /** Another URL, for an endpoint that has one; null says nothing. */
   @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://example.com/webhooks' })
@@ -98,6 +112,10 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
 }
 
 /** How to rotate the secret of an endpoint. */
+@Examples({
+  day: { summary: 'Both secrets sign for a day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'The old secret ends now', value: { grace_seconds: 0 } },
+})
 export class ApplicationEndpointRotationBody {
   /** How long the old secret goes on signing beside the new one, in seconds. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
@@ -221,8 +239,16 @@ export function presentEndpoint(view: ApplicationEndpointView): ApplicationEndpo
   };
 }
 
-export function presentEndpoints({ views, nextCursor }: { views: ApplicationEndpointView[]; nextCursor: string | null }): ApplicationEndpointPage {
-  return { data: views.map(presentEndpoint), next_cursor: nextCursor };
+/** As a caller may see it: sensitive headers are for who may write. */
+export function presentEndpointTo(caller: Caller, view: ApplicationEndpointView): ApplicationEndpointDetail {
+  const shown = presentEndpoint(view);
+  return shown.headers ? { ...shown, headers: shownHeaders(shown.headers, caller) } : shown;
+}
+
+export function presentEndpoints(
+  { views, nextCursor }: { views: ApplicationEndpointView[]; nextCursor: string | null }, caller: Caller,
+): ApplicationEndpointPage {
+  return { data: views.map((view) => presentEndpointTo(caller, view)), next_cursor: nextCursor };
 }
 
 export function presentCreated(view: ApplicationEndpointView, secret: ShownSecret | null): ApplicationEndpointCreated {

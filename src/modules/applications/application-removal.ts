@@ -2,43 +2,48 @@ import { Injectable } from '@nestjs/common';
 import { OwnedDestinations } from '#modules/destinations/contract.js';
 import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
 import { ApplicationsStore } from './applications.store.js';
+import { ApplicationRemovals } from './contract.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
-
-/** What an application leaves behind. */
-@Injectable()
-export class ApplicationBelongings {
-  constructor(
-    readonly endpoints: ApplicationEndpointsStore,
-    readonly destinations: OwnedDestinations,
-    readonly waiting: WaitingDeliveries,
-  ) {}
-}
 
 /** Deletes applications. */
 @Injectable()
-export class ApplicationRemoval {
+export class ApplicationRemoval extends ApplicationRemovals {
   constructor(
     private readonly store: ApplicationsStore,
-    private readonly belongings: ApplicationBelongings,
+    private readonly endpoints: ApplicationEndpointsStore,
+    private readonly destinations: OwnedDestinations,
+    private readonly waiting: WaitingDeliveries,
     private readonly reference: ApplicationReference,
     private readonly database: Database,
-  ) {}
+  ) {
+    super();
+  }
 
   /** With its endpoints and the destinations that they own; what waits for them becomes failed. Throws 404, also the second time. */
   async remove({ environmentId }: Tenant, application: string): Promise<void> {
-    const { endpoints, destinations, waiting } = this.belongings;
     const id = await this.reference.resolve(environmentId, application);
+    if (!(await this.removeHeld(environmentId, id))) throw notFound('application');
+  }
+
+  override async removeWhole(environmentId: number, applicationId: Id): Promise<void> {
+    await this.removeHeld(environmentId, applicationId);
+  }
+
+  /** False when there is no such application. */
+  private async removeHeld(environmentId: number, id: Id): Promise<boolean> {
     const registered = await this.database.transaction(async () => {
-      if ((await this.store.hold(environmentId, id, 'alone')) === null) throw notFound('application');
-      const rows = await endpoints.registered(environmentId, id);
-      await destinations.removeAllOf(environmentId, id);
+      if ((await this.store.hold(environmentId, id, 'alone')) === null) return null;
+      const rows = await this.endpoints.registered(environmentId, id);
+      await this.destinations.removeAllOf(environmentId, id);
       await this.store.remove(environmentId, id);
       return rows;
     });
-    await waiting.end(registered);
+    if (registered !== null) await this.waiting.end(registered);
+    return registered !== null;
   }
 }

@@ -1,17 +1,19 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
-import type { Tenant } from '#kernel/tenant.js';
-import { Messages } from '#modules/events/reading.contract.js';
+import { notFound } from '#kernel/errors.js';
+import { parseId } from '#kernel/ids.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
+import { Messages } from '#modules/events/messages.contract.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationRemoval } from './application-removal.js';
 import {
-  ApplicationChangesBody, ApplicationCreationQuery, ApplicationDetail, ApplicationListQuery, ApplicationPage, MessagePage, NewApplicationBody,
-  presentApplication, presentApplications, presentMessage,
+  ApplicationChangesBody, ApplicationCreationQuery, ApplicationDetail, ApplicationListQuery, ApplicationPage, MessageDetail, MessagePage, NewApplicationBody,
+  presentApplication, presentApplications, presentMessage, presentMessageDetail,
 } from './applications.dto.js';
 import type { ApplicationEntity } from './applications.entities.js';
 import { ApplicationList, ApplicationsService } from './applications.service.js';
@@ -94,6 +96,22 @@ export class ApplicationsController {
     const { id } = await this.applications.find(tenant, application);
     const { messages, nextCursor } = await this.messages.page(tenant, id, query);
     return { data: messages.map(presentMessage), next_cursor: nextCursor };
+  }
+
+  @Get(':app/messages/:message')
+  @Scope('read')
+  @Header('content-type', 'application/json; charset=utf-8')
+  @ApiOperation({ summary: 'Get a message', description: 'What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`.' })
+  @ApiParam(APPLICATION)
+  @ApiParam({ name: 'message', description: 'The `msg_` id that the fan-out returned.', example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiOkResponse({ type: MessageDetail, description: 'The message.' })
+  async getMessage(@CurrentCaller() caller: Caller, @Param('app') application: string, @Param('message') message: string): Promise<string> {
+    const { tenant } = caller;
+    const { id } = await this.applications.find(tenant, application);
+    const messageId = parseId('msg', message);
+    const found = messageId && (await this.messages.find(tenant, messageId));
+    if (!found || found.applicationId !== id) throw notFound('message');
+    return presentMessageDetail(found, caller);
   }
 
   private async detail(row: ApplicationEntity): Promise<ApplicationDetail> {

@@ -1,6 +1,9 @@
+import { shownHeaders } from '#kernel/sensitive-headers.js';
+import type { Caller } from '#kernel/tenant.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import { showId } from '#kernel/ids.js';
-import type { SentMessage } from '#modules/events/reading.contract.js';
+import type { MessageContent, SentMessage } from '#modules/events/messages.contract.js';
 import type { ApplicationEntity } from './applications.entities.js';
 import type { ApplicationRows } from './applications.service.js';
 
@@ -25,6 +28,9 @@ export class ApplicationCreationQuery {
 }
 
 /** The application to create. */
+@Examples({
+  customer: { summary: 'A customer by your own id', value: { uid: 'customer-42', name: 'Acme Inc.' } },
+})
 export class NewApplicationBody {
   /** Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `app_`. */
   @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'customer-42' })
@@ -40,6 +46,9 @@ export class NewApplicationBody {
 }
 
 /** What to change of an application: what is left out stays. */
+@Examples({
+  name: { summary: 'Another name', value: { name: 'Acme Corporation' } },
+})
 export class ApplicationChangesBody {
   /** Your own id of the customer; null takes it away. */
   @ApiProperty({ required: false, type: String, maxLength: 256, nullable: true, example: 'customer-42' })
@@ -126,6 +135,29 @@ export class MessageItem {
   created_at: string;
 }
 
+/** A message with what it said. */
+export class MessageDetail extends MessageItem {
+  /** The application that it was sent to. */
+  @ApiProperty({ example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  application: string;
+
+  /** Headers that are forwarded with it. */
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  headers: Record<string, string>;
+
+  /** The payload, in the very characters that it was sent with; absent when it is over 256 KB, and when it was erased. */
+  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: { amount: 4200 } })
+  payload?: Record<string, unknown>;
+
+  /** True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it. */
+  @ApiProperty({ required: false, example: true })
+  payload_truncated?: boolean;
+
+  /** When its payload was erased; absent while it is there. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
+  payload_erased_at?: string;
+}
+
 /** One page of messages, newest first. */
 export class MessagePage {
   /** The messages of this page; their events are at `GET /v1/events?message_id=`. */
@@ -147,4 +179,17 @@ export function presentApplications({ rows, nextCursor }: ApplicationRows): Appl
 
 export function presentMessage({ id, eventType, channels, fanout, payloadBytes, acceptedAt }: SentMessage): MessageItem {
   return { id: showId('msg', id), event_type: eventType, channels, fanout, payload_bytes: payloadBytes, created_at: acceptedAt.toISOString() };
+}
+
+/** As JSON text: the payload goes in as the characters that it was sent with. */
+export function presentMessageDetail({ payload, applicationId, headers, erasedAt, ...message }: MessageContent, caller: Caller): string {
+  const detail: MessageDetail = {
+    ...presentMessage(message),
+    application: showId('app', applicationId),
+    headers: shownHeaders(headers ?? {}, caller),
+    ...(erasedAt !== null && { payload_erased_at: erasedAt.toISOString() }),
+    ...(payload === null && erasedAt === null && { payload_truncated: true }),
+  };
+  const text = JSON.stringify(detail);
+  return payload === null ? text : `${text.slice(0, -1)},"payload":${payload}}`;
 }

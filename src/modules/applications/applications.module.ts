@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { ApplicationAttemptsController } from './application-attempts.controller.js';
 import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
 import { ApplicationEndpointRegistration, EndpointPlaces } from './application-endpoint-registration.js';
@@ -8,11 +9,11 @@ import { ApplicationEndpointsController } from './application-endpoints.controll
 import { ApplicationEndpointsService } from './application-endpoints.service.js';
 import { ApplicationEndpointsStore } from './application-endpoints.store.js';
 import { ApplicationReference } from './application-reference.js';
-import { ApplicationBelongings, ApplicationRemoval } from './application-removal.js';
+import { ApplicationRemoval } from './application-removal.js';
 import { ApplicationsController } from './applications.controller.js';
 import { ApplicationList, ApplicationsService } from './applications.service.js';
 import { ApplicationsStore } from './applications.store.js';
-import { Applications, EndpointConditions } from './contract.js';
+import { ApplicationRemovals, Applications, EndpointConditions } from './contract.js';
 import { StoredEndpointConditions } from './endpoint-conditions.js';
 import { EndpointSecretsController } from './endpoint-secrets.controller.js';
 import { KnownApplications } from './known-applications.js';
@@ -22,10 +23,9 @@ import { WaitingDeliveries } from './waiting-deliveries.js';
 
 /** Applications: the caller's customers, their endpoints, and who subscribes to what. */
 @Module({
-  imports: [DestinationsModule, EventsModule],
+  imports: [DestinationsModule, EventsModule, LedgerModule],
   controllers: [ApplicationsController, ApplicationEndpointsController, EndpointSecretsController, ApplicationAttemptsController],
   providers: [
-    ApplicationBelongings,
     ApplicationEndpointChanges,
     ApplicationEndpointRegistration,
     ApplicationEndpointsService,
@@ -39,9 +39,10 @@ import { WaitingDeliveries } from './waiting-deliveries.js';
     LiveApplications,
     LiveApplicationsStore,
     WaitingDeliveries,
+    { provide: ApplicationRemovals, useExisting: ApplicationRemoval },
     { provide: Applications, useClass: KnownApplications },
     { provide: EndpointConditions, useClass: StoredEndpointConditions },
   ],
-  exports: [Applications, EndpointConditions],
+  exports: [ApplicationRemovals, Applications, EndpointConditions],
 })
 export class ApplicationsModule {}

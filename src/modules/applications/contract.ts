@@ -10,6 +10,8 @@ export interface Subscriber {
   destinationId: Id;
   /** Whether the endpoint itself takes deliveries; its destination may not. */
   isActive: boolean;
+  /** False where its filter took too long: nobody knows whether the message is for it. */
+  isDecided: boolean;
 }
 
 /** What endpoints choose messages by. */
@@ -46,8 +48,20 @@ export abstract class Applications {
   /** An endpoint by its `ep_` id or its uid. Throws 404 when the application has none. */
   abstract endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint>;
 
+  /** The id of an application that exists. Throws 404. */
+  abstract find(environmentId: number, application: string): Promise<Id>;
+
+  /** The endpoints of an application, oldest first; none when it is gone. */
+  abstract endpointsOf(environmentId: number, applicationId: Id): Promise<ApplicationEndpoint[]>;
+
   /** An endpoint of any application by its id, or null. */
   abstract findEndpoint(environmentId: number, endpointId: Id): Promise<ApplicationEndpoint | null>;
+}
+
+/** Applications that are done away with. */
+export abstract class ApplicationRemovals {
+  /** With its endpoints and the destinations that they own; what waits for them becomes failed. Safe to repeat. */
+  abstract removeWhole(environmentId: number, applicationId: Id): Promise<void>;
 }
 
 /** How endpoints are. */

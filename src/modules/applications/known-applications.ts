@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { EventSources, type EventAim } from '#modules/ledger/accept.contract.js';
+import { Environments } from '#modules/auth/contract.js';
+import { DestinationUsers, type DestinationUser } from '#modules/destinations/destination-users.contract.js';
+import { EventSources, type EventAim } from '#modules/events/event-sources.contract.js';
+import type { Condition } from '#engine/conditions/condition.js';
+import type { RequestView } from '#engine/conditions/request-view.js';
 import { notFound } from '#kernel/errors.js';
-import { Ids, parseId, type Id } from '#kernel/ids.js';
+import { Ids, parseId, showId, type Id } from '#kernel/ids.js';
+import { Judge } from '#sandbox/judge.js';
 import { ApplicationReference } from './application-reference.js';
 import { Applications, type ApplicationEndpoint, type MessageTraits, type Subscriber } from './contract.js';
 import { LiveApplications } from './live-applications.js';
@@ -15,21 +20,30 @@ export class KnownApplications extends Applications {
     private readonly store: LiveApplicationsStore,
     private readonly reference: ApplicationReference,
     private readonly ids: Ids,
+    private readonly environments: Environments,
+    private readonly judge: Judge,
     sources: EventSources,
+    users: DestinationUsers,
   ) {
     super();
+    users.attach(async (environmentId, destinationId, max) => (await this.store.endpointsTo(environmentId, destinationId, max)).map(shownUser));
     sources.attach((environmentId, name) => this.aim(environmentId, name));
+    sources.attachApplications((environmentId, name) => (name.startsWith('app_') ? Promise.resolve(parseId('app', name)) : this.store.byUid(environmentId, name)));
   }
 
   override async subscribers(
-    environmentId: number, application: string, { eventType, channels, view }: MessageTraits,
+    environmentId: number, application: string, traits: MessageTraits,
   ): Promise<{ applicationId: Id; subscribers: Subscriber[] }> {
     const { id, uid } = this.reference.parse(application);
     // One that was deleted a moment ago under its uid is made anew.
     const known = id ?? (await this.live.idOrNew(environmentId, uid, () => this.ids.next()));
     const found = await this.live.get(environmentId, known);
     if (found === null) throw notFound('application');
-    return { applicationId: found.id, subscribers: await found.matching(eventType, channels, view) };
+    const judge = async (filters: readonly Condition[], on: RequestView): Promise<(boolean | null)[]> => {
+      const { organizationId } = await this.environments.get(environmentId);
+      return this.judge.filters({ organization: organizationId, endpoint: found.id }, filters, on);
+    };
+    return { applicationId: found.id, subscribers: await found.matching(traits, judge) };
   }
 
   override async endpoint(environmentId: number, application: string, endpoint: string): Promise<ApplicationEndpoint> {
@@ -37,6 +51,15 @@ export class KnownApplications extends Applications {
     const found = await this.store.endpointOf(environmentId, applicationId, parseId('ep', endpoint), endpoint);
     if (found === null) throw notFound('endpoint');
     return found;
+  }
+
+  override find(environmentId: number, application: string): Promise<Id> {
+    return this.reference.resolve(environmentId, application);
+  }
+
+  override async endpointsOf(environmentId: number, applicationId: Id): Promise<ApplicationEndpoint[]> {
+    const rows = await this.store.endpoints(environmentId, applicationId);
+    return rows.map(({ id, destinationId }) => ({ applicationId, id, destinationId }));
   }
 
   override findEndpoint(environmentId: number, endpointId: Id): Promise<ApplicationEndpoint | null> {
@@ -48,6 +71,10 @@ export class KnownApplications extends Applications {
     const id = parseId('ep', name);
     const found = id && (await this.store.endpoint(environmentId, id));
     if (!found) return null;
-    return found.destinationId === found.id ? { targetId: found.id } : { endpointId: found.id };
+    const { applicationId } = found;
+    return found.destinationId === found.id ? { targetId: found.id, applicationId } : { endpointId: found.id, applicationId };
   }
 }
+
+const shownUser = ({ id, applicationId }: ApplicationEndpoint): DestinationUser =>
+  ({ kind: 'application_endpoint', id: showId('ep', id), application: showId('app', applicationId) });

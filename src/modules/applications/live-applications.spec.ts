@@ -21,20 +21,22 @@ const IS_ORDER = { path: '$.kind', op: 'eq', value: 'order' };
 const GREEDY = { type: 'body', op: 'matches', value: 'total: [0-9]+ EUR' };
 
 describe('LiveApplication', () => {
-  it('lets one endpoint\'s greedy filter decide about nobody else\'s', async () => {
+  it('lets one endpoint\'s greedy filter decide about nobody else\'s: it is judged elsewhere, and where nobody knows that is said', async () => {
     const greedy = Array.from({ length: 8 }, (_, i) => subscriber(`greedy ${i}`, GREEDY));
     const application = new LiveApplication('a', [...greedy, subscriber('modest', IS_ORDER), subscriber('all', null)]);
 
-    const matching = await application.matching('x', [], viewOf({ kind: 'order', text: 'total: '.repeat(14_000) }).view);
+    const traits = { eventType: 'x', channels: [], view: viewOf({ kind: 'order', text: 'total: '.repeat(14_000) }).view };
+    const matching = await application.matching(traits, async (filters) => filters.map((_, i) => (i === 2 ? null : i === 0)));
 
-    expect(matching.map(({ id }) => id)).toEqual(['modest', 'all']);
+    expect(matching.map(({ id, isDecided }) => `${id} ${isDecided}`)).toEqual(['greedy 0 true', 'greedy 2 false', 'modest true', 'all true']);
   });
 
   it('looks at the payload only where a filter wants it', async () => {
     const { view, looks } = viewOf({ kind: 'order' });
     const application = new LiveApplication('a', [subscriber('b', IS_ORDER, ['other']), subscriber('c', IS_ORDER, [], ['y']), subscriber('d', null)]);
 
-    expect((await application.matching('x', ['one'], view)).map(({ id }) => id)).toEqual(['d']);
+    const nobody = (): Promise<never> => Promise.reject(new Error('asked'));
+    expect((await application.matching({ eventType: 'x', channels: ['one'], view }, nobody)).map(({ id }) => id)).toEqual(['d']);
     expect(looks()).toBe(0);
   });
 });

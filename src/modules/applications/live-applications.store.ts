@@ -30,6 +30,12 @@ const ENDPOINT_OF: Statement = {
     select ${KEYS} from application_endpoints where environment_id = $1 and application_id = $2 and $3::uuid is null and uid = $4`,
 };
 
+/** application_endpoints_destination_id_idx. */
+const ENDPOINTS_TO: Statement = {
+  name: 'applications_endpoints_to',
+  text: `select ${KEYS} from application_endpoints where environment_id = $1 and destination_id = $2 and destination_id <> id order by id limit $3`,
+};
+
 /** application_endpoints_application_id_idx, oldest first. */
 const ENDPOINTS: Statement = {
   name: 'applications_live_endpoints',
@@ -73,6 +79,11 @@ export class LiveApplicationsStore {
   async endpointOf(environmentId: number, applicationId: Id, id: Id | null, uid: string): Promise<ApplicationEndpoint | null> {
     const [row] = await this.database.hot<ApplicationEndpoint>(ENDPOINT_OF, [environmentId, applicationId, id, uid]);
     return row ?? null;
+  }
+
+  /** The first endpoints that go to a destination of the registry, inside the caller's transaction. */
+  endpointsTo(environmentId: number, destinationId: Id, max: number): Promise<ApplicationEndpoint[]> {
+    return this.database.query(ENDPOINTS_TO, [environmentId, destinationId, max]);
   }
 
   /** Makes the application unless there is one by now. */

@@ -8,6 +8,7 @@ import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import type { MessageTraits } from './contract.js';
 import { LiveApplicationsStore, type SubscribedRow } from './live-applications.store.js';
 
 const APPLICATIONS_MAX = 20_000;
@@ -31,6 +32,14 @@ export interface LiveSubscriber {
   readonly filter: Condition | null;
 }
 
+/** One that a message goes to, or may be meant to. */
+export interface MatchingSubscriber extends LiveSubscriber {
+  isDecided: boolean;
+}
+
+/** Looks at filters where nothing else waits for them. */
+export type JudgesFilters = (filters: readonly Condition[], view: RequestView) => Promise<(boolean | null)[]>;
+
 /** An application with what its endpoints subscribe to, compiled. */
 export class LiveApplication {
   private readonly byType = new Map<string, readonly LiveSubscriber[]>();
@@ -40,21 +49,26 @@ export class LiveApplication {
     private readonly subscribers: readonly LiveSubscriber[],
   ) {}
 
-  /** The endpoints that a message goes to. `view` is asked for only where a filter wants it. */
-  async matching(eventType: string, channels: readonly string[], view: () => RequestView): Promise<LiveSubscriber[]> {
-    const matching: LiveSubscriber[] = [];
+  /**
+   * The endpoints that a message goes to. `view` is asked for only where a filter wants it; `judge` for the filters that
+   * need more than a moment, null for what it can't tell.
+   */
+  async matching({ eventType, channels, view }: MessageTraits, judge: JudgesFilters): Promise<MatchingSubscriber[]> {
+    const verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[] = [];
     let steps = 0;
     for (const subscriber of this.ofType(eventType)) {
       if (!subscriber.subscription.matchesChannels(channels)) continue;
       // Each filter has the whole allowance: a greedy one of one customer must not silence those of the others.
       const own = subscriber.filter && view().fresh();
-      if (own === null || subscriber.filter?.matches(own)) matching.push(subscriber);
+      const holds = own === null || subscriber.filter?.matches(own) === true;
+      verdicts.push({ subscriber, holds: own?.isExhausted === true ? null : holds });
       steps += own?.stepsSpent ?? 0;
       if (steps < STEPS_AT_ONCE) continue;
       steps = 0;
       await setImmediate();
     }
-    return matching;
+    await settle(verdicts, view, judge);
+    return verdicts.filter(({ holds }) => holds !== false).map(({ subscriber, holds }) => ({ ...subscriber, isDecided: holds === true }));
   }
 
   private ofType(eventType: string): readonly LiveSubscriber[] {
@@ -65,6 +79,13 @@ export class LiveApplication {
     }
     return known;
   }
+}
+
+async function settle(verdicts: { subscriber: LiveSubscriber; holds: boolean | null }[], view: () => RequestView, judge: JudgesFilters): Promise<void> {
+  const open = verdicts.filter(({ holds }) => holds === null);
+  if (open.length === 0) return;
+  const judged = await judge(open.flatMap(({ subscriber: { filter } }) => filter ?? []), view());
+  open.forEach((verdict, i) => (verdict.holds = judged[i] ?? null));
 }
 
 /** Applications for fan-outs, compiled and cached: a change drops them on every node. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Withdrawal } from '#modules/events/recovery.contract.js';
+import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
@@ -9,14 +9,14 @@ import type { ApplicationEndpointEntity } from './applications.entities.js';
  */
 @Injectable()
 export class WaitingDeliveries {
-  constructor(private readonly withdrawal: Withdrawal) {}
+  constructor(private readonly cancellations: Cancellations) {}
 
   /** To be called after the commit, from which on there are no new ones. Safe to repeat. */
   async end(endpoints: readonly ApplicationEndpointEntity[]): Promise<void> {
     for (const endpoint of endpoints) {
       if (hasUrl(endpoint)) continue;
       const { environmentId, destinationId: targetId, id: endpointId } = endpoint;
-      await this.withdrawal.cancelTarget({ environmentId, targetId, endpointId, eventType: null, beforeId: null });
+      await this.cancellations.ofTarget({ environmentId, targetId, endpointId, eventType: null, beforeId: null });
     }
   }
 }

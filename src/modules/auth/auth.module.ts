@@ -1,7 +1,9 @@
 import { Global, Module } from '@nestjs/common';
-import { Environments, FirstStart, SystemDestinations } from '#modules/auth/contract.js';
+import { DiscoveryModule } from '@nestjs/core';
+import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations } from '#modules/auth/contract.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
+import { EnvironmentRetention } from './environment-retention.js';
 import { LockedFirstStart } from './first-start.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyIssuer } from './key-issuer.js';
@@ -14,14 +16,18 @@ import { OrgController } from './org.controller.js';
 import { OrganizationFounder } from './organization-founder.js';
 import { OrganizationService } from './organization.service.js';
 import { OrganizationsStore } from './organizations.store.js';
+import { AttachedRetrySchedules } from './retry-schedules.js';
+import { SignIn } from './sign-in.js';
 import { SigningSecretsService } from './signing-secrets.service.js';
 import { AttachedSystemDestinations } from './system-destinations.js';
 
 /** Who is calling, and for whom: organizations, their environments and API keys. Global, because the edge asks for the authenticator. */
 @Global()
 @Module({
+  imports: [DiscoveryModule],
   controllers: [KeysController, OrgController],
   providers: [
+    AttachedRetrySchedules,
     AttachedSystemDestinations,
     KeysStore,
     KeysService,
@@ -32,11 +38,14 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     OrganizationService,
     OrganizationFounder,
     SigningSecretsService,
-    { provide: Authenticator, useClass: KeyAuthenticator },
+    KeyAuthenticator,
+    { provide: Authenticator, useClass: SignIn },
     { provide: Environments, useClass: CachedEnvironments },
     { provide: FirstStart, useClass: LockedFirstStart },
+    { provide: Retention, useClass: EnvironmentRetention },
+    { provide: RetrySchedules, useExisting: AttachedRetrySchedules },
     { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart, SystemDestinations],
+  exports: [Authenticator, Environments, FirstStart, Retention, RetrySchedules, SystemDestinations],
 })
 export class AuthModule {}

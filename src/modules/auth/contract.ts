@@ -34,6 +34,12 @@ export abstract class Environments {
   abstract longestRetentionDays(): Promise<number>;
 }
 
+/** How long an environment keeps what it accepts. */
+export abstract class Retention {
+  /** The day on which the retention of what was accepted under this id ends, in days since the epoch. Throws 404 when there is no such environment. */
+  abstract expiresOnDay(environmentId: number, id: Id): Promise<number>;
+}
+
 /** What the first start of an installation makes, so that there is a key to begin with. */
 export abstract class FirstStart {
   /**
@@ -50,4 +56,12 @@ export type KnowsDestination = (environmentId: number, destinationId: Id) => Pro
 /** Where an environment's own events go is a setting of its organization; who sends them there knows destinations. */
 export abstract class SystemDestinations {
   abstract attach(knows: KnowsDestination): void;
+}
+
+/** The longest time for which a delivery of an environment may be tried, in seconds. */
+export type LongestRetrySeconds = (environmentId: number) => Promise<number>;
+
+/** Events must be kept for as long as their deliveries are tried; who has the retry schedules knows how long that is. */
+export abstract class RetrySchedules {
+  abstract attach(longest: LongestRetrySeconds): void;
 }

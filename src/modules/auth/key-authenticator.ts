@@ -1,6 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Authenticator } from '#kernel/authenticator.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Notifications } from '#kernel/notifications.js';
@@ -26,7 +25,7 @@ const USE_NOTED_EVERY_MS = 60_000;
  * moments (five seconds at most) on every other node; an expiry holds to the millisecond everywhere.
  */
 @Injectable()
-export class KeyAuthenticator extends Authenticator {
+export class KeyAuthenticator {
   private readonly cache: Cache<KnownKey | null>;
 
   constructor(
@@ -35,12 +34,12 @@ export class KeyAuthenticator extends Authenticator {
     notifications: Notifications,
     private readonly clock: Clock,
   ) {
-    super();
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
     notifications.on('key', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
-  override async authenticate(bearer: string): Promise<Caller | null> {
+  /** As `Authenticator.authenticate`. */
+  async authenticate(bearer: string): Promise<Caller | null> {
     // What can't be a key costs neither a look-up nor an entry of the cache.
     if (!hasApiKeyForm(bearer)) return null;
     const key = await this.cache.get(hash('sha256', bearer));

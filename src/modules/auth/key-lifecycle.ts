@@ -46,9 +46,10 @@ export class KeyLifecycle {
     });
   }
 
-  /** Throws 404 when there is no such key, or it has been revoked before. */
+  /** Throws 404 when there is no such key, or it has been revoked before, and 409 for the last admin key. */
   async revoke(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
+      await this.keepOneAdmin(tenant, id);
       const hash = await this.keys.revoke(tenant.environmentId, id, this.clock.now());
       if (hash === null) throw notFound('key');
       await this.announce(hash);
@@ -71,6 +72,18 @@ export class KeyLifecycle {
       await this.announce(old.hash);
       return issued;
     });
+  }
+
+  /**
+   * Without an admin key nobody could make another one. One of the test environment does not count for live: it cannot
+   * make live keys, while a live one makes both.
+   */
+  private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {
+    const admins = await this.keys.lockAdmins(organizationId);
+    const isAdmin = admins.some((key) => key.environment_id === environmentId && key.id === id);
+    const others = admins.filter((key) => key.id !== id && (mode === 'test' || key.environment_id === environmentId));
+    if (!isAdmin || others.length > 0) return;
+    throw conflict('This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.');
   }
 
   private announce(hash: Buffer): Promise<void> {

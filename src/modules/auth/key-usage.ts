@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
-import { Loop } from '#kernel/loop.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { KeysStore, type KeyUse } from './keys.store.js';
 
 const WRITE_PERIOD_MS = 5_000;
@@ -21,7 +21,7 @@ export class KeyUsage implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly keys: KeysStore,
     clock: Clock,
   ) {
-    this.loop = new Loop('KeyUsage', () => this.write(), () => clock.nowMs());
+    this.loop = new Loop('KeyUsage', () => this.write(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   /** Remembers a use for the next write; cheap enough for the path of a request. */

@@ -11,6 +11,7 @@ import {
 import { KeysService } from './keys.service.js';
 
 const ID = { name: 'id', description: 'The key.', example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const GRACE_SECONDS_DEFAULT = 86_400;
 
 /** Who may call (contract, section 2). */
 @Section('Keys', 'API keys of the organization. A key is shown once, when it is made; only its SHA-256 is stored.')
@@ -61,10 +62,10 @@ export class KeysController {
   @Scope('admin')
   @HttpCode(200)
   @Idempotent()
-  @ApiOperation({ summary: 'Rotate an API key', description: 'Makes a new key like the old one, which goes on until the grace ends.' })
+  @ApiOperation({ summary: 'Rotate an API key', description: 'Makes a new key like the old one, which goes on until the grace ends: a day, unless `grace_seconds` says otherwise.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: IssuedKeyItem, description: 'The new key.' })
   async rotateKey(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: KeyRotationBody): Promise<IssuedKeyItem> {
-    return presentIssuedKey(await this.lifecycle.rotate(tenant, keyId(id), (body.grace_seconds ?? 0) * 1000));
+    return presentIssuedKey(await this.lifecycle.rotate(tenant, keyId(id), (body.grace_seconds ?? GRACE_SECONDS_DEFAULT) * 1000));
   }
 }

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { SCOPES, type Scope } from '#kernel/tenant.js';
@@ -22,6 +23,10 @@ export class KeyListQuery {
 }
 
 /** The key to create. */
+@Examples({
+  write: { summary: 'A key that sends and configures', value: { name: 'Billing service', scope: 'write' } },
+  read: { summary: 'A key that reads, until the end of 2027', value: { name: 'Dashboard', scope: 'read', expires_at: '2027-12-31T23:59:59.000Z' } },
+})
 export class NewKeyBody {
   /** What people know it by. */
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'Billing service' })
@@ -41,9 +46,13 @@ export class NewKeyBody {
 }
 
 /** How to rotate a key. */
+@Examples({
+  day: { summary: 'The old key goes on for a day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'The old key ends now', value: { grace_seconds: 0 } },
+})
 export class KeyRotationBody {
-  /** How long the old key goes on, in seconds. */
-  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 0, example: 3600 })
+  /** How long the old key goes on, in seconds; 0 ends it at once. */
+  @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
   grace_seconds?: number;
 }
 

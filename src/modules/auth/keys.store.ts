@@ -43,6 +43,17 @@ const REVOKE: Statement = {
     returning hash`,
 };
 
+const LOCK_ADMINS: Statement = {
+  name: 'keys.lock_admins',
+  // Index api_keys_pkey, by the environments of an organization. In one order, so that two revocations wait for each other.
+  text: `
+    select k.environment_id, k.id
+    from api_keys k join environments e on e.id = k.environment_id
+    where e.organization_id = $1::uuid and k.scope = 'admin' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+    order by k.environment_id, k.id
+    for update of k`,
+};
+
 const EXPIRE: Statement = {
   name: 'keys.expire',
   // Index api_keys_pkey. A rotation never prolongs a key.
@@ -98,6 +109,11 @@ export class KeysStore {
   async revoke(environmentId: number, id: Id, at: Date): Promise<Buffer | null> {
     const [revoked] = await this.database.query<{ hash: Buffer }>(REVOKE, [environmentId, id, at]);
     return revoked?.hash ?? null;
+  }
+
+  /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */
+  lockAdmins(organizationId: Id): Promise<{ environment_id: number; id: Id }[]> {
+    return this.database.query(LOCK_ADMINS, [organizationId]);
   }
 
   async expire(environmentId: number, id: Id, at: Date): Promise<void> {

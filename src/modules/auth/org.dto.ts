@@ -1,8 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import { showId } from '#kernel/ids.js';
 import type { OrganizationChanges, OrganizationView } from './organization.service.js';
 
 /** What to change of the organization; what is left out stays. */
+@Examples({
+  name: { summary: 'Another name', value: { name: 'Acme' } },
+  retention: { summary: 'What is accepted is kept for 30 days', value: { retention_days: 30 } },
+  system: { summary: "Where the service's own events go", value: { system_destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+})
 export class OrgChangesBody {
   /** What people know it by. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Acme' })
@@ -61,6 +67,10 @@ export class OrgItem {
 }
 
 /** How to rotate a signing secret. */
+@Examples({
+  day: { summary: 'Both secrets sign for a day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'The old secret ends now', value: { grace_seconds: 0 } },
+})
 export class SecretRotationBody {
   /** How long the old secret goes on signing beside the new one, in seconds. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database, sqlState } from '#kernel/database.js';
-import { conflict, invalid } from '#kernel/errors.js';
+import { ApiError, conflict, invalid } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { EnvironmentEntity, OrganizationEntity } from './auth.entities.js';
 import { OrganizationsStore } from './organizations.store.js';
+import { AttachedRetrySchedules } from './retry-schedules.js';
 import { AttachedSystemDestinations } from './system-destinations.js';
 
+const DAY_SECONDS = 86_400;
 const UNIQUE_VIOLATION = '23505';
 
 /** The caller's organization, seen from one of its environments. */
@@ -34,6 +36,7 @@ export class OrganizationService {
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly destinations: AttachedSystemDestinations,
+    private readonly schedules: AttachedRetrySchedules,
   ) {}
 
   /** A system destination that was deleted since it was named is shown as none. */
@@ -44,8 +47,9 @@ export class OrganizationService {
     return { organization: await this.store.find(tenant.organizationId), environment: { ...environment, systemDestinationId } };
   }
 
-  /** Retention and catalogue are the environment's; the retention holds for what is accepted from now on. Throws 409 for a slug that is taken, and 422. */
+  /** Retention and catalogue are the environment's; the retention holds for what is accepted from now on. Throws 403 for a name or a slug by a test key, 409 for a slug that is taken or was another one's, and 422. */
   async update(tenant: Tenant, { name, slug, systemDestination, ...given }: OrganizationChanges): Promise<OrganizationView> {
+    await this.refuseShorterThanRetries(tenant, given.retentionDays);
     const settings = { ...given, systemDestinationId: await this.named(tenant, systemDestination) };
     return this.database.transaction(async () => {
       await this.rename(tenant, { name, slug });
@@ -64,14 +68,36 @@ export class OrganizationService {
     return id;
   }
 
+  /** What expires before its last attempt would be lost to a receiver that is promised to have the whole schedule. */
+  private async refuseShorterThanRetries({ environmentId }: Tenant, retentionDays: number | undefined): Promise<void> {
+    if (retentionDays === undefined) return;
+    const seconds = await this.schedules.longestSeconds(environmentId);
+    if (retentionDays * DAY_SECONDS >= seconds) return;
+    const hours = Math.ceil(seconds / 3600);
+    const message = `must be at least ${Math.ceil(seconds / DAY_SECONDS)}: deliveries of this environment are tried for up to ${hours} hours, and an event must not expire before its last attempt. Shorten the retry schedules first`;
+    throw invalid([{ path: 'retention_days', message }]);
+  }
+
   private async rename(tenant: Tenant, naming: Pick<OrganizationChanges, 'name' | 'slug'>): Promise<void> {
     if (naming.name === undefined && naming.slug === undefined) return;
+    if (tenant.mode !== 'live') {
+      const what = 'The name and the slug are those of the live environment too: they need a live admin key.';
+      throw new ApiError('insufficient_scope', what, { required: 'admin', environment: 'live' });
+    }
     try {
+      await this.reserve(tenant.organizationId, naming.slug);
       await this.store.update(tenant.organizationId, naming);
     } catch (error) {
       if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
       throw conflict(`The slug "${naming.slug}" is taken. Choose another one.`, { slug: naming.slug });
     }
+  }
+
+  /** A slug stands in URLs that were given out: nobody else gets one that was given up, or what is sent to it. */
+  private async reserve(id: Id, slug: string | undefined): Promise<void> {
+    if (slug === undefined) return;
+    if (await this.store.isReservedFor(id, slug)) return;
+    throw conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
   }
 
   private announce(tenant: Tenant): Promise<void> {

@@ -20,6 +20,18 @@ const LONGEST_RETENTION: Statement = {
   text: 'select coalesce(max(retention_days), 30) as days from environments',
 };
 
+/** Index reserved_slugs_pkey. The slug of now is given up by the change that follows in the transaction. */
+const RESERVE: Statement = {
+  name: 'organizations.reserve_slug',
+  text: `
+    with given_up as (
+      insert into reserved_slugs (slug, organization_id)
+      select slug, id from organizations where id = $1 and slug <> $2
+      on conflict (slug) do nothing
+    )
+    select 1 from reserved_slugs where slug = $2 and organization_id <> $1`,
+};
+
 const CATALOG_OWNER: Statement = {
   name: 'organizations.catalog_owner',
   // Indexes organizations_slug_key and environments_organization_id_mode_key.
@@ -58,6 +70,11 @@ export class OrganizationsStore {
     await this.organizations().update({ id }, changes);
   }
 
+  /** Reserves the organization's slug for it, in the transaction that gives it up for `slug`; false when that is another one's. */
+  async isReservedFor(id: Id, slug: string): Promise<boolean> {
+    return (await this.database.query(RESERVE, [id, slug])).length === 0;
+  }
+
   /** The number of an environment yet to be inserted: its secret is sealed for that number. */
   async nextEnvironmentId(): Promise<number> {
     const [next] = await this.database.query<{ id: number }>(NEXT_ENVIRONMENT);
@@ -81,6 +98,11 @@ export class OrganizationsStore {
 
   async updateEnvironment(id: number, changes: Partial<Omit<EnvironmentEntity, 'id'>>): Promise<void> {
     await this.environments().update({ id }, changes);
+  }
+
+  /** Index environments_organization_id_mode_key. */
+  async environmentIdOf(organizationId: Id, mode: 'live' | 'test'): Promise<number | null> {
+    return (await this.environments().findOne({ where: { organizationId, mode }, select: { id: true } }))?.id ?? null;
   }
 
   /** The environment of a slug, when its event types are public. */

@@ -1,9 +1,12 @@
+import { Logger } from '@nestjs/common';
 import type { DeliveryAnswer, Outgoing, Target, Targets } from '#modules/destinations/contract.js';
-import type { ClaimedDelivery, Requests } from '#modules/ledger/accept.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { Requests } from '#modules/events/requests.contract.js';
 import type { Answer } from '#engine/outcome.js';
 import type { Tracing } from '#kernel/tracing.js';
+import type { Vault } from '#kernel/vault.js';
 import { Attempt } from './attempt.js';
-import type { Withdrawals } from './held-cancellations.js';
+import type { HeldCancellations } from './held-cancellations.js';
 
 const NOW_MS = 1_763_690_000_000;
 const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';
@@ -39,10 +42,13 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
     destinationId: TARGET_ID,
     type: 'https',
     status: 'active',
+    timeoutMs: 15_000,
     retry: { maxAttempts: 8, scheduleSeconds: [0, 5, 300, 1800] },
     ...change,
   } as Target;
-  const world = { target: target as Target | null, pulled: false, sent: [] as Outgoing[], asked: [] as string[], spans: [] as string[], withdrawn: null as 'cancelled' | 'erased' | null };
+  const world = { target: target as Target | null, pulled: false, sent: [] as Outgoing[], asked: [] as string[], spans: [] as string[], cancelReason: null as 'cancelled' | 'erased' | null,
+    misbehaves: null as (() => DeliveryAnswer) | null,
+  };
   const targets = {
     ofDestination: async (environmentId: number, id: string) => {
       world.asked.push(`${environmentId} ${id}`);
@@ -57,22 +63,25 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
       deliver: async (outgoing: Outgoing, to: Target) => {
         expect([type, to]).toEqual([target.type, target]);
         world.sent.push(outgoing);
+        if (world.misbehaves) return world.misbehaves();
         return { ...OK, answer };
       },
     }),
   } as unknown as Targets;
-  const clock = { nowMs: () => NOW_MS, now: () => new Date(NOW_MS), random: () => 0.5 };
+  const clock = { nowMs: () => NOW_MS, now: () => new Date(NOW_MS), random: () => 0.5, monotonicMs: () => NOW_MS };
   const tracing = {
-    startDelivery: (traceparent: string | null, type: string) => ({
+    startDelivery: (traceparent: string | null, describe: () => Record<string, unknown>) => ({
       traceparent: traceparent && `${traceparent} below`,
-      end: (outcome: string) => world.spans.push(`${type} ${outcome}`),
+      end: (outcome: string) => world.spans.push(`${String(describe()['posthorn.destination_type'])} ${outcome}`),
     }),
   } as unknown as Tracing;
-  const withdrawals = { reasonOf: async ({ withdrawn }: ClaimedDelivery) => withdrawn ?? world.withdrawn } as unknown as Withdrawals;
-  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests, withdrawals), target, world };
+  const cancellations = { reasonOf: async ({ cancelReason }: ClaimedDelivery) => cancelReason ?? world.cancelReason } as unknown as HeldCancellations;
+  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests, cancellations, {} as Vault), target, world };
 }
 
 describe('Attempt', () => {
+  beforeAll(() => Logger.overrideLogger(false));
+
   it('sends the payload as it is, under the id and the time that the signature is made of', async () => {
     const { attempt, world } = arrange();
 
@@ -104,7 +113,7 @@ describe('Attempt', () => {
         ...KEY,
         status: 'delivered',
         reason: null,
-        dueAtMs: null,
+        dueInMs: null,
         parked: false,
         attemptsUsed: 3,
         pulled: false,
@@ -126,11 +135,11 @@ describe('Attempt', () => {
   const scheduledMs = NOW_MS - 60_000 + 305_000 + 900_000;
 
   it.each<[string, Answer, Record<string, unknown>]>([
-    ['a failure is due again by the schedule', answered(500), { status: 'retrying', dueAtMs: scheduledMs }],
-    ['a redirect is a failure', answered(302), { status: 'retrying', dueAtMs: scheduledMs }],
-    ['a receiver that asks for less is obeyed', answered(503, '7200'), { status: 'retrying', dueAtMs: NOW_MS + 7_200_000 }],
-    ['a receiver that is gone ends the delivery', answered(410), { status: 'failed', reason: 'gone', dueAtMs: null }],
-    ['no answer is a failure', { kind: 'error', error: 'timeout' }, { status: 'retrying', dueAtMs: scheduledMs }],
+    ['a failure is due again by the schedule', answered(500), { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
+    ['a redirect is a failure', answered(302), { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
+    ['a receiver that asks for less is obeyed', answered(503, '7200'), { status: 'retrying', dueInMs: 7_200_000 }],
+    ['a receiver that is gone ends the delivery', answered(410), { status: 'failed', reason: 'gone', dueInMs: null }],
+    ['no answer is a failure', { kind: 'error', error: 'timeout' }, { status: 'retrying', dueInMs: scheduledMs - NOW_MS }],
   ])('%s', async (_what, answer, expected) => {
     const { result } = await arrange(answer).attempt.perform(DELIVERY, false);
 
@@ -140,10 +149,27 @@ describe('Attempt', () => {
     );
   });
 
+  it.each<[string, () => unknown]>([
+    ['throws', () => { throw new Error('a bug'); }],
+    ['answers nonsense', () => ({ answer: { kind: 'response', status: Number.NaN }, excerpt: 'a\0b' })],
+  ])('an adapter that %s has used up an attempt, which is on record and counts for the circuit', async (_what, misbehaves) => {
+    const { attempt, world } = arrange();
+    world.misbehaves = misbehaves as () => DeliveryAnswer;
+
+    const { result, outcome } = await attempt.perform(DELIVERY, false);
+
+    expect(outcome).toBe('failed');
+    expect(result).toMatchObject({ status: 'retrying', dueInMs: scheduledMs - NOW_MS, attemptsUsed: 3 });
+    expect(result.attempt).toEqual({
+      number: 4, startedAtMs: NOW_MS, durationMs: expect.any(Number), httpStatus: null, error: 'adapter', excerpt: expect.stringMatching(/^The adapter of this type/),
+    });
+    expect(world.spans).toEqual(['https failed']);
+  });
+
   it('makes a dead letter of a delivery whose attempts are used up', async () => {
     const { attempt } = arrange(answered(500), { retry: { maxAttempts: 3, scheduleSeconds: [0] } });
 
-    expect((await attempt.perform(DELIVERY, false)).result).toMatchObject({ status: 'dlq', dueAtMs: null, attemptsUsed: 3 });
+    expect((await attempt.perform(DELIVERY, false)).result).toMatchObject({ status: 'dlq', dueInMs: null, attemptsUsed: 3 });
   });
 
   it('anchors the schedule to this attempt when it is the first', async () => {
@@ -153,7 +179,7 @@ describe('Attempt', () => {
     const { result } = await attempt.perform(first, false);
 
     // Half of the second step, 5 s.
-    expect(result).toMatchObject({ status: 'retrying', dueAtMs: NOW_MS + 2_500, attemptsUsed: 1, attempt: { number: 1 } });
+    expect(result).toMatchObject({ status: 'retrying', dueInMs: 2_500, attemptsUsed: 1, attempt: { number: 1 } });
   });
 
   it.each([
@@ -164,7 +190,7 @@ describe('Attempt', () => {
 
     expect(performed.outcome).toBe(outcome);
     expect(performed.result).toMatchObject({
-      status: 'retrying', parked: true, dueAtMs: NOW_MS, attemptsUsed: DELIVERY.attemptsUsed, attempt: { number: 4 },
+      status: 'retrying', parked: true, dueInMs: 0, attemptsUsed: DELIVERY.attemptsUsed, attempt: { number: 4 },
     });
   });
 
@@ -181,9 +207,9 @@ describe('Attempt', () => {
     ['the destination is gone', (world) => (world.target = null), {}, 'target_gone'],
     ['the destination is disabled', (world) => (world.target = { ...(world.target as Target), status: 'disabled' }), {}, 'target_disabled'],
     ['the event was dropped by retention', () => undefined, { payload: null }, 'expired'],
-    ['its payload was erased before it was claimed', () => undefined, { payload: null, withdrawn: 'erased' }, 'erased'],
-    ['its payload was erased while it waited here', (world) => (world.withdrawn = 'erased'), {}, 'erased'],
-    ['it was cancelled while it waited here', (world) => (world.withdrawn = 'cancelled'), {}, 'cancelled'],
+    ['its payload was erased before it was claimed', () => undefined, { payload: null, cancelReason: 'erased' }, 'erased'],
+    ['its payload was erased while it waited here', (world) => (world.cancelReason = 'erased'), {}, 'erased'],
+    ['it was cancelled while it waited here', (world) => (world.cancelReason = 'cancelled'), {}, 'cancelled'],
   ])('sends nothing and ends the delivery when %s', async (_what, happen, change, reason) => {
     const { attempt, world } = arrange();
     happen(world);
@@ -194,7 +220,7 @@ describe('Attempt', () => {
     expect(performed).toEqual({
       outcome: null,
       target: world.target,
-      result: { ...KEY, status: 'failed', reason, dueAtMs: null, parked: false, attemptsUsed: 2, pulled: false, counted: true, attempt: null },
+      result: { ...KEY, status: 'failed', reason, dueInMs: null, parked: false, attemptsUsed: 2, pulled: false, counted: true, attempt: null },
     });
   });
 

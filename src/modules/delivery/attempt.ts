@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Targets, type DeliveryAnswer, type Target } from '#modules/destinations/contract.js';
-import { Requests, type ClaimedDelivery, type DeliveryResult } from '#modules/ledger/accept.contract.js';
-import { classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { DeliveryResult } from '#modules/ledger/record.contract.js';
+import { Requests } from '#modules/events/requests.contract.js';
+import { type Answer, classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
+import { headersPlace, openNamed } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
 import { Tracing } from '#kernel/tracing.js';
-import { Withdrawals } from './held-cancellations.js';
+import { HeldCancellations } from './held-cancellations.js';
+import { deliverSupervised } from './supervised-delivery.js';
 
 const POSTPONED_MS = 30_000;
 
@@ -26,25 +31,27 @@ export class Attempt {
     private readonly clock: Clock,
     private readonly tracing: Tracing,
     private readonly requests: Requests,
-    private readonly withdrawals: Withdrawals,
+    private readonly cancellations: HeldCancellations,
+    private readonly vault: Vault,
   ) {}
 
   /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
   async perform(delivery: ClaimedDelivery, probe: boolean): Promise<Performed> {
     const target = await this.target(delivery);
-    const hopeless = (await this.withdrawals.reasonOf(delivery)) ?? whyHopeless(delivery, target);
+    const hopeless = (await this.cancellations.reasonOf(delivery)) ?? whyHopeless(delivery, target);
     if (hopeless !== null || target === null) return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
     const adapter = this.targets.adapter(target.type);
     if (adapter.pulled) return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };
     const startedAtMs = this.clock.nowMs();
-    const span = this.tracing.startDelivery(delivery.traceparent, target.type);
-    const answer = await adapter.deliver(
+    const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
+    const answer = await deliverSupervised(
+      adapter,
       {
         webhookId: showId(delivery.direction === 'inbound' ? 'evt' : 'msg', delivery.messageId ?? delivery.eventId),
         eventType: delivery.eventType,
         body: delivery.payload ?? '',
         request: () => this.requests.find(delivery.environmentId, delivery.eventId),
-        headers: delivery.headers,
+        headers: delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers),
         replayed: delivery.replayed,
         traceparent: span.traceparent,
         atMs: startedAtMs,
@@ -52,14 +59,13 @@ export class Attempt {
       target,
     );
     const outcome = classify(answer.answer);
-    span.end(outcome);
+    span.end(outcome, () => answerOf(answer.answer));
     return { result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe }), outcome, target };
   }
 
   /** What is recorded when an attempt could not even be made: it is tried again in half a minute. */
   postponed(delivery: ClaimedDelivery): DeliveryResult {
-    const dueAtMs = this.clock.nowMs() + POSTPONED_MS;
-    return { ...ended(delivery, 'retrying', null), dueAtMs };
+    return { ...ended(delivery, 'retrying', null), dueInMs: POSTPONED_MS };
   }
 
   /** Null as well for an ad-hoc URL that may not be sent to any more. */
@@ -89,7 +95,7 @@ export class Attempt {
       claimedBy: delivery.claimedBy,
       status: decision.status,
       reason: decision.status === 'failed' ? decision.reason : null,
-      dueAtMs: decision.status === 'retrying' ? decision.dueAt.getTime() : null,
+      dueInMs: decision.status === 'retrying' ? decision.dueAt.getTime() - now.getTime() : null,
       parked: waitsOn,
       attemptsUsed: waitsOn ? delivery.attemptsUsed : attemptsUsed,
       pulled: false,
@@ -131,11 +137,30 @@ function ended(delivery: ClaimedDelivery, status: DeliveryResult['status'], reas
     claimedBy: delivery.claimedBy,
     status,
     reason,
-    dueAtMs: null,
+    dueInMs: null,
     parked: false,
     attemptsUsed: delivery.attemptsUsed,
     pulled: false,
     counted: delivery.url === null,
     attempt: null,
   };
+}
+
+/** By OpenTelemetry's conventions for HTTP clients and messaging. Without the path: it may be what the receiver is kept secret by. */
+function spanOf({ direction, messageId, eventId, attempts }: ClaimedDelivery, { type, url, destinationId, ownerId }: Target): Record<string, string | number> {
+  const web = url?.protocol === 'https:' || url?.protocol === 'http:' ? url : null;
+  return {
+    'messaging.message.id': showId(direction === 'inbound' ? 'evt' : 'msg', messageId ?? eventId),
+    'posthorn.event.id': showId('evt', eventId),
+    'posthorn.attempt.number': attempts + 1,
+    'posthorn.destination_type': type,
+    ...(destinationId !== null && { 'posthorn.destination.id': showId(ownerId === null ? 'dst' : 'ep', destinationId) }),
+    ...(attempts > 0 && { 'http.request.resend_count': attempts }),
+    ...(web && { 'url.scheme': web.protocol.slice(0, -1), 'server.address': web.hostname, 'server.port': Number(web.port) || (web.protocol === 'https:' ? 443 : 80) }),
+  };
+}
+
+function answerOf(answer: Answer): Record<string, string | number> {
+  if (answer.kind === 'error') return { 'error.type': answer.error };
+  return { 'http.response.status_code': answer.status, ...(answer.status >= 400 && { 'error.type': String(answer.status) }) };
 }

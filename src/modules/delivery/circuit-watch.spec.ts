@@ -20,6 +20,7 @@ class Table {
   readonly contract = {
     troubled: async (): Promise<TargetCircuit[]> =>
       [...this.circuits].map(([targetId, circuit]) => ({ environmentId: 1, targetId, circuit })),
+    findAll: async (): Promise<Map<string, Circuit>> => new Map(this.circuits),
     change: async (_environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit) => {
       this.changes += 1;
       const next = change(this.circuits.get(targetId) ?? CLOSED);
@@ -251,5 +252,53 @@ describe('CircuitWatch', () => {
     await recover(watch);
 
     expect(watch.drainPerSecond(1, 'a')).toBe(20);
+  });
+});
+
+describe('what a flapping target costs storage', () => {
+  it('is one change under way, however many attempts end meanwhile; all of them are counted', async () => {
+    const { table, worker } = await arrange();
+    const { watch, opened } = await worker();
+    const waiting: (() => void)[] = [];
+    const { change } = table.contract;
+    let [underWay, most] = [0, 0];
+    table.contract.change = async (...values) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      underWay -= 1;
+      return change(...values);
+    };
+
+    const counted = Array.from({ length: 100 }, (_, i) => watch.count(1, 'a', i < 98 && i % 2 === 1 ? 'success' : 'failed', 1_000));
+    let done = false;
+    void Promise.all(counted).then(() => (done = true));
+    while (!done) {
+      waiting.shift()?.();
+      await settle();
+    }
+
+    expect(most).toBe(1);
+    expect(table.changes).toBeLessThanOrEqual(2);
+    expect(table.circuits.get('a')?.consecutiveFailures).toBe(2);
+    expect(opened).toEqual([]);
+  });
+
+  it('is a few changes at once of however many targets', async () => {
+    const { table, worker } = await arrange();
+    const { watch } = await worker();
+    const { change } = table.contract;
+    let [underWay, most] = [0, 0];
+    table.contract.change = async (...values) => {
+      most = Math.max(most, (underWay += 1));
+      await settle();
+      underWay -= 1;
+      return change(...values);
+    };
+
+    await Promise.all(Array.from({ length: 50 }, (_, i) => watch.count(1, `target ${i}`, 'failed', THRESHOLD)));
+
+    expect(most).toBeLessThanOrEqual(3);
+    expect(table.circuits.size).toBe(50);
   });
 });

@@ -6,6 +6,7 @@ import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
 import { Notifications } from '#kernel/notifications.js';
+import { patiently } from '#kernel/patience.js';
 
 /** A prober that says nothing for so long counts as dead: longer than any attempt. */
 const PROBE_LEASE_MS = 20_000;
@@ -14,6 +15,16 @@ const REFRESH_MS = 5_000;
 const DRAIN_PER_SECOND_FIRST = 20;
 const DRAIN_PER_SECOND_MAX = 2_000;
 const DRAIN_SECONDS = 60;
+
+/** Changes of circuits that are under way at once. */
+const CHANGES_MAX = 3;
+
+/** Outcomes of one target that are not counted yet. */
+interface Counts {
+  outcomes: Outcome[];
+  /** Resolves once all of them are. */
+  counted: Promise<void>;
+}
 
 /** Names a target in maps. */
 export const targetKey = (environmentId: number, targetId: Id): string => `${environmentId}:${targetId}`;
@@ -26,6 +37,10 @@ export const targetKey = (environmentId: number, targetId: Id): string => `${env
 export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private troubled = new Map<string, Circuit>();
   private readonly closedAtMs = new Map<string, number>();
+  /** Outcomes of targets whose change is under way or queued. */
+  private readonly counts = new Map<string, Counts>();
+  private readonly queued: (() => void)[] = [];
+  private changing = 0;
   private readonly openListeners: ((environmentId: number, targetId: Id) => void)[] = [];
   private readonly loop: Loop;
 
@@ -39,7 +54,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.refresh();
+    await patiently(() => this.refresh());
     this.loop.start();
   }
 
@@ -77,13 +92,52 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Counts an outcome. Touches storage only for failures, probes, and the first success after them. */
   async count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> {
-    const known = this.troubled.get(targetKey(environmentId, targetId));
-    const now = this.clock.now();
-    if (after(known ?? CLOSED, outcome, now, { failureThreshold }) === (known ?? CLOSED)) return;
-    const circuit = await this.circuits.change(environmentId, targetId, (current) =>
-      after(current, outcome, now, { failureThreshold }),
-    );
-    this.note(environmentId, targetId, circuit);
+    const key = targetKey(environmentId, targetId);
+    const known = this.troubled.get(key) ?? CLOSED;
+    const waiting = this.counts.get(key);
+    // What is under way may turn the circuit, and then it is not as it is known.
+    if (!waiting && after(known, outcome, this.clock.now(), { failureThreshold }) === known) return;
+    if (waiting) {
+      waiting.outcomes.push(outcome);
+      return waiting.counted;
+    }
+    const counts: Counts = { outcomes: [outcome], counted: Promise.resolve() };
+    this.counts.set(key, counts);
+    counts.counted = this.countAll(environmentId, targetId, counts, failureThreshold);
+    return counts.counted;
+  }
+
+  /** One change at a time for a target: what comes meanwhile is counted by the next one, however much it is. */
+  private async countAll(environmentId: number, targetId: Id, counts: Counts, failureThreshold: number): Promise<void> {
+    try {
+      await this.place();
+      try {
+        while (counts.outcomes.length > 0) {
+          const outcomes = counts.outcomes.splice(0);
+          const now = this.clock.now();
+          const circuit = await this.circuits.change(environmentId, targetId, (current) =>
+            outcomes.reduce((before, outcome) => after(before, outcome, now, { failureThreshold }), current),
+          );
+          this.note(environmentId, targetId, circuit);
+        }
+      } finally {
+        this.leave();
+      }
+    } finally {
+      this.counts.delete(targetKey(environmentId, targetId));
+    }
+  }
+
+  /** A place among the few changes that are under way, of all targets: they are on the connections of everybody. */
+  private async place(): Promise<void> {
+    if (this.changing < CHANGES_MAX) this.changing += 1;
+    else await new Promise<void>((resolve) => this.queued.push(resolve));
+  }
+
+  private leave(): void {
+    const next = this.queued.shift();
+    if (next) next();
+    else this.changing -= 1;
   }
 
   /** How many deliveries per second a target takes that has just come back; null when it has no such limit. */

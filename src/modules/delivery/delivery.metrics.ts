@@ -2,21 +2,31 @@ import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/metrics.js';
 import { Readiness } from '#kernel/readiness.js';
 import { CircuitWatch } from './circuit-watch.js';
+import { Dispatcher } from './dispatcher.js';
 import { DeliveryLane } from './lane.js';
-import { WorkerLoops } from './lifecycle.js';
+import { WorkerPresence } from './presence.js';
+import { Pump } from './pump.js';
 
 /** What operators watch of a worker. */
 @Injectable()
 export class DeliveryMetrics {
-  constructor(metrics: Metrics, readiness: Readiness, lane: DeliveryLane, circuits: CircuitWatch, loops: WorkerLoops) {
+  constructor(
+    metrics: Metrics,
+    readiness: Readiness,
+    lane: DeliveryLane,
+    circuits: CircuitWatch,
+    dispatcher: Dispatcher,
+    pump: Pump,
+    presence: WorkerPresence,
+  ) {
     metrics.gauge('deliveries_running', 'Attempts that this process is making.', [], (gauge) => gauge.set(lane.figures().running));
     metrics.gauge('deliveries_held', 'Deliveries that this process holds, running or waiting.', [], (gauge) => gauge.set(lane.figures().held));
     metrics.gauge('circuits_open', 'Targets whose circuit is open or being probed.', [], (gauge) => gauge.set(circuits.openCount()));
     metrics.gauge('loop_last_turn_timestamp_seconds', 'When a loop last made progress.', ['loop'], (gauge) => {
-      for (const { name, lastTurnAtMs } of [loops.dispatcher.loop, loops.pump.loop]) {
+      for (const { name, lastTurnAtMs } of [dispatcher.loop, pump.loop]) {
         if (lastTurnAtMs !== null) gauge.set({ loop: name }, lastTurnAtMs / 1000);
       }
     });
-    readiness.register('delivery', async () => ({ ready: loops.presence.claimant() !== null, ...lane.figures() }));
+    readiness.register('delivery', async () => ({ ready: presence.claimant() !== null, ...lane.figures() }));
   }
 }

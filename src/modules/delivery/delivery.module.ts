@@ -1,49 +1,56 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
-import { Ledger } from '#modules/ledger/accept.contract.js';
+import { DiscoveryModule } from '@nestjs/core';
+import { Outlet } from '#modules/ledger/lane.contract.js';
 import type { Config } from '#kernel/config.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { Attempt } from './attempt.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { DeliveryMetrics } from './delivery.metrics.js';
 import { Dispatcher } from './dispatcher.js';
 import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
-import { DeliveryLifecycle, WorkerLoops } from './lifecycle.js';
+import { DeliveryLog } from './delivery-log.js';
+import { DeliveryListeners } from './listeners.js';
+import { DeliveryLifecycle } from './lifecycle.js';
 import { Permits } from './permits.js';
 import { PermitsStore } from './permits.store.js';
 import { WorkerPresence } from './presence.js';
-import { Pump, PumpContext } from './pump.js';
+import { Pump } from './pump.js';
 import { WAKE_QUEUE, WakeQueue } from './wake.queue.js';
 import { WakeProcessor } from './wake.processor.js';
-import { Withdrawals } from './held-cancellations.js';
+import { HeldCancellations } from './held-cancellations.js';
 import { DeliveryWorker } from './worker.js';
 
 /** In the `api` role: only the queue that wakes workers elsewhere. */
 @Module({
-  imports: [BullModule.registerQueue({ name: WAKE_QUEUE }), EventsModule],
+  imports: [BullModule.registerQueue({ name: WAKE_QUEUE }), LedgerModule],
   providers: [WakeQueue],
 })
 export class HandoverModule implements OnModuleInit {
   constructor(
-    @Inject(Ledger) private readonly ledger: Ledger,
+    @Inject(Outlet) private readonly outlet: Outlet,
     @Inject(WakeQueue) private readonly queue: WakeQueue,
   ) {}
 
   onModuleInit(): void {
-    this.ledger.attachHandover(this.queue);
+    this.outlet.attachHandover(this.queue);
   }
 }
 
 /** In the roles `worker` and `all`: the engine that delivers. */
 @Module({
-  imports: [BullModule.registerQueue({ name: WAKE_QUEUE }), EventsModule, DestinationsModule],
+  imports: [BullModule.registerQueue({ name: WAKE_QUEUE }), AuthModule, DiscoveryModule, EventsModule, LedgerModule, DestinationsModule],
   providers: [
     Attempt,
     CircuitWatch,
     DeliveryLane,
     DeliveryLifecycle,
+    DeliveryLog,
+    DeliveryListeners,
     DeliveryMetrics,
     DeliveryWorker,
     Dispatcher,
@@ -51,10 +58,8 @@ export class HandoverModule implements OnModuleInit {
     Permits,
     PermitsStore,
     Pump,
-    PumpContext,
     WakeProcessor,
-    Withdrawals,
-    WorkerLoops,
+    HeldCancellations,
     WorkerPresence,
   ],
 })

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger, type DeliveryKey } from '#modules/ledger/accept.contract.js';
+import { Claims, type DeliveryKey } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
+import type { Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
 import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
@@ -9,6 +10,9 @@ import { WorkerPresence } from './presence.js';
 const CLAIM_MAX = 500;
 const SWEEP_MS = 200;
 const FULL_MS = 10;
+const BESIDE_MAX = 100;
+const BESIDE_MS = 100;
+const BESIDE_FACTOR = 20;
 
 /**
  * Feeds this worker's lane with what is due: retries, what no lane had room for, what a lost queue or a dead worker
@@ -20,11 +24,11 @@ export class Dispatcher {
   readonly loop: Loop;
 
   constructor(
-    private readonly ledger: Ledger,
+    private readonly claims: Claims,
     private readonly lane: DeliveryLane,
     private readonly gates: Gates,
     private readonly presence: WorkerPresence,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     this.loop = new Loop('Dispatcher', () => this.turn(), () => clock.nowMs());
   }
@@ -34,15 +38,25 @@ export class Dispatcher {
     const claimant = this.presence.claimant();
     const room = this.lane.room();
     if (claimant === null || room === 0) return;
-    await this.gates.pass(await this.ledger.claimThese(claimant, keys.slice(0, room)));
+    await this.gates.pass(await this.claims.these(claimant, keys.slice(0, room)));
+  }
+
+  /** While some fill every place, what is due of the others is claimed past them: their turn comes with the next place that is free. */
+  private async beside(claimant: Id): Promise<{ restMs: number }> {
+    const crowding = this.lane.crowding();
+    if (crowding.length === 0) return { restMs: FULL_MS };
+    const startedMs = this.clock.monotonicMs();
+    await this.gates.pass(await this.claims.dueBeside(claimant, crowding, BESIDE_MAX));
+    // It looks at all that the others have due: the more that is, the less often.
+    return { restMs: Math.max(BESIDE_MS, (this.clock.monotonicMs() - startedMs) * BESIDE_FACTOR) };
   }
 
   private async turn(): Promise<{ restMs: number }> {
     const claimant = this.presence.claimant();
     const limit = Math.min(this.lane.room(), CLAIM_MAX);
     if (claimant === null) return { restMs: SWEEP_MS };
-    if (limit === 0) return { restMs: FULL_MS };
-    const claimed = await this.ledger.claimDue(claimant, limit);
+    if (limit === 0) return this.beside(claimant);
+    const claimed = await this.claims.due(claimant, limit);
     await this.gates.pass(claimed);
     return { restMs: claimed.length === limit ? 0 : SWEEP_MS };
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger, type ClaimedDelivery } from '#modules/ledger/accept.contract.js';
+import { Claims, type ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane } from './lane.js';
 import { Permits } from './permits.js';
@@ -9,7 +9,7 @@ import { Permits } from './permits.js';
 @Injectable()
 export class Gates {
   constructor(
-    private readonly ledger: Ledger,
+    private readonly claims: Claims,
     private readonly lane: DeliveryLane,
     private readonly circuits: CircuitWatch,
     private readonly permits: Permits,
@@ -28,8 +28,8 @@ export class Gates {
       }
     } finally {
       // A claim that nobody works on would be kept for as long as this worker lives.
-      await this.ledger.release(claimed.slice(decided), false);
-      await this.ledger.release(parked, true);
+      await this.claims.release(claimed.slice(decided), false);
+      await this.claims.release(parked, true);
     }
   }
 

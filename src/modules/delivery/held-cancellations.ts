@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Ledger, type ClaimedDelivery } from '#modules/ledger/accept.contract.js';
-import { type TargetKey, Withdrawal, type WithdrawnReason } from '#modules/events/recovery.contract.js';
+import { Cancellations, type CancelReason } from '#modules/ledger/cancellation.contract.js';
+import { Claims, type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
-import type { Notifications } from '#kernel/notifications.js';
+import { Notifications } from '#kernel/notifications.js';
 import { targetKey } from './circuit-watch.js';
 import { DeliveryLane } from './lane.js';
 
@@ -19,44 +19,43 @@ const DEAF_MS = 3_000;
  * the mark before each start, and by giving back once more when that ends. While nothing can be heard, every start asks.
  */
 @Injectable()
-export class Withdrawals {
-  private readonly logger = new Logger(Withdrawals.name);
+export class HeldCancellations {
+  private readonly logger = new Logger(HeldCancellations.name);
   private readonly watched = new Map<string, NodeJS.Timeout>();
-  private heardUntilMs = (): number => 0;
 
   constructor(
     private readonly lane: DeliveryLane,
-    private readonly ledger: Ledger,
-    private readonly withdrawal: Withdrawal,
+    private readonly claims: Claims,
+    private readonly cancellations: Cancellations,
+    private readonly notifications: Notifications,
     private readonly clock: Clock,
   ) {}
 
-  start(notifications: Notifications): void {
-    this.heardUntilMs = () => notifications.heardUntilMs();
-    notifications.on('withdrawal', (key) => void this.heard(key).catch((error: unknown) => {
-      this.logger.warn(`What was withdrawn could not be given back: ${(error as Error).message}`);
+  start(): void {
+    this.notifications.on('withdrawal', (key) => void this.heard(key).catch((error: unknown) => {
+      this.logger.warn(`What was cancelled could not be given back: ${(error as Error).message}`);
     }));
   }
 
-  /** Why a delivery must not start any more, or null. Asks storage only where something was, or may have been, withdrawn a moment ago. */
-  async reasonOf(delivery: ClaimedDelivery): Promise<WithdrawnReason | null> {
-    if (delivery.withdrawn) return delivery.withdrawn;
-    const isDeaf = this.clock.nowMs() - this.heardUntilMs() > DEAF_MS;
-    return isDeaf || this.watched.has(targetKey(delivery.environmentId, delivery.targetId)) ? this.withdrawal.reasonOf(delivery) : null;
+  /** Why a delivery must not start any more, or null. Asks storage only where something was, or may have been, cancelled a moment ago. */
+  async reasonOf(delivery: ClaimedDelivery): Promise<CancelReason | null> {
+    if (delivery.cancelReason) return delivery.cancelReason;
+    const isDeaf = this.clock.nowMs() - this.notifications.heardUntilMs() > DEAF_MS;
+    return isDeaf || this.watched.has(targetKey(delivery.environmentId, delivery.targetId)) ? this.cancellations.reasonOf(delivery) : null;
   }
 
   private async heard(key: string): Promise<void> {
-    if (key !== '*') return this.withdrawn(parsed(key));
+    if (key !== '*') return this.cancelled(parsed(key));
     // Changes may have been missed.
     let after: TargetKey | null = null;
     do {
-      const targets: TargetKey[] = await this.withdrawal.heldTargets(after);
-      for (const target of targets) await this.withdrawn(target);
+      const targets: TargetKey[] = await this.cancellations.heldTargets(after);
+      for (const target of targets) await this.cancelled(target);
       after = targets.at(-1) ?? null;
     } while (after !== null);
   }
 
-  private async withdrawn({ environmentId, targetId }: TargetKey): Promise<void> {
+  private async cancelled({ environmentId, targetId }: TargetKey): Promise<void> {
     this.watch(environmentId, targetId);
     await this.giveBack(environmentId, targetId);
   }
@@ -72,7 +71,7 @@ export class Withdrawals {
   }
 
   private giveBack(environmentId: number, targetId: Id): Promise<void> {
-    return this.ledger.release(this.lane.evict(environmentId, targetId), true);
+    return this.claims.release(this.lane.evict(environmentId, targetId), true);
   }
 }
 

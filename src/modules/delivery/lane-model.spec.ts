@@ -1,11 +1,13 @@
 import fc from 'fast-check';
-import type { ClaimedDelivery, NewEvent } from '#modules/ledger/accept.contract.js';
+import type { NewEvent } from '#modules/ledger/accept.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import type { Config } from '#kernel/config.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
+import type { Environments } from '#modules/auth/contract.js';
 import type { WorkerPresence } from './presence.js';
 
 const BYTES_MAX = 128 * 1024 * 1024;
@@ -56,8 +58,8 @@ class Model {
   constructor(private readonly concurrency: number) {
     const circuits = { isClosed: (_environmentId: number, targetId: string) => !this.open.has(targetId) } as CircuitWatch;
     const permits = { spend: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as Permits;
-    const presence = { claimant: () => 'worker' } as WorkerPresence;
-    this.lane = new DeliveryLane(this.config(), circuits, permits, presence);
+    const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
+    this.lane = new DeliveryLane(this.config(), circuits, permits, presence, { get: async () => ({ organizationId: 'one' }) } as unknown as Environments);
     this.lane.connect((turn) => this.starts(turn), () => undefined);
   }
 

@@ -1,4 +1,6 @@
-import type { ClaimedDelivery, NewEvent } from '#modules/ledger/accept.contract.js';
+import type { Environments } from '#modules/auth/contract.js';
+import type { NewEvent } from '#modules/ledger/accept.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Outcome } from '#engine/outcome.js';
 import type { Config } from '#kernel/config.js';
 import type { CircuitWatch } from './circuit-watch.js';
@@ -12,7 +14,7 @@ const LOOKS_MAX = 10_000;
 
 /** A lane with everything around it in memory; attempts start and end only as the test says. */
 function arrange(concurrency = 4) {
-  const world = { open: new Set<string>(), permits: Infinity, present: true, looks: 0 };
+  const world = { open: new Set<string>(), permits: Infinity, present: true, looks: 0, inDoubt: false, dead: new Set<string>() };
   const config = {
     get deliveryConcurrency(): number {
       world.looks += 1;
@@ -28,8 +30,11 @@ function arrange(concurrency = 4) {
       return spent;
     },
   } as Permits;
-  const presence = { claimant: () => (world.present ? 'worker' : null) } as WorkerPresence;
-  const lane = new DeliveryLane(config, circuits, permits, presence);
+  const presence = {
+    claimant: () => (world.present ? 'worker' : null), mayStart: () => !world.inDoubt, knows: (claimant: string) => !world.dead.has(claimant),
+  } as unknown as WorkerPresence;
+  const environments = { get: async (environmentId: number) => ({ organizationId: `organization ${Math.ceil(environmentId / 2)}` }) } as unknown as Environments;
+  const lane = new DeliveryLane(config, circuits, permits, presence, environments);
   const running: Turn[] = [];
   lane.connect((turn) => running.push(turn), () => undefined);
   /** The oldest running attempt against a target is answered and recorded. */
@@ -317,5 +322,105 @@ describe('what the lane gives back', () => {
     expect(running).toHaveLength(1);
     expect(lane.claimant()).toBeNull();
     expect(lane.room()).toBe(0);
+  });
+});
+
+describe('what the lane holds while its claims are in doubt', () => {
+  const held = (targetId: string, claimedBy: string): ClaimedDelivery => ({ ...delivery(targetId), claimedBy });
+
+  it('starts nothing that waits, and all of it once the lease is known to last', () => {
+    const { lane, world, running, end } = arrange(2);
+    for (const each of many(4, 'a')) lane.accept(each);
+    world.inDoubt = true;
+
+    end('a');
+    lane.accept(delivery('b'));
+    expect(running).toHaveLength(1);
+
+    world.inDoubt = false;
+    lane.resume();
+    expect(running).toHaveLength(2);
+    while (running.length > 0) end((running[0] as Turn).delivery.targetId);
+    expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
+  });
+
+  it('forgets what waits under a name that was declared dead, and nothing else', () => {
+    const { lane, running, end } = arrange(1);
+    lane.accept(held('a', 'dead'));
+    lane.accept(held('a', 'dead'));
+    lane.accept(held('a', 'alive'));
+    lane.accept(held('b', 'dead'));
+
+    lane.drop('dead');
+
+    expect(lane.figures()).toMatchObject({ running: 1, held: 2 });
+    end('a');
+    expect(running.map((turn) => turn.delivery.claimedBy)).toEqual(['alive']);
+    end('a');
+    expect(lane.holds('dead')).toBe(false);
+    expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
+  });
+
+  it('forgets with the next beat what came in under a name that was dead already', () => {
+    const { lane, world, running } = arrange();
+    world.inDoubt = true;
+    lane.accept(held('a', 'dead'));
+    world.dead.add('dead');
+
+    lane.resume();
+    world.inDoubt = false;
+    lane.resume();
+
+    expect(running).toHaveLength(0);
+    expect(lane.figures()).toMatchObject({ running: 0, held: 0 });
+  });
+});
+
+describe('what the lane does for one tenant beside another that fills it', () => {
+  const of = (environmentId: number, targetId: string): ClaimedDelivery => ({ ...delivery(targetId), environmentId });
+
+  it('has places for it beyond the ceiling, again and again, and none for who fills it', () => {
+    const { lane, running, end, against } = arrange(8);
+    for (let i = 0; i < 50; i += 1) lane.accept(of(1, `hanging ${i}`));
+    expect(running).toHaveLength(8);
+
+    for (let i = 0; i < 20; i += 1) {
+      lane.accept(of(3, 'healthy'));
+      expect(against('healthy')).toBe(1);
+      end('healthy');
+      expect(running).toHaveLength(8);
+    }
+    for (let i = 0; i < 50; i += 1) lane.accept(of(3, `as bad ${i}`));
+
+    expect(running).toHaveLength(10);
+    for (let i = 0; i < 3; i += 1) end(`hanging ${i}`);
+    expect(running.filter(({ delivery: { environmentId } }) => environmentId === 3).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('gives it the next place that is free, however many wait', () => {
+    const { lane, running, end } = arrange(4);
+    for (let i = 0; i < 50; i += 1) lane.accept(of(1, `hanging ${i}`));
+    lane.accept(of(3, 'healthy'));
+
+    end('hanging 0');
+
+    expect(running.map((turn) => turn.delivery.targetId)).toContain('healthy');
+  });
+
+  it('names who fills it, keeps room for others to claim, and takes what they are sent beyond the bound of one', () => {
+    const { lane } = arrange(4);
+    for (let i = 0; i < 8_000; i += 1) lane.accept(of(1, `hanging ${i}`));
+
+    expect(lane.crowding()).toEqual([1]);
+    expect([lane.room(), lane.room(1), lane.room(3)]).toEqual([0, 0, 100]);
+    expect(lane.admit(event('hanging 9', { environmentId: 1 }))).toBe('leave');
+    expect(lane.admit(event('healthy', { environmentId: 3 }))).toBe('run');
+  });
+
+  it('lets one tenant alone have every place', () => {
+    const { lane, running } = arrange(64);
+    for (let i = 0; i < 100; i += 1) lane.accept(of(1, `target ${i}`));
+
+    expect(running).toHaveLength(64);
   });
 });

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Admission, Arrival, ClaimedDelivery, Lane } from '#modules/ledger/accept.contract.js';
+import { Environments } from '#modules/auth/contract.js';
+import type { Arrival } from '#modules/ledger/accept.contract.js';
+import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
+import type { Admission, Lane } from '#modules/ledger/lane.contract.js';
 import { admits, bounded, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Config } from '#kernel/config.js';
@@ -7,7 +10,8 @@ import type { Id } from '#kernel/ids.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { HeldBytes } from './held-bytes.js';
 import { Permits } from './permits.js';
-import { WorkerPresence } from './presence.js';
+import { WorkerPresence, type Holder } from './presence.js';
+import { Shares } from './shares.js';
 
 /** A delivery that waits for its turn in this process. */
 export interface Turn {
@@ -32,16 +36,26 @@ interface TargetLane {
 const HELD_MAX = 8_000;
 const HELD_PER_TARGET_MAX = 2_000;
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
+/** Beyond that, for those who hold less than their share. */
+const HELD_FOR_OTHERS = 2_000;
+/**
+ * Attempts beyond the ceiling, as a part of it, for those who run less than their share: who is quick is not to wait until
+ * somebody's receivers that never answer have been waited for.
+ */
+const RUNNING_FOR_OTHERS = 0.25;
+/** Claimed at once for an environment with less than its share while every place is taken. */
+const ROOM_FOR_OTHERS = 100;
 
 /**
  * The deliveries in this process: which may start, and which wait. One window per target, so that a slow target fills
- * its own window and nobody else's, and one ceiling for all of which retries get at most half.
+ * its own window and nobody else's, and one ceiling for all of which retries get at most half. One tenant alone may have
+ * all places up to the ceiling; some beyond it are for the others.
  */
 @Injectable()
-export class DeliveryLane implements Lane {
+export class DeliveryLane implements Lane, Holder {
   private readonly targets = new Map<string, TargetLane>();
-  /** Targets with deliveries that only the common ceiling holds back, in the order in which it will let them in. */
-  private readonly starved = new Set<TargetLane>();
+  /** Who has which part of the room here; and the targets with deliveries that only the common ceiling holds back. */
+  private readonly shares: Shares<TargetLane>;
   /** Deliveries held by the name that they were claimed under. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
@@ -49,6 +63,8 @@ export class DeliveryLane implements Lane {
   private held = 0;
   private readonly bytes = new HeldBytes();
   private closed = false;
+  /** Something that was admitted did not start because its claim may be lost. */
+  private isStalled = false;
   private runTurn: (turn: Turn) => void = () => undefined;
   private onLeft: () => void = () => undefined;
 
@@ -57,7 +73,10 @@ export class DeliveryLane implements Lane {
     private readonly circuits: CircuitWatch,
     private readonly permits: Permits,
     private readonly presence: WorkerPresence,
-  ) {}
+    environments: Environments,
+  ) {
+    this.shares = new Shares(async (environmentId) => (await environments.get(environmentId)).organizationId);
+  }
 
   /** Connects what makes attempts, and who is told that rows were left for the dispatcher. */
   connect(runTurn: (turn: Turn) => void, onLeft: () => void): void {
@@ -72,13 +91,13 @@ export class DeliveryLane implements Lane {
   admit(arrival: Arrival): Admission {
     const { environmentId, targetId, ratePerSecond, concurrency } = arrival;
     if (!this.circuits.isClosed(environmentId, targetId)) return 'park';
-    if (this.held >= HELD_MAX || this.bytes.total >= HELD_BYTES_MAX) return 'leave';
+    if (this.bytes.total >= HELD_BYTES_MAX || this.held >= this.heldMax(environmentId)) return 'leave';
     const lane = this.lane(environmentId, targetId);
     bounded(lane.window, concurrency);
     if (this.roomOf(lane) <= 0) return 'park';
     if (ratePerSecond !== null && this.permits.spend(environmentId, targetId, ratePerSecond, 1) === 0) return 'park';
     lane.reserved += 1;
-    this.held += 1;
+    this.holdsMore(environmentId, 1);
     this.bytes.hold(arrival);
     return 'run';
   }
@@ -96,7 +115,7 @@ export class DeliveryLane implements Lane {
     for (const arrival of arrivals) {
       const lane = this.lane(arrival.environmentId, arrival.targetId);
       lane.reserved -= 1;
-      this.held -= 1;
+      this.holdsMore(arrival.environmentId, -1);
       this.bytes.letGo(arrival);
       this.forget(lane);
     }
@@ -106,10 +125,17 @@ export class DeliveryLane implements Lane {
     this.onLeft();
   }
 
-  /** How many claimed deliveries this process still has room for. */
-  room(): number {
+  /** How many claimed deliveries this process still has room for: of anybody, or of an environment that has less than its share. */
+  room(environmentId?: number): number {
     if (this.closed || this.bytes.total >= HELD_BYTES_MAX) return 0;
-    return Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
+    const free = Math.max(0, Math.min(this.config.deliveryConcurrency - this.running, HELD_MAX - this.held));
+    if (free > 0 || environmentId === undefined || this.shares.isAboveShare(environmentId)) return free;
+    return Math.max(0, Math.min(ROOM_FOR_OTHERS, HELD_MAX + HELD_FOR_OTHERS - this.held));
+  }
+
+  /** Environments that fill this process while others may wait; none while it has room. */
+  crowding(): number[] {
+    return this.closed || this.running < this.config.deliveryConcurrency ? [] : this.shares.aboveShare();
   }
 
   /** Keeps to what the target's owner allows from now on: at most `concurrency` attempts at once, or null. */
@@ -121,13 +147,13 @@ export class DeliveryLane implements Lane {
   /** How many deliveries of one target this process still has room for. */
   roomFor(environmentId: number, targetId: Id): number {
     const lane = this.targets.get(targetKey(environmentId, targetId));
-    return Math.min(HELD_MAX - this.held, lane ? lane.window.limit * 2 - this.heldBy(lane) : initialWindow().limit * 2);
+    return Math.min(this.heldMax(environmentId) - this.held, lane ? lane.window.limit * 2 - this.heldBy(lane) : initialWindow().limit * 2);
   }
 
   /** Takes a claimed delivery in; it starts as soon as its target's window lets it. */
   accept(delivery: ClaimedDelivery, probe = false): void {
     this.count(delivery, 1);
-    this.held += 1;
+    this.holdsMore(delivery.environmentId, 1);
     this.bytes.hold(delivery);
     this.enqueue(this.lane(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
@@ -137,17 +163,18 @@ export class DeliveryLane implements Lane {
     const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
     settled(lane.window, outcome ?? 'failed');
     this.running -= 1;
+    this.shares.run(turn.delivery.environmentId, -1);
     if (turn.delivery.attempts > 0) this.retriesRunning -= 1;
-    if (this.starved.size === 0) return this.startWaiting(lane);
+    if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
     // Others have waited for this place: the target that freed it queues behind them.
-    this.starved.add(lane);
+    this.shares.wait(lane.environmentId, lane);
     this.startStarved();
   }
 
   /** The result is recorded: the delivery is held no more. */
   done(turn: Turn): void {
     this.count(turn.delivery, -1);
-    this.held -= 1;
+    this.holdsMore(turn.delivery.environmentId, -1);
     this.bytes.letGo(turn.delivery);
     this.forget(this.lane(turn.delivery.environmentId, turn.delivery.targetId));
   }
@@ -169,6 +196,21 @@ export class DeliveryLane implements Lane {
     return this.byClaimant.has(claimant);
   }
 
+  /** Forgets what waits under a name that was declared dead: others have it. What has started ends at its fence. */
+  drop(claimant: Id): void {
+    if (!this.byClaimant.has(claimant)) return;
+    for (const lane of [...this.targets.values()]) this.emptied(lane, ({ delivery }) => delivery.claimedBy === claimant);
+  }
+
+  /** Starts what could not start while the worker's lease was in doubt. */
+  resume(): void {
+    // Claims that were on their way while their name was declared dead.
+    for (const claimant of [...this.byClaimant.keys()]) if (!this.presence.knows(claimant)) this.drop(claimant);
+    if (!this.isStalled) return;
+    this.isStalled = false;
+    for (const lane of [...this.targets.values()]) this.startWaiting(lane);
+  }
+
   figures(): { running: number; held: number; targets: number } {
     return { running: this.running, held: this.held, targets: this.targets.size };
   }
@@ -179,14 +221,16 @@ export class DeliveryLane implements Lane {
     else this.byClaimant.set(claimedBy, count);
   }
 
-  private emptied(lane: TargetLane): ClaimedDelivery[] {
-    const taken = [...lane.waiting.first.splice(0), ...lane.waiting.retry.splice(0)].map(({ delivery }) => delivery);
-    this.held -= taken.length;
+  private emptied(lane: TargetLane, isTaken: (turn: Turn) => boolean = () => true): ClaimedDelivery[] {
+    const { first, retry } = lane.waiting;
+    const taken = [...first, ...retry].filter(isTaken).map(({ delivery }) => delivery);
+    lane.waiting = { first: first.filter((turn) => !isTaken(turn)), retry: retry.filter((turn) => !isTaken(turn)) };
+    this.holdsMore(lane.environmentId, -taken.length);
     for (const delivery of taken) {
       this.bytes.letGo(delivery);
       this.count(delivery, -1);
     }
-    this.starved.delete(lane);
+    if (lane.waiting.first.length + lane.waiting.retry.length === 0) this.shares.waitNoMore(lane.environmentId, lane);
     this.forget(lane);
     return taken;
   }
@@ -225,14 +269,16 @@ export class DeliveryLane implements Lane {
     while (this.startOne(lane));
   }
 
-  /** One place each, in turn, to the targets that only the ceiling holds back; each is looked at once. */
+  /** One place each, in turn, to the targets that only the ceiling holds back, by who has least; each is looked at once. */
   private startStarved(): void {
-    let looks = this.starved.size;
-    for (const lane of this.starved) {
-      looks -= 1;
-      this.starved.delete(lane);
-      if (this.startOne(lane) && admits(lane.window)) this.starved.add(lane);
-      if (looks === 0 || this.running >= this.config.deliveryConcurrency) return;
+    const seen = new Set<TargetLane>();
+    const max = this.config.deliveryConcurrency;
+    while (this.running < withOthers(max)) {
+      const lane = this.shares.next(seen, this.running >= max);
+      if (lane === null) return;
+      seen.add(lane);
+      this.shares.waitNoMore(lane.environmentId, lane);
+      if (this.startOne(lane) && admits(lane.window)) this.shares.wait(lane.environmentId, lane);
     }
   }
 
@@ -242,20 +288,47 @@ export class DeliveryLane implements Lane {
     if (this.closed || first.length + retry.length === 0 || !admits(lane.window)) return false;
     const max = this.config.deliveryConcurrency;
     const mayRetry = retry.length > 0 && this.retriesRunning < max / 2;
-    if (this.running >= max || (first.length === 0 && !mayRetry)) {
-      this.starved.add(lane);
+    if (!this.hasPlace(lane.environmentId, max) || (first.length === 0 && !mayRetry)) {
+      this.shares.wait(lane.environmentId, lane);
       return false;
     }
     const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
+    const [next] = (takesRetry ? retry : first) as [Turn, ...Turn[]];
+    if (!this.presence.mayStart(next.delivery.claimedBy)) {
+      this.isStalled = true;
+      return false;
+    }
     lane.retryIsNext = !takesRetry;
-    this.start(lane, (takesRetry ? retry : first).shift() as Turn);
+    (takesRetry ? retry : first).shift();
+    this.start(lane, next);
     return true;
+  }
+
+  private hasPlace(environmentId: number, max: number): boolean {
+    if (this.running < max) return true;
+    return this.running < withOthers(max) && !this.shares.isAboveShare(environmentId, 'running');
   }
 
   private start(lane: TargetLane, turn: Turn): void {
     started(lane.window);
     this.running += 1;
+    this.shares.run(lane.environmentId, 1);
     if (turn.delivery.attempts > 0) this.retriesRunning += 1;
     this.runTurn(turn);
   }
+
+  /** The last part of the room is for those who have little of it: one tenant alone may use all the rest. */
+  private heldMax(environmentId: number): number {
+    return this.held < HELD_MAX || this.shares.isAboveShare(environmentId) ? HELD_MAX : HELD_MAX + HELD_FOR_OTHERS;
+  }
+
+  private holdsMore(environmentId: number, change: number): void {
+    this.held += change;
+    this.shares.hold(environmentId, change);
+  }
+}
+
+/** The ceiling with the places that are for others than who fills it. */
+function withOthers(max: number): number {
+  return max + Math.floor(max * RUNNING_FOR_OTHERS);
 }

@@ -1,5 +1,6 @@
-import type { Presence } from '#modules/ledger/accept.contract.js';
+import type { Presence } from '#modules/ledger/presence.contract.js';
 import { Clock } from '#kernel/clock.js';
+import type { DatabaseTime } from '#kernel/database-time.js';
 import { Ids, type Id } from '#kernel/ids.js';
 import { WorkerPresence } from './presence.js';
 
@@ -42,8 +43,10 @@ class Table implements Presence {
 function arrange(holds: (id: Id) => boolean = () => false) {
   const clock = new FakeClock();
   const table = new Table();
-  const worker = new WorkerPresence(table, clock, new Ids(clock));
-  Object.assign(worker, { holds });
+  const time = { agreed: true };
+  const world = { dropped: [] as Id[], resumed: 0 };
+  const worker = new WorkerPresence(table, clock, new Ids(clock), { isAgreed: () => time.agreed } as DatabaseTime);
+  Object.assign(worker, { holder: { holds, drop: (id: Id) => world.dropped.push(id), resume: () => (world.resumed += 1) } });
   const turn = async (): Promise<void> => {
     clock.ms += 2_000;
     table.beats = [];
@@ -52,7 +55,7 @@ function arrange(holds: (id: Id) => boolean = () => false) {
   const turns = async (seconds: number): Promise<void> => {
     for (let i = 0; i < seconds / 2; i += 1) await turn();
   };
-  return { worker, table, turn, turns };
+  return { worker, table, turn, turns, clock, time, world };
 }
 
 describe('WorkerPresence', () => {
@@ -131,5 +134,67 @@ describe('WorkerPresence', () => {
 
     expect(new Set(table.left)).toEqual(new Set(names));
     expect(worker.claimant()).toBeNull();
+  });
+
+  it('neither claims nor starts anything once its lease is over by its own clock, until the name is known to live', async () => {
+    const { worker, clock, turn } = arrange();
+    await turn();
+    const name = worker.claimant() as Id;
+    expect(worker.mayStart(name)).toBe(true);
+
+    clock.ms += 10_000;
+    expect(worker.claimant()).toBeNull();
+    expect(worker.mayStart(name)).toBe(false);
+
+    await turn();
+    expect(worker.claimant()).toBe(name);
+    expect(worker.mayStart(name)).toBe(true);
+  });
+
+  it('counts the lease from when it asked, not from when it was answered', async () => {
+    const { worker, table, clock, turn } = arrange();
+    await turn();
+    const beat = table.beat.bind(table);
+    table.beat = async (named) => {
+      clock.ms += 9_000;
+      return beat(named);
+    };
+
+    await turn();
+    clock.ms += 1_000;
+
+    expect(worker.claimant()).toBeNull();
+  });
+
+  it('drops what is held under a name that was declared dead, and reaps nobody right after it stood still', async () => {
+    const { worker, table, clock, turn, turns, world } = arrange();
+    await turns(14);
+    const [name, reaps] = [worker.claimant() as Id, table.reaps];
+    expect(reaps).toBeGreaterThan(0);
+
+    clock.ms += 60_000;
+    table.dead.add(name);
+    await turn();
+
+    expect(world.dropped).toEqual([name]);
+    expect(worker.mayStart(name)).toBe(false);
+    expect(worker.claimant()).not.toBeNull();
+    expect(table.reaps).toBe(reaps);
+  });
+
+  it('neither claims nor reaps while its clock is not that of PostgreSQL, and lives on', async () => {
+    const { worker, table, turns, time } = arrange();
+    await turns(14);
+    const reaps = table.reaps;
+    time.agreed = false;
+
+    await turns(20);
+    expect(worker.claimant()).toBeNull();
+    expect(table.reaps).toBe(reaps);
+    expect(table.beats.length).toBeGreaterThan(0);
+
+    time.agreed = true;
+    await turns(2);
+    expect(worker.claimant()).not.toBeNull();
   });
 });

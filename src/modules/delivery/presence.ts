@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import { Injectable, Logger } from '@nestjs/common';
-import { Presence } from '#modules/ledger/accept.contract.js';
+import { Presence } from '#modules/ledger/presence.contract.js';
 import { Clock } from '#kernel/clock.js';
+import { DatabaseTime } from '#kernel/database-time.js';
 import { Ids, type Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
 
@@ -9,15 +10,30 @@ const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
 
-/** A name that this worker claims under, or did. */
+/** A name that this worker claims under, or did. Times are those of the monotonic clock. */
 interface Name {
   id: Id;
   sinceMs: number;
+  /** When the renewal was asked for that succeeded last: PostgreSQL counts the lease from a moment after it. */
+  beatMs: number;
+}
+
+/** What this worker holds, as far as its presence has to know it. */
+export interface Holder {
+  /** Whether anything is held that was claimed under this name. */
+  holds(claimant: Id): boolean;
+  /** A name was declared dead: what is held under it and has not started belongs to others. */
+  drop(claimant: Id): void;
+  /** The leases are renewed: what could not start while they were in doubt may start now, or is lost. */
+  resume(): void;
 }
 
 /**
  * This worker's life: it renews a lease every two seconds, and what it claimed is its own while the lease lasts. A
  * worker that was declared dead takes a new name, so that results of its old claims are refused by their fence.
+ *
+ * A process that stood still (stopped, a paused machine, a long collection) does not know what others did meanwhile: by its
+ * own monotonic clock the lease is over, and nothing starts under it until PostgreSQL says that the name still lives.
  *
  * It takes a new name every half minute as well. The old one lives on until nothing is held under it and then goes,
  * and with it claims whose rows this worker never heard of: the statement was committed and its answer was lost.
@@ -28,24 +44,42 @@ export class WorkerPresence {
   private readonly loop: Loop;
   /** The one that claims are made under, then the older ones. */
   private names: [Name, ...Name[]];
-  private present = false;
+  private isLeaving = false;
   /** Others could not renew either while storage was away: nobody is declared dead right after. */
   private steadySinceMs: number | null = null;
   private reapedListeners: (() => void)[] = [];
-  private holds: (id: Id) => boolean = () => true;
+  private holder: Holder = { holds: () => true, drop: () => undefined, resume: () => undefined };
 
   constructor(
     private readonly presence: Presence,
     private readonly clock: Clock,
     private readonly ids: Ids,
+    private readonly time: DatabaseTime,
   ) {
     this.names = [this.newName()];
     this.loop = new Loop('WorkerPresence', () => this.turn(), () => clock.nowMs());
   }
 
-  /** The id that claims are made with, or null while this worker may not claim. */
+  /** The id that claims are made with, or null while this worker may not claim: its lease is in doubt, or its clock is. */
   claimant(): Id | null {
-    return this.present ? this.names[0].id : null;
+    const [current] = this.names;
+    return !this.isLeaving && this.isFresh(current) && this.time.isAgreed() ? current.id : null;
+  }
+
+  /** Whether what was claimed under a name may start now. */
+  mayStart(claimant: Id): boolean {
+    return this.names.some((name) => name.id === claimant && this.isFresh(name));
+  }
+
+  /** Whether a name is still this worker's; one that was declared dead, or was given back, is not. */
+  knows(claimant: Id): boolean {
+    return this.names.some(({ id }) => id === claimant);
+  }
+
+  /** Milliseconds since the lease was renewed last; null before it was. */
+  leaseAgeMs(): number | null {
+    const [{ beatMs }] = this.names;
+    return beatMs === -Infinity ? null : this.clock.monotonicMs() - beatMs;
   }
 
   /** Calls `listener` when claims of this worker, or of others, were freed. */
@@ -53,39 +87,40 @@ export class WorkerPresence {
     this.reapedListeners.push(listener);
   }
 
-  /** Starts; `holds` tells whether a delivery is held under a name. */
-  start(holds: (id: Id) => boolean): void {
-    this.holds = holds;
+  start(holder: Holder): void {
+    this.holder = holder;
     this.loop.start();
   }
 
   /** Claims no more, and gives back what is still held. */
   async leave(): Promise<void> {
-    this.present = false;
+    this.isLeaving = true;
     await this.loop.stop();
     for (const { id } of this.names) await this.presence.leave(id);
   }
 
   private async turn(): Promise<{ restMs: number }> {
+    if (!this.names.some((name) => this.isFresh(name))) this.steadySinceMs = null;
     try {
       await this.renew();
     } catch (error) {
       this.steadySinceMs = null;
       throw error;
     }
-    this.present = true;
-    this.steadySinceMs ??= this.clock.nowMs();
-    if (this.clock.nowMs() - this.steadySinceMs >= LEASE_MS) this.freed(await this.presence.reap());
+    this.holder.resume();
+    this.steadySinceMs ??= this.clock.monotonicMs();
+    const isSteady = this.clock.monotonicMs() - this.steadySinceMs >= LEASE_MS;
+    if (isSteady && this.time.isAgreed()) this.freed(await this.presence.reap());
     return { restMs: BEAT_MS };
   }
 
   private async renew(): Promise<void> {
     const [current, ...older] = this.names;
-    const alive = await this.beat(current);
-    if (!alive) this.logger.warn('This worker was declared dead; it goes on under a new name.');
-    const kept: Name[] = alive ? [current] : [];
+    const isAlive = await this.beat(current);
+    if (!isAlive) this.logger.warn('This worker was declared dead; it goes on under a new name.');
+    const kept: Name[] = isAlive ? [current] : [];
     for (const name of older) if (!(await this.retired(name)) && (await this.beat(name))) kept.push(name);
-    if (alive && this.clock.nowMs() - current.sinceMs < NAME_LIFETIME_MS) {
+    if (isAlive && this.clock.monotonicMs() - current.sinceMs < NAME_LIFETIME_MS) {
       this.names = [current, ...kept.slice(1)];
       return;
     }
@@ -96,17 +131,26 @@ export class WorkerPresence {
 
   /** Statements that were under way when a name was replaced are over after another lifetime. */
   private async retired({ id, sinceMs }: Name): Promise<boolean> {
-    if (this.clock.nowMs() - sinceMs < 2 * NAME_LIFETIME_MS || this.holds(id)) return false;
+    if (this.clock.monotonicMs() - sinceMs < 2 * NAME_LIFETIME_MS || this.holder.holds(id)) return false;
     await this.presence.leave(id);
     return true;
   }
 
-  private beat({ id }: Name): Promise<boolean> {
-    return this.presence.beat({ id, host: hostname(), pid: process.pid, leaseMs: LEASE_MS });
+  /** False when the name is dead; what is held under it goes at once. */
+  private async beat(name: Name): Promise<boolean> {
+    const askedMs = this.clock.monotonicMs();
+    const isAlive = await this.presence.beat({ id: name.id, host: hostname(), pid: process.pid, leaseMs: LEASE_MS });
+    if (isAlive) name.beatMs = askedMs;
+    else this.holder.drop(name.id);
+    return isAlive;
+  }
+
+  private isFresh({ beatMs }: Name): boolean {
+    return this.clock.monotonicMs() - beatMs < LEASE_MS;
   }
 
   private newName(): Name {
-    return { id: this.ids.next(), sinceMs: this.clock.nowMs() };
+    return { id: this.ids.next(), sinceMs: this.clock.monotonicMs(), beatMs: -Infinity };
   }
 
   private freed(count: number): void {

@@ -9,7 +9,7 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 const COMPLAINT_EVERY_MS = 10_000;
 
 /** Takes wake-ups of other processes. */
-@Processor(WAKE_QUEUE, { concurrency: 4 })
+@Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000 })
 export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(WakeProcessor.name);
   private complainedAtMs = 0;

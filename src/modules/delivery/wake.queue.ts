@@ -1,7 +1,8 @@
 import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import type { DeliveryKey, Handover } from '#modules/ledger/accept.contract.js';
+import type { DeliveryKey } from '#modules/ledger/claims.contract.js';
+import type { Handover } from '#modules/ledger/lane.contract.js';
 
 export const WAKE_QUEUE = 'deliveries';
 

@@ -1,11 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger, type ClaimedDelivery } from '#modules/ledger/accept.contract.js';
+import { Claims, type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
+import { Outlet } from '#modules/ledger/lane.contract.js';
+import { Results } from '#modules/ledger/record.contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Attempt, type Performed } from './attempt.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
+import { DeliveryLog } from './delivery-log.js';
 import { DeliveryLane, type Turn } from './lane.js';
+import { DeliveryListeners } from './listeners.js';
 
 const FAILURE_THRESHOLD_DEFAULT = 10;
 
@@ -18,17 +22,24 @@ export class DeliveryWorker {
   constructor(
     private readonly lane: DeliveryLane,
     private readonly attempt: Attempt,
-    private readonly ledger: Ledger,
+    private readonly claims: Claims,
+    private readonly results: Results,
+    private readonly outlet: Outlet,
     private readonly targets: Targets,
     private readonly circuits: CircuitWatch,
+    private readonly notifications: Notifications,
+    private readonly listeners: DeliveryListeners,
+    private readonly log: DeliveryLog,
   ) {}
 
   /** Connects the lane, and watches for targets that stop taking deliveries. */
-  start(onLeft: () => void, notifications: Notifications): void {
+  start(onLeft: () => void): void {
     this.lane.connect((turn) => this.track(turn), onLeft);
-    this.ledger.attachLane(this.lane);
+    this.outlet.attachLane(this.lane);
     this.circuits.onOpen((environmentId, targetId) => this.background(this.shut(environmentId, targetId)));
-    notifications.on('destination', (key) => this.background(this.changed(key)));
+    this.notifications.on('destination', (key) => this.background(this.changed(key)));
+    // What changed while no worker was there.
+    this.background(this.endInactive());
   }
 
   /** Resolves when no attempt runs and every result is recorded. */
@@ -52,9 +63,12 @@ export class DeliveryWorker {
     }
     this.lane.answered(turn, performed.outcome);
     // In this order: a crash in between loses one count of the breaker, never an attempt.
-    const held = await this.ledger.record(performed.result);
+    const held = await this.results.record(performed.result);
     this.lane.done(turn);
-    if (held) await this.learn(turn.delivery, performed).catch((error: unknown) => this.warn(error));
+    if (!held) return;
+    this.log.tell(turn.delivery, performed);
+    if (this.listeners.isHeard) this.listeners.tell(turn.delivery, performed);
+    await this.learn(turn.delivery, performed).catch((error: unknown) => this.warn(error));
   }
 
   private async learn({ environmentId, targetId }: ClaimedDelivery, { outcome, target, result }: Performed): Promise<void> {
@@ -70,25 +84,36 @@ export class DeliveryWorker {
   /** The attempt itself broke, and not its target: the delivery waits a little without using up an attempt. */
   private async failed(turn: Turn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
-    await this.ledger.record(this.attempt.postponed(turn.delivery)).catch((failure: unknown) => this.warn(failure));
+    await this.results.record(this.attempt.postponed(turn.delivery)).catch((failure: unknown) => this.warn(failure));
     this.lane.done(turn);
   }
 
   /** A circuit opened: what waits for the target here and in the table waits behind its gate from now on. */
   private async shut(environmentId: number, targetId: Id): Promise<void> {
-    await this.ledger.release(this.lane.evict(environmentId, targetId), true);
-    await this.ledger.park(environmentId, targetId);
+    await this.claims.release(this.lane.evict(environmentId, targetId), true);
+    await this.claims.park(environmentId, targetId);
   }
 
   /** A destination changed: one that is gone or disabled takes its waiting deliveries with it. */
   private async changed(key: string): Promise<void> {
+    if (key === '*') return this.endInactive();
     const [environment, targetId] = key.split(':');
     if (!environment || !targetId) return;
     const environmentId = Number(environment);
     const target = await this.targets.ofDestination(environmentId, targetId);
     if (target?.status === 'active') return;
-    await this.ledger.release(this.lane.evict(environmentId, targetId), true);
-    await this.ledger.failWaiting(environmentId, targetId, target ? 'target_disabled' : 'target_gone');
+    await this.claims.release(this.lane.evict(environmentId, targetId), true);
+    await this.claims.failWaiting(environmentId, targetId, target ? 'target_disabled' : 'target_gone');
+  }
+
+  /** Changes may have been missed, or nobody was there to hear them: whatever waits for a target that takes nothing any more ends. */
+  private async endInactive(): Promise<void> {
+    let after: TargetKey | null = null;
+    do {
+      const { targets, last }: { targets: TargetKey[]; last: TargetKey | null } = await this.claims.waitingDestinations(after);
+      for (const { environmentId, targetId } of targets) await this.changed(targetKey(environmentId, targetId));
+      after = last;
+    } while (after !== null);
   }
 
   private background(work: Promise<void>): void {

@@ -42,7 +42,7 @@ export class AdHocTargets {
     const colon = key.indexOf(':');
     const environmentId = Number(key.slice(0, colon));
     const verdict = this.gate.check(key.slice(colon + 1));
-    if (!verdict.ok) throw invalid([{ path: 'destination', message: verdict.reason }]);
+    if (!verdict.ok) throw invalid([{ path: 'destination', message: verdict.reason, check: verdict.check }]);
     return {
       environmentId,
       targetId: adHocTargetId(environmentId, verdict.url),

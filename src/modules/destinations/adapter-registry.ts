@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { Adapter, DestinationAdapter } from '#modules/destinations/contract.js';
+import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 import { ApiError } from '#kernel/errors.js';
 
 const UNSUPPORTED = ['sns', 'pubsub', 'azure', 'kafka', 'nats', 'amqp', 'redis'];
@@ -21,6 +21,16 @@ export class AdapterRegistry implements OnModuleInit {
 
   find(type: string): DestinationAdapter | null {
     return this.adapters.get(type) ?? null;
+  }
+
+  /** The adapter of a stored destination's type; one that fails every attempt with the reason when the type left with its extension. */
+  serving(type: string): DestinationAdapter {
+    return this.find(type) ?? new AbsentAdapter(type);
+  }
+
+  /** Why nothing serves a stored destination's type; null for one that is served. */
+  absence(type: string): string | null {
+    return this.adapters.has(type) ? null : absenceOf(type);
   }
 
   /** Whether the type is served, or one that the specification names. */
@@ -50,6 +60,31 @@ export class AdapterRegistry implements OnModuleInit {
     if (other) throw new Error(`Destination type "${adapter.type}" has two adapters: ${other.constructor.name} and ${name}. Remove one.`);
     this.adapters.set(adapter.type, adapter);
   }
+}
+
+/** What is accepted meanwhile waits by its schedule, and is delivered when the extension is back in time. */
+class AbsentAdapter extends DestinationAdapter {
+  override readonly pulled = false;
+
+  constructor(override readonly type: string) {
+    super();
+  }
+
+  override check(): { path: string; message: string }[] {
+    return [{ path: 'type', message: absenceOf(this.type) }];
+  }
+
+  override async probe(): Promise<ProbeReport> {
+    return { ok: false, check: 'schema', detail: absenceOf(this.type) };
+  }
+
+  override async deliver(): Promise<DeliveryAnswer> {
+    return { answer: { kind: 'error', error: 'adapter' }, durationMs: 0, excerpt: absenceOf(this.type) };
+  }
+}
+
+function absenceOf(type: string): string {
+  return `Nothing serves destinations of type ${type} here: the extension that did is not loaded.`;
 }
 
 function unservable(message: string, fault: string): ApiError {

@@ -10,15 +10,19 @@ import type { Tenant } from '#kernel/tenant.js';
 import { CircuitsStore } from './circuits.store.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationSecrets, legacyKeyFaults } from './destination-secrets.js';
+import { DestinationUsers } from './destination-users.contract.js';
 import { DestinationsStore, type Whose } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { secretNames } from './header-templates.js';
 import { Reachability } from './reachability.js';
+import { RetryRetention } from './retry-retention.js';
 import { changed, movesTarget, settingsFaults, settingsOf, type SettingsChanges } from './settings.js';
 
 /** What a caller changes. */
 export interface DestinationChanges {
   settings: SettingsChanges;
+  /** All of them, in place of those that are stored; null for none. */
+  credentials?: Record<string, string> | null;
   status?: 'active' | 'disabled';
   /** Why it is disabled; a sentence on the API when left out. */
   reason?: string;
@@ -30,17 +34,9 @@ interface Probed {
   validation: Validation;
 }
 
+/** More users than this are not shown. */
+const USERS_SHOWN_MAX = 100;
 const DISABLED_BY_CALLER = 'Disabled through the API.';
-
-/** What of a destination is kept elsewhere, and changes with it. */
-@Injectable()
-export class Attachments {
-  constructor(
-    readonly circuits: CircuitsStore,
-    readonly headerSecrets: HeaderSecrets,
-    readonly secrets: DestinationSecrets,
-  ) {}
-}
 
 /** Changes and removes destinations. */
 @Injectable()
@@ -48,14 +44,18 @@ export class Changes {
   constructor(
     private readonly store: DestinationsStore,
     private readonly reachability: Reachability,
-    private readonly attached: Attachments,
+    private readonly secrets: DestinationSecrets,
+    private readonly headerSecrets: HeaderSecrets,
+    private readonly circuits: CircuitsStore,
     private readonly database: Database,
     private readonly systemEvents: SystemEvents,
+    private readonly users: DestinationUsers,
+    private readonly retention: RetryRetention,
   ) {}
 
   /**
-   * A change of where the destination is, or how its type connects, is probed before it is stored, unless an endpoint of
-   * an application owns it. Setting the status to active also closes the circuit. Throws 404, and 422 with the check
+   * A change of where the destination is, or how its type connects, or new credentials are probed before they are stored,
+   * unless an endpoint of an application owns it. Setting the status to active also closes the circuit. Throws 404, and 422 with the check
    * that failed, and changes nothing then.
    */
   async update(tenant: Tenant, id: Id, changes: DestinationChanges, whose: Whose = 'listed'): Promise<DestinationEntity> {
@@ -65,20 +65,33 @@ export class Changes {
     const faults = [
       ...settingsFaults(settings), ...legacyKeyFaults(settings, changes.settings, found.legacySecret),
       ...await this.headerFaults(tenant, changes.settings.headers),
+      ...(changes.settings.retry ? await this.retention.faults(tenant.environmentId, settings.retry) : []),
     ];
     if (faults.length > 0) throw invalid(faults);
-    const probed = movesTarget(found, settings) ? await this.probe({ ...found, ...settings }) : null;
+    const { credentials } = changes;
+    const isMoved = movesTarget(found, settings) || credentials !== undefined;
+    const probed = isMoved ? await this.probe({ ...found, ...settings }, credentials) : null;
     return this.database.transaction(() => this.apply(tenant, id, changes, probed, whose));
   }
 
-  /** Throws 404 when there is none, also the second time. What waits for it is settled by the deliveries. */
+  /**
+   * Throws 404 when there is none, also the second time, and 409 while something sends to it. What waits for it is settled by
+   * the deliveries.
+   */
   async remove(environmentId: number, id: Id, whose: Whose = 'listed'): Promise<void> {
     await this.database.transaction(async () => {
       if ((await this.store.findForUpdate(environmentId, id, whose)) === null) throw notFound('destination');
+      if (whose === 'listed') await this.refuseWhileUsed(environmentId, id);
       await this.store.remove(environmentId, id);
-      await this.attached.headerSecrets.release(environmentId, id);
-      await this.attached.circuits.change(environmentId, id, () => CLOSED);
+      await this.headerSecrets.release(environmentId, id);
+      await this.circuits.change(environmentId, id, () => CLOSED);
     });
+  }
+
+  private async refuseWhileUsed(environmentId: number, id: Id): Promise<void> {
+    const users = await this.users.of(environmentId, id, USERS_SHOWN_MAX);
+    if (users.length === 0) return;
+    throw conflict('Something sends to this destination. Take it out of there first, see details.used_by.', { used_by: users });
   }
 
   /** Removes everything that one endpoint of an application owns. */
@@ -86,7 +99,7 @@ export class Changes {
     return this.database.transaction(async () => {
       const removed = await this.store.removeOwned(environmentId, ownerId);
       for (const { id, headers } of removed) {
-        if (secretNames(headers).length > 0) await this.attached.headerSecrets.release(environmentId, id);
+        if (secretNames(headers).length > 0) await this.headerSecrets.release(environmentId, id);
       }
       return removed.map(({ id }) => id);
     });
@@ -94,17 +107,18 @@ export class Changes {
 
   /** Headers that the call leaves as they are must not stand in the way of anything else that it changes. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
-    return headers ? this.attached.headerSecrets.faults(tenant.environmentId, headers) : [];
+    return headers ? this.headerSecrets.faults(tenant.environmentId, headers) : [];
   }
 
-  private async probe(row: DestinationEntity): Promise<Probed> {
-    const draft = this.reachability.draft(row);
+  private async probe(row: DestinationEntity, credentials: DestinationChanges['credentials']): Promise<Probed> {
+    const stored = this.reachability.draft(row);
+    const draft = credentials === undefined ? stored : { ...stored, credentials };
     return { version: row.version, validation: row.ownerId ? this.reachability.admitUnprobed(draft) : await this.reachability.admit(draft) };
   }
 
   /** Under the row's lock, so that calls at the same time that change different things all take effect. */
   private async apply(tenant: Tenant, id: Id, changes: DestinationChanges, probed: Probed | null, whose: Whose): Promise<DestinationEntity> {
-    const { settings: given, status, reason } = changes;
+    const { settings: given, credentials, status, reason } = changes;
     const row = await this.store.findForUpdate(tenant.environmentId, id, whose);
     if (row === null) throw notFound('destination');
     if (probed && probed.version !== row.version) {
@@ -116,15 +130,16 @@ export class Changes {
     if (faults.length > 0) throw invalid(faults);
     const next = {
       ...settings,
-      ...this.attached.secrets.following(row, settings, given),
+      ...this.secrets.following(row, settings, given),
+      ...(credentials !== undefined && { credentials: this.secrets.sealCredentials(row, credentials) }),
       ...(probed && { validation: probed.validation }),
       ...(status && statusColumns(row, status, reason)),
     };
-    if (status === 'active') await this.attached.circuits.change(tenant.environmentId, id, () => CLOSED);
+    if (status === 'active') await this.circuits.change(tenant.environmentId, id, () => CLOSED);
     if (isDeepStrictEqual({ ...row, ...next }, { ...row })) return row;
     const version = row.version + 1;
     const write = (): Promise<void> => this.store.update(tenant.environmentId, id, { ...next, version });
-    await (given.headers === undefined ? write() : this.attached.headerSecrets.using(tenant.environmentId, id, next.headers, write));
+    await (given.headers === undefined ? write() : this.headerSecrets.using(tenant.environmentId, id, next.headers, write));
     const changedRow = { ...row, ...next, version };
     if (changedRow.status !== row.status) await this.noteStatus(changedRow);
     return changedRow;

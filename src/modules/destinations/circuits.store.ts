@@ -83,8 +83,7 @@ export class CircuitsStore extends Circuits {
     return row ? circuit(row) : CLOSED;
   }
 
-  /** The circuits of many targets that are not closed and clean. */
-  async findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>> {
+  override async findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>> {
     const rows = await this.database.query<Row>(FIND_ALL, [environmentId, targetIds]);
     return new Map(rows.map((row) => [row.target_id, circuit(row)]));
   }

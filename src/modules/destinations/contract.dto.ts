@@ -8,7 +8,7 @@ const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 /** How often, and after which waits, a delivery is tried. */
 @Strict()
 export class RetryBody {
-  /** All attempts, the first one included; the length of the schedule when left out. */
+  /** All attempts, the first one included. Left out, what was set stays, or without that it is the length of the schedule. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 20, example: 8 })
   max_attempts?: number;
 

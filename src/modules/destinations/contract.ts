@@ -92,7 +92,10 @@ export interface ProbeReport {
  */
 export const Adapter = DiscoveryService.createDecorator();
 
-/** How one destination type is checked and served. Built-in types and extensions register the same way. */
+/**
+ * How one destination type is checked and served. Built-in types and extensions register the same way. What an adapter
+ * does in spite of the promises below (it throws, answers nonsense, or never) is an attempt or a check that failed.
+ */
 export abstract class DestinationAdapter {
   /** The type's name in the API. */
   abstract readonly type: string;
@@ -126,7 +129,7 @@ export abstract class Targets {
   /** The target of an ad-hoc URL. Throws 422 when the URL may not be sent to. */
   abstract ofUrl(environmentId: number, url: string): Promise<Target>;
 
-  /** The adapter of a type. Throws when nothing serves it. */
+  /** The adapter of a stored destination's type; one whose attempts fail and say why when its extension is not loaded. */
   abstract adapter(type: string): DestinationAdapter;
 
   /** Disables a destination until it is enabled by PATCH (410, contract section 4). */
@@ -144,6 +147,9 @@ export interface TargetCircuit {
 export abstract class Circuits {
   /** Every circuit that is not closed and clean. */
   abstract troubled(): Promise<TargetCircuit[]>;
+
+  /** The circuits of some targets that are not closed and clean. */
+  abstract findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>>;
 
   /** Changes one circuit under its row lock and announces it; returns what it became. */
   abstract change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit>;

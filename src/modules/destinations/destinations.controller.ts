@@ -1,11 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
-import type { Tenant } from '#kernel/tenant.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Changes } from './changes.js';
-import { DestinationDetail, destinationId, DestinationListQuery, DestinationPage, presentDestination, presentPage } from './destinations.dto.js';
+import { DestinationDetail, destinationId, DestinationListQuery, DestinationPage, presentDestination, presentDestinationTo, presentPage } from './destinations.dto.js';
 import { DestinationsService } from './destinations.service.js';
 import { Registration } from './registration.js';
 import { destinationChanges, DestinationChangesBody, newDestination, NewDestinationBody } from './settings.dto.js';
@@ -44,8 +44,8 @@ export class DestinationsController {
   @ApiOperation({ summary: 'Get a destination' })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDetail, description: 'The destination.' })
-  async getDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DestinationDetail> {
-    return presentDestination(await this.destinations.find(tenant, destinationId(id)));
+  async getDestination(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<DestinationDetail> {
+    return presentDestinationTo(caller, await this.destinations.find(caller.tenant, destinationId(id)));
   }
 
   @Patch(':id')
@@ -62,9 +62,10 @@ export class DestinationsController {
   @Delete(':id')
   @Scope('write')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Delete a destination', description: 'Deliveries that wait for it become failed.' })
+  @ApiOperation({ summary: 'Delete a destination', description: 'Deliveries that wait for it become failed. 409 while a route or an endpoint of an application sends to it: `details.used_by` says which.' })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiConflictResponse({ description: 'Something sends to it, see `details.used_by`.', schema: { $ref: '#/components/schemas/Error' } })
   async deleteDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant.environmentId, destinationId(id));
   }

@@ -1,6 +1,8 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
+import { shownHeaders } from '#kernel/sensitive-headers.js';
+import type { Caller } from '#kernel/tenant.js';
 import { DeliverySettingsItem } from './contract.dto.js';
 import { shownSettings } from './delivery-settings.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
@@ -98,6 +100,10 @@ export class DestinationDetail extends IntersectionType(DestinationItem, Deliver
   /** Why it is disabled; null while it is active. */
   @ApiProperty({ type: String, nullable: true, example: null })
   disabled_reason: string | null;
+
+  /** Why every attempt fails until the operator acts: nothing serves its type any more; null otherwise. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  unserved: string | null;
 }
 
 /** The destination that a path names. Throws 404 for what can't be one. */
@@ -124,12 +130,19 @@ export function presentPage({ rows, nextCursor }: DestinationRows): DestinationP
   return { data: rows.map(presentItem), next_cursor: nextCursor };
 }
 
-export function presentDestination({ row, circuit }: DestinationView): DestinationDetail {
+/** As a caller may see it: sensitive headers are for who may write. */
+export function presentDestinationTo(caller: Caller, view: DestinationView): DestinationDetail {
+  const shown = presentDestination(view);
+  return { ...shown, headers: shownHeaders(shown.headers, caller) };
+}
+
+export function presentDestination({ row, circuit, unserved }: DestinationView): DestinationDetail {
   return {
     ...presentItem(row),
     config: row.config,
     ...shownSettings(row),
     circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null },
     disabled_reason: row.disabledReason,
+    unserved,
   };
 }

@@ -5,12 +5,14 @@ import { AuthModule } from '../auth/auth.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
 import { AdapterRegistry } from './adapter-registry.js';
-import { Attachments, Changes } from './changes.js';
+import { Changes } from './changes.js';
 import { CircuitsStore } from './circuits.store.js';
 import { DestinationChecksController } from './destination-checks.controller.js';
 import { DestinationNamesStore } from './destination-names.store.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import { DestinationTargets } from './destination-targets.js';
+import { AttachedDestinationUsers } from './destination-users.js';
+import { DestinationUsers } from './destination-users.contract.js';
 import { DestinationsController } from './destinations.controller.js';
 import { DestinationsService } from './destinations.service.js';
 import { DestinationsStore } from './destinations.store.js';
@@ -18,6 +20,7 @@ import { HeaderSecrets } from './header-secrets.js';
 import { StoredOwnedDestinations } from './owned-destinations.js';
 import { Reachability } from './reachability.js';
 import { Registration } from './registration.js';
+import { RetryRetention } from './retry-retention.js';
 import { CachedTargets } from './targets.js';
 import { Validator } from './validator.js';
 
@@ -29,7 +32,6 @@ import { Validator } from './validator.js';
   providers: [
     AdapterRegistry,
     AdHocTargets,
-    Attachments,
     Changes,
     CircuitsStore,
     DestinationSecrets,
@@ -39,12 +41,14 @@ import { Validator } from './validator.js';
     HeaderSecrets,
     Reachability,
     Registration,
+    RetryRetention,
     Validator,
     { provide: Circuits, useExisting: CircuitsStore },
     { provide: DestinationNames, useClass: DestinationNamesStore },
+    { provide: DestinationUsers, useClass: AttachedDestinationUsers },
     { provide: OwnedDestinations, useClass: StoredOwnedDestinations },
     { provide: Targets, useClass: CachedTargets },
   ],
-  exports: [Circuits, DestinationNames, OwnedDestinations, Targets],
+  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, Targets],
 })
 export class DestinationsModule {}

@@ -27,6 +27,8 @@ export interface DestinationRows {
 export interface DestinationView {
   row: DestinationEntity;
   circuit: Circuit;
+  /** Why nothing serves its type, or null. */
+  unserved: string | null;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -61,6 +63,6 @@ export class DestinationsService {
 
   /** The row with its circuit. */
   async view(row: DestinationEntity): Promise<DestinationView> {
-    return { row, circuit: await this.circuits.find(row.environmentId, row.id) };
+    return { row, circuit: await this.circuits.find(row.environmentId, row.id), unserved: this.adapters.absence(row.type) };
   }
 }

@@ -6,7 +6,11 @@ import { Clock } from '#kernel/clock.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
-import { DestinationEntity, type Validation } from './destinations.entities.js';
+import { openNamed, sealNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
+import { DestinationEntity, type RetrySettings, type Validation } from './destinations.entities.js';
+
+const TABLE = 'destinations';
 
 /** Which destinations a list shows. */
 export interface DestinationFilter {
@@ -56,6 +60,12 @@ const REMOVE_OWNED: Statement = {
     select r.id, r.headers, c.target_id is not null as "hadCircuit" from removed r left join circuits c on c.target_id = r.id order by r.id`,
 };
 
+const RETRY_SCHEDULES: Statement = {
+  name: 'destinations.retry_schedules',
+  // Index destinations_pkey, over an environment's destinations: asked when its retention is changed. Few schedules are of one's own.
+  text: 'select distinct retry from destinations where environment_id = $1::int and retry is not null',
+};
+
 /** A destination that went with its owner. */
 export interface RemovedOwned {
   id: Id;
@@ -71,42 +81,52 @@ export class DestinationsStore {
     private readonly notifications: Notifications,
     private readonly clock: Clock,
     private readonly systemEvents: SystemEvents,
+    private readonly vault: Vault,
   ) {}
 
   /** Index destinations_pkey. */
-  find(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
-    return this.rows().findOneBy({ environmentId, id, ownerId: ownerOf(whose) });
+  async find(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
+    const row = await this.rows().findOneBy({ environmentId, id, ownerId: ownerOf(whose) });
+    return row && this.opened(row);
   }
 
   /** The same, and nobody else changes it until the transaction ends. */
-  findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
-    return this.rows().findOne({ where: { environmentId, id, ownerId: ownerOf(whose) }, lock: { mode: 'pessimistic_write' } });
+  async findForUpdate(environmentId: number, id: Id, whose: Whose): Promise<DestinationEntity | null> {
+    const row = await this.rows().findOne({ where: { environmentId, id, ownerId: ownerOf(whose) }, lock: { mode: 'pessimistic_write' } });
+    return row && this.opened(row);
   }
 
   /** Whoever they belong to, in no order. Index destinations_pkey. */
-  findAll(environmentId: number, ids: readonly Id[]): Promise<DestinationEntity[]> {
-    return this.rows().findBy({ environmentId, id: Any(ids) });
+  async findAll(environmentId: number, ids: readonly Id[]): Promise<DestinationEntity[]> {
+    return (await this.rows().findBy({ environmentId, id: Any(ids) })).map((row) => this.opened(row));
   }
 
   /** Newest first. Index destinations_listed_idx, backwards; filters are applied on the way. */
-  page(environmentId: number, { beforeId, type, validation }: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
+  async page(environmentId: number, { beforeId, type, validation }: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
     const where: FindOptionsWhere<DestinationEntity> = { environmentId, ownerId: IsNull() };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     if (type !== undefined) where.type = type;
     if (validation !== undefined) where.validation = validation;
-    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+    return (await this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax })).map((row) => this.opened(row));
+  }
+
+  /** Each of the schedules that an environment's destinations have of their own, once. */
+  async retrySchedules(environmentId: number): Promise<RetrySettings[]> {
+    const rows = await this.database.query<{ retry: RetrySettings }>(RETRY_SCHEDULES, [environmentId]);
+    return rows.map(({ retry }) => retry);
   }
 
   insert(row: DestinationEntity): Promise<void> {
     return this.database.transaction(async () => {
-      await this.rows().insert(row as Writable);
+      await this.rows().insert({ ...row, headers: this.sealed(row.environmentId, row.id, row.headers) } as Writable);
       await this.announce(row.environmentId, row.id);
     });
   }
 
   update(environmentId: number, id: Id, changes: Partial<Omit<DestinationEntity, 'environmentId' | 'id' | 'updatedAt'>>): Promise<void> {
     return this.database.transaction(async () => {
-      await this.rows().update({ environmentId, id }, { ...changes, updatedAt: this.clock.now() } as Writable);
+      const sealed = changes.headers && { headers: this.sealed(environmentId, id, changes.headers) };
+      await this.rows().update({ environmentId, id }, { ...changes, ...sealed, updatedAt: this.clock.now() } as Writable);
       await this.announce(environmentId, id);
     });
   }
@@ -125,7 +145,8 @@ export class DestinationsStore {
   /** Everything of one owner; what of it used secrets is for the caller to release. */
   removeOwned(environmentId: number, ownerId: Id): Promise<RemovedOwned[]> {
     return this.database.transaction(async () => {
-      const removed = await this.database.query<RemovedOwned>(REMOVE_OWNED, [environmentId, ownerId]);
+      const rows = await this.database.query<Omit<RemovedOwned, 'headers'> & { headers: StoredHeaders }>(REMOVE_OWNED, [environmentId, ownerId]);
+      const removed = rows.map((row) => ({ ...row, headers: openNamed(this.vault, { table: TABLE, environmentId, id: row.id }, row.headers) }));
       for (const { id, hadCircuit } of removed) {
         await this.announce(environmentId, id);
         if (hadCircuit) await this.notifications.announce('circuit', `${environmentId}:${id}`);
@@ -142,6 +163,16 @@ export class DestinationsStore {
       await this.announce(environmentId, id);
       return true;
     });
+  }
+
+  private sealed(environmentId: number, id: Id, headers: Record<string, string>): StoredHeaders {
+    return sealNamed(this.vault, { table: TABLE, environmentId, id }, headers);
+  }
+
+  /** A row as it was saved, with headers that can be read. */
+  private opened(row: DestinationEntity): DestinationEntity {
+    const { environmentId, id } = row;
+    return { ...row, headers: openNamed(this.vault, { table: TABLE, environmentId, id }, row.headers) };
   }
 
   private announce(environmentId: number, id: Id): Promise<void> {

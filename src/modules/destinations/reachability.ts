@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { DestinationAdapter, Draft, ProbeReport } from '#modules/destinations/contract.js';
-import { ApiError, checkFailed, invalid } from '#kernel/errors.js';
+import { ApiError, checkFailed, type Fault, invalid } from '#kernel/errors.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationSecrets } from './destination-secrets.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { adapterConfig } from './settings.js';
+import { faultsOf, probeOf } from './supervised-checks.js';
 
 /** What each check of a destination says; a check that could not be made because of an earlier one has failed too. */
 export interface CheckReport {
   checks: { schema: boolean; credentials: boolean; connectivity: boolean };
+  /** The target may not be connected to, whether it answers or not. */
+  isRefused: boolean;
   detail: string;
 }
 
@@ -23,7 +26,7 @@ export class Reachability {
   /** What to note of a target that may be stored. Throws 422 with the check that failed. */
   async admit(draft: Draft): Promise<Validation> {
     const adapter = this.checked(draft);
-    const report = await adapter.probe(draft);
+    const report = await probeOf(adapter, draft);
     if (!report.ok) throw refusal(report);
     return adapter.pulled ? 'pending' : 'valid';
   }
@@ -40,9 +43,9 @@ export class Reachability {
     if (unsupported !== null) return { ok: false, detail: unsupported };
     const adapter = this.adapters.require(draft.type);
     const theirs = { ...draft, config: adapterConfig(draft.config) };
-    const [fault] = adapter.check(theirs);
-    if (fault) return { ok: false, detail: `${fault.path}: ${fault.message}` };
-    const { ok, detail } = await adapter.probe(theirs);
+    const [fault] = faultsOf(adapter, theirs);
+    if (fault) return { ok: false, detail: sentenceOf(fault) };
+    const { ok, detail } = await probeOf(adapter, theirs);
     return { ok, detail };
   }
 
@@ -51,10 +54,10 @@ export class Reachability {
     const draft = this.draft(row);
     const adapter = this.adapters.find(row.type);
     if (adapter === null) return failedFrom('schema', `Nothing serves the type ${row.type} any more.`);
-    const [fault] = adapter.check(draft);
-    if (fault) return failedFrom('schema', `${fault.path}: ${fault.message}`);
-    const { ok, check = 'connectivity', detail } = await adapter.probe(draft);
-    return ok ? { checks: { schema: true, credentials: true, connectivity: true }, detail } : failedFrom(check, detail);
+    const [fault] = faultsOf(adapter, draft);
+    if (fault) return { ...failedFrom(fault.check ?? 'schema', sentenceOf(fault)), isRefused: fault.check === 'connectivity' };
+    const { ok, check = 'connectivity', detail } = await probeOf(adapter, draft);
+    return ok ? { checks: { schema: true, credentials: true, connectivity: true }, isRefused: false, detail } : failedFrom(check, detail);
   }
 
   /** A stored destination as its adapter checks it. */
@@ -65,14 +68,16 @@ export class Reachability {
   /** The adapter, when the settings fit it. */
   private checked(draft: Draft): DestinationAdapter {
     const adapter = this.adapters.require(draft.type);
-    const faults = adapter.check(draft);
+    const faults = faultsOf(adapter, draft);
     if (faults.length > 0) throw invalid(faults);
     return adapter;
   }
 }
 
+const sentenceOf = ({ path, message, check }: Fault): string => (check === 'connectivity' ? message : `${path}: ${message}`);
+
 function failedFrom(check: NonNullable<ProbeReport['check']>, detail: string): CheckReport {
-  return { checks: { schema: check !== 'schema', credentials: check === 'connectivity', connectivity: false }, detail };
+  return { checks: { schema: check !== 'schema', credentials: check === 'connectivity', connectivity: false }, isRefused: false, detail };
 }
 
 function refusal({ check = 'connectivity', detail }: ProbeReport): ApiError {

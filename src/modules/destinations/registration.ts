@@ -7,6 +7,7 @@ import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { Reachability } from './reachability.js';
+import { RetryRetention } from './retry-retention.js';
 import { adapterConfig, changed, DEFAULT_SETTINGS, settingsFaults, type SettingsChanges } from './settings.js';
 
 /** A destination that a caller asks for. */
@@ -34,6 +35,7 @@ export class Registration {
     private readonly secrets: DestinationSecrets,
     private readonly headerSecrets: HeaderSecrets,
     private readonly ids: Ids,
+    private readonly retention: RetryRetention,
   ) {}
 
   /** An owned one is not probed. Throws 422 with the check that failed, and stores nothing then. */
@@ -45,6 +47,7 @@ export class Registration {
     const faults = [
       ...settingsFaults(settings), ...legacyKeyFaults(settings, given, null),
       ...await this.headerSecrets.faults(tenant.environmentId, settings.headers),
+      ...(given.retry ? await this.retention.faults(tenant.environmentId, settings.retry) : []),
     ];
     if (faults.length > 0) throw invalid(faults);
     const draft = { type, url: settings.url, config: adapterConfig(settings.config), credentials };

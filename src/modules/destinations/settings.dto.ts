@@ -1,4 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
+import { Fixed } from '#http/schemas.js';
 import type { ShownSecret } from '#modules/destinations/contract.js';
 import type { DestinationChanges } from './changes.js';
 import { DeliverySettingsBody, type SigningSecretItem } from './contract.dto.js';
@@ -8,6 +10,13 @@ import type { SettingsChanges } from './settings.js';
 
 export const VALIDATIONS = ['pending', 'valid', 'stale', 'invalid'] as const;
 export const STATUSES = ['active', 'disabled'] as const;
+
+const CREDENTIALS = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  nullable: true,
+  example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+} as const;
 
 /** The settings of a destination that may be given when it is created and changed later. */
 export class SettingsBody extends DeliverySettingsBody {
@@ -23,6 +32,22 @@ export class SettingsBody extends DeliverySettingsBody {
 }
 
 /** The destination to create. */
+@Examples({
+  pull: { summary: 'pull: a consumer fetches it. Needs no receiver', value: { name: 'Orders, to fetch', type: 'pull' } },
+  https: { summary: 'https: signed POSTs to a URL of yours', value: { name: 'Orders', type: 'https', url: 'https://example.com/webhooks' } },
+  mirror: {
+    summary: 'mirror: received requests, forwarded as they came',
+    value: { name: 'Orders, as they came', type: 'mirror', url: 'https://example.com/webhooks' },
+  },
+  sqs: {
+    summary: 'sqs: messages in an Amazon SQS queue',
+    value: {
+      name: 'Orders queue', type: 'sqs',
+      config: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/orders', region: 'eu-west-1' },
+      credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+    },
+  },
+})
 export class NewDestinationBody extends SettingsBody {
   /** What people know it by. */
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'Orders' })
@@ -33,12 +58,7 @@ export class NewDestinationBody extends SettingsBody {
   type: string;
 
   /** Credentials of its type; stored encrypted and never returned. */
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    nullable: true,
-    example: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
-  })
+  @ApiPropertyOptional({ ...CREDENTIALS })
   credentials?: Record<string, string> | null;
 
   /** A signing secret that its receiver knows already; a new one is made when left out. */
@@ -49,10 +69,28 @@ export class NewDestinationBody extends SettingsBody {
 }
 
 /** What to change of a destination: what is left out stays, null goes back to the default. */
+@Fixed({
+  type: 'cannot be changed: create another destination',
+  secret: 'cannot be set: rotate it with POST …/secret/rotate',
+})
+@Examples({
+  name: { summary: 'Another name', value: { name: 'Orders of the shop' } },
+  retry: { summary: 'Fewer attempts, and a rate limit', value: { retry: { max_attempts: 5 }, rate_limit: { per_second: 50 } } },
+  disable: { summary: 'Stop deliveries', value: { status: 'disabled' } },
+  enable: { summary: 'Start them again, and close the circuit', value: { status: 'active' } },
+  credentials: {
+    summary: 'sqs: other credentials',
+    value: { credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' } },
+  },
+})
 export class DestinationChangesBody extends SettingsBody {
   /** What people know it by. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Orders' })
   name?: string;
+
+  /** Other credentials, all of them; they are tried before they are stored, and never returned. */
+  @ApiPropertyOptional({ ...CREDENTIALS })
+  credentials?: Record<string, string> | null;
 
   /** `active` enables it and closes its circuit, `disabled` stops its deliveries. */
   @ApiProperty({ required: false, enum: STATUSES, example: 'active' })
@@ -60,6 +98,17 @@ export class DestinationChangesBody extends SettingsBody {
 }
 
 /** A target to try. */
+@Examples({
+  https: { summary: 'https: does anybody answer?', value: { type: 'https', url: 'https://example.com/webhooks' } },
+  sqs: {
+    summary: 'sqs: is there a queue, and do the credentials fit?',
+    value: {
+      type: 'sqs',
+      config: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/orders', region: 'eu-west-1' },
+      credentials: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+    },
+  },
+})
 export class CheckBody {
   /** How it would be delivered to. */
   @ApiProperty({ minLength: 1, maxLength: 64, example: 'https' })
@@ -120,6 +169,10 @@ export class ValidationResult {
 }
 
 /** How to rotate a signing secret. */
+@Examples({
+  day: { summary: 'Both secrets sign for a day', value: { grace_seconds: 86_400 } },
+  now: { summary: 'The old secret ends now', value: { grace_seconds: 0 } },
+})
 export class DestinationSecretRotationBody {
   /** How long the old secret goes on signing beside the new one, in seconds. */
   @ApiProperty({ required: false, type: 'integer', minimum: 0, maximum: 604_800, default: 86_400, example: 86_400 })
@@ -128,12 +181,17 @@ export class DestinationSecretRotationBody {
 
 export function newDestination(body: NewDestinationBody): NewDestination {
   const { name, type, credentials, secret } = body;
-  const isEmpty = !credentials || Object.keys(credentials).length === 0;
-  return { name, type, settings: settingsChanges(body), credentials: isEmpty ? null : credentials, secret: secret ?? null };
+  return { name, type, settings: settingsChanges(body), credentials: someOrNull(credentials), secret: secret ?? null };
 }
 
 export function destinationChanges(body: DestinationChangesBody): DestinationChanges {
-  return { settings: { ...settingsChanges(body), name: body.name }, status: body.status };
+  const { name, status, credentials } = body;
+  return { settings: { ...settingsChanges(body), name }, status, ...(credentials !== undefined && { credentials: someOrNull(credentials) }) };
+}
+
+/** Credentials without a field are none. */
+function someOrNull(credentials: Record<string, string> | null | undefined): Record<string, string> | null {
+  return credentials && Object.keys(credentials).length > 0 ? credentials : null;
 }
 
 /** The secret as receivers are given it. */

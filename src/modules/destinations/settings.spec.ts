@@ -22,7 +22,7 @@ describe('changed', () => {
   it('takes what is given, and nothing else', () => {
     const changes: SettingsChanges = {
       name: 'Bills', url: 'https://example.com/b', config: { a: 1 }, headers: { b: 'c' },
-      retry: { schedule: [0] }, rateLimit: { per_second: 1 }, timeoutMs: 700,
+      retry: { schedule: [0], max_attempts: 2 }, rateLimit: { per_second: 1 }, timeoutMs: 700,
       concurrency: 4, asymmetric: false, legacySignature: { ...DEFAULT_LEGACY_SCHEME, header: 'X-Older' },
     };
 
@@ -38,6 +38,16 @@ describe('changed', () => {
     });
 
     expect(cleared).toEqual({ ...DEFAULT_SETTINGS, name: 'Orders' });
+  });
+
+  it.each<[SettingsChanges['retry'], Settings['retry']]>([
+    [{ schedule: [0, 60] }, { max_attempts: 2, schedule: [0, 60] }],
+    [{ max_attempts: 3 }, { max_attempts: 3 }],
+    [{}, { max_attempts: 2 }],
+    [null, null],
+    [undefined, { max_attempts: 2 }],
+  ])('of retry %j leaves its other member as it is', (retry, expected) => {
+    expect(changed(GIVEN, { retry }).retry).toEqual(expected);
   });
 
   it.each([

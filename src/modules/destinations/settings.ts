@@ -42,13 +42,18 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
     url: url === undefined ? settings.url : url && normalUrl(url),
     config: config === undefined ? settings.config : (config ?? DEFAULT_SETTINGS.config),
     headers: headers === undefined ? settings.headers : (headers ?? DEFAULT_SETTINGS.headers),
-    retry: retry === undefined ? settings.retry : retry,
+    retry: retry ? mergedRetry(settings.retry, retry) : retry === undefined ? settings.retry : null,
     rateLimit: rateLimit === undefined ? settings.rateLimit : rateLimit,
     timeoutMs: timeoutMs === undefined ? settings.timeoutMs : (timeoutMs ?? DEFAULT_SETTINGS.timeoutMs),
     concurrency: concurrency === undefined ? settings.concurrency : concurrency,
     asymmetric: asymmetric === undefined ? settings.asymmetric : (asymmetric ?? DEFAULT_SETTINGS.asymmetric),
     legacySignature: legacySignature === undefined ? settings.legacySignature : legacySignature,
   };
+}
+
+/** What is given of it; a member that is left out stays. */
+function mergedRetry(before: RetrySettings | null, { max_attempts: maxAttempts, schedule }: RetrySettings): RetrySettings {
+  return { ...before, ...(maxAttempts !== undefined && { max_attempts: maxAttempts }), ...(schedule !== undefined && { schedule }) };
 }
 
 /** Only the settings of something that has more than those. */

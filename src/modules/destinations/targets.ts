@@ -36,7 +36,7 @@ export class CachedTargets extends Targets {
   }
 
   override adapter(type: string): DestinationAdapter {
-    return this.adapters.require(type);
+    return this.adapters.serving(type);
   }
 
   override disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {

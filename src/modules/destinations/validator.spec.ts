@@ -4,6 +4,10 @@ import { verdict } from './validator.js';
 const PASSED = { schema: true, credentials: true, connectivity: true };
 
 describe('verdict', () => {
+  it('of a target that may not be connected to is invalid, whatever it was before', () => {
+    expect(verdict({ checks: { ...PASSED, connectivity: false }, isRefused: true }, 'valid')).toBe('invalid');
+  });
+
   it.each<[Partial<typeof PASSED>, Validation, Validation]>([
     [{}, 'pending', 'valid'],
     [{}, 'stale', 'valid'],
@@ -15,6 +19,6 @@ describe('verdict', () => {
     [{ credentials: false, connectivity: false }, 'valid', 'invalid'],
     [{ schema: false, credentials: false, connectivity: false }, 'valid', 'invalid'],
   ])('with %j after %s is %s', (failed, before, expected) => {
-    expect(verdict({ checks: { ...PASSED, ...failed }, detail: '' }, before)).toBe(expected);
+    expect(verdict({ checks: { ...PASSED, ...failed }, isRefused: false }, before)).toBe(expected);
   });
 });

@@ -7,7 +7,7 @@ import { DestinationsStore } from './destinations.store.js';
 import { type CheckReport, Reachability } from './reachability.js';
 
 /** What a validation found, and what is noted of it. */
-export interface ValidationReport extends CheckReport {
+export interface ValidationReport extends Omit<CheckReport, 'isRefused'> {
   validation: Validation;
 }
 
@@ -26,13 +26,14 @@ export class Validator {
     const report = await this.reachability.report(row);
     const validation = verdict(report, row.validation);
     if (validation !== row.validation) await this.store.update(tenant.environmentId, id, { validation });
-    return { validation, ...report };
+    const { checks, detail } = report;
+    return { validation, checks, detail };
   }
 }
 
 /** A target that was right once and does not answer now is stale: its settings may still be good. */
-export function verdict({ checks }: CheckReport, before: Validation): Validation {
+export function verdict({ checks, isRefused }: Pick<CheckReport, 'checks' | 'isRefused'>, before: Validation): Validation {
   if (checks.schema && checks.credentials && checks.connectivity) return 'valid';
-  if (!checks.schema || !checks.credentials) return 'invalid';
+  if (!checks.schema || !checks.credentials || isRefused) return 'invalid';
   return before === 'valid' || before === 'stale' ? 'stale' : 'invalid';
 }

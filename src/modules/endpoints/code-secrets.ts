@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { SecretUses } from '#modules/secrets/contract.js';
+import { secretNames } from '#engine/inbound/secret-names.js';
 import { invalid } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import type { TransformSettings } from './endpoints.entities.js';
-import { secretNames } from '#engine/inbound/secret-names.js';
+import type { TransformSettings } from './contract.js';
 
 /** What a secret may be called. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;

@@ -2,14 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import type { EndpointAddress } from './contract.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
-
-/** Which endpoint lives at a path, and in which environment. */
-export interface Address {
-  environmentId: number;
-  id: Id;
-  path: string;
-}
 
 /** The longest of the given paths that an endpoint lives at: endpoints_path_idx. */
 const AT: Statement = {
@@ -17,12 +11,6 @@ const AT: Statement = {
   text: `
     select environment_id as "environmentId", id, path from endpoints
     where domain_id is null and path = any ($1::text[]) order by length(path) desc limit 1`,
-};
-
-/** endpoints_path_idx. */
-const OWN: Statement = {
-  name: 'endpoints_own_at',
-  text: 'select id from endpoints where domain_id is null and path = $2 and environment_id = $1',
 };
 
 /** endpoints_pkey. */
@@ -35,21 +23,16 @@ const SET_FIRST_SECRETS: Statement = {
 
 /** What receiving reads of endpoints, and the little that it writes. */
 @Injectable()
-export class LiveEndpointsStore {
+export class ConfigurationsStore {
   constructor(
     private readonly database: Database,
     private readonly notifications: Notifications,
   ) {}
 
-  async at(paths: readonly string[]): Promise<Address | null> {
+  async at(paths: readonly string[]): Promise<EndpointAddress | null> {
     // Not on the connections of lists and counts, which may all be busy for seconds.
-    const [row] = await this.database.hot<Address>(AT, [paths]);
+    const [row] = await this.database.hot<EndpointAddress>(AT, [paths]);
     return row ?? null;
-  }
-
-  async ownAt(environmentId: number, path: string): Promise<Id | null> {
-    const [row] = await this.database.read<{ id: Id }>(OWN, [environmentId, path]);
-    return row?.id ?? null;
   }
 
   /** Index endpoints_pkey. */

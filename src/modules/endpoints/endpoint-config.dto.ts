@@ -13,10 +13,10 @@ const TRANSFORM_CODE = "export default (event, { secrets }) => event.body.test ?
 /** The values of `verification` beside the name of the endpoint's own preset. */
 export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
 
-/** How a sender without a preset signs, where it differs from the defaults. */
+/** How a sender without a preset proves itself, where it differs from the defaults. Each scheme takes the settings that are its own. */
 @Strict()
 export class VerificationConfig {
-  /** The header with the signature; `x-signature` when left out. */
+  /** The header with the signature, key or token; `x-signature` when left out, `x-api-key` of `api-key`, `authorization` of `jwt`. */
   @ApiProperty({ required: false, maxLength: 128, example: 'x-acme-signature' })
   header?: string;
 
@@ -43,6 +43,30 @@ export class VerificationConfig {
   /** What is signed: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and text between them. */
   @ApiProperty({ required: false, maxLength: 512, example: '{{timestamp}}.{{body}}' })
   signed?: string;
+
+  /** Of `jwt`, which needs it: where the sender publishes its keys, a JSON Web Key Set. */
+  @ApiProperty({ required: false, maxLength: 2048, example: 'https://issuer.example.com/.well-known/jwks.json' })
+  jwksUrl?: string;
+
+  /** Of `jwt`: what `iss` must be. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'https://issuer.example.com' })
+  issuer?: string;
+
+  /** Of `jwt`: what `aud` must be or hold. Give it, `issuer`, `claims` or `bodyHashClaim`: others have tokens by the same keys. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'https://hooks.example.com/in/acme/orders' })
+  audience?: string;
+
+  /** Of `jwt`: members that the token must have, with these texts; at most 10. */
+  @ApiPropertyOptional({ type: 'object', additionalProperties: { type: 'string' }, example: { email: 'pusher@project.iam.gserviceaccount.com' } })
+  claims?: Record<string, string>;
+
+  /** Of `jwt`: the member that holds the SHA-256 of the body, in hex or base64url. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 512, example: 'request_body_sha256' })
+  bodyHashClaim?: string;
+
+  /** Of `jwt`: how old a token may be that has no `exp`, in seconds; 300 when left out. */
+  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 86_400, example: 300 })
+  maxAgeSeconds?: number;
 }
 
 /** An answer that a rule gives. */

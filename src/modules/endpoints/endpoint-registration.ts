@@ -16,6 +16,7 @@ export interface NewEndpoint {
   address: GivenAddress;
   /** `pdom_…`; null for the default. */
   domainId: string | null;
+  status: 'active' | 'paused';
   settings: SettingsChanges;
   routes: AskedRoutes;
 }
@@ -43,7 +44,7 @@ export class EndpointRegistration {
     await this.checks.pass(environmentId, { settings: asked.settings, drafts });
     const place = { environmentId, id: this.ids.next() };
     const routes = this.records.routesOf(place, drafts ?? []);
-    const draft = { settings, path: address.path, status: 'active' as const, routes };
+    const draft = { settings, path: address.path, status: asked.status, routes };
     return { row: await this.database.transaction(() => this.records.create(place, draft)), routes };
   }
 }

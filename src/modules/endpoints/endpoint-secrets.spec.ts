@@ -1,4 +1,4 @@
-import type { ProviderSecret } from './endpoint-vault.js';
+import type { ProviderSecret } from './contract.js';
 import { withNewSecret } from './endpoint-secrets.js';
 
 const NOW_MS = 1_000_000;

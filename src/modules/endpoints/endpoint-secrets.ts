@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { secretFault } from '#engine/inbound/secret-fault.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
-import { notFound } from '#kernel/errors.js';
+import { invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { EndpointVault, type ProviderSecret } from './endpoint-vault.js';
+import { type ProviderSecret, schemeOf } from './contract.js';
+import { EndpointVault } from './endpoint-vault.js';
 import { EndpointsStore } from './endpoints.store.js';
 
 /** What a provider may take to use a new secret everywhere is a matter of minutes; more than this many were never in use at once. */
@@ -20,11 +22,13 @@ export class EndpointSecrets {
     private readonly clock: Clock,
   ) {}
 
-  /** A new secret; those before go on verifying for `graceMs`, as far as they still do. Throws 404. */
+  /** A new secret; those before go on verifying for `graceMs`, as far as they still do. Throws 404, and 422 for one that nothing could ever verify with. */
   async put(tenant: Tenant, id: Id, secret: string, graceMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
       if (row === null) throw notFound('endpoint');
+      const fault = secretFault(schemeOf(row), secret);
+      if (fault !== null) throw invalid([{ path: 'secret', message: fault }]);
       const secrets = withNewSecret(this.vault.openSecrets(row), secret, this.clock.nowMs(), graceMs);
       await this.store.update(row, { secrets: this.vault.sealSecrets(row, secrets) });
     });

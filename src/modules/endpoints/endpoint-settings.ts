@@ -1,10 +1,11 @@
 import { compileRules } from '#engine/conditions/rules.js';
-import { genericFaults, GENERIC_SCHEMES } from '#engine/inbound/generic.js';
+import { genericFaults, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/inbound/generic.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import { responseFaults, type ResponseSettings } from '#engine/inbound/response.js';
+import { steeringPaths } from '#engine/inbound/steering-headers.js';
 import type { Fault } from '#kernel/errors.js';
-import type { EndpointEntity, ResponseProxySettings, TransformSettings } from './endpoints.entities.js';
-import { PROXY_TIMEOUT_MS, TRANSFORM_TIMEOUT_MS } from './timeouts.js';
+import { PROXY_TIMEOUT_MS, type ResponseProxySettings, TRANSFORM_TIMEOUT_MS, type TransformSettings } from './contract.js';
+import type { EndpointEntity } from './endpoints.entities.js';
 
 type Columns = Pick<EndpointEntity,
   'name' | 'preset' | 'verification' | 'verificationConfig' | 'responseRules' | 'responseProxy' | 'transform'>;
@@ -34,7 +35,7 @@ export const RESPONSE_SECRETS = ['verifyToken', 'secret', 'verificationToken'] a
 const BY_PRESET = 'preset';
 const UNVERIFIED = 'none';
 
-/** The settings after the changes, and every reason why they can't be. What needs the outside is for `CodeChecks`. */
+/** The settings after the changes, and every reason why they can't be. What needs the outside is for `OutsideChecks`. */
 export function changed(before: Settings, changes: SettingsChanges): { settings: Settings; faults: Fault[] } {
   const preset = changes.preset === undefined ? before.preset : changes.preset;
   const verification = verificationAfter(before, changes.verification, preset);
@@ -42,13 +43,13 @@ export function changed(before: Settings, changes: SettingsChanges): { settings:
     name: changes.name ?? before.name,
     preset,
     verification: verification ?? before.verification,
-    verificationConfig: isGeneric(verification) ? objectAfter(before.verificationConfig, changes.verificationConfig) : null,
+    verificationConfig: genericOf(verification) === null ? null : configAfter(before, changes, verification),
     responseRules: objectAfter(before.responseRules, changes.responseRules),
     responseProxy: changes.responseProxy === undefined ? before.responseProxy : withNormalUrl(changes.responseProxy),
     transform: changes.transform === undefined ? before.transform : withNormalUrl(changes.transform),
     response: changes.response === undefined ? before.response : responseAfter(before.response, changes.response),
   };
-  return { settings, faults: [...verificationFaults(changes, verification, preset), ...configFaults(changes, settings)] };
+  return { settings, faults: [...verificationFaults(changes, verification, preset), ...genericSettingsFaults(changes, settings), ...configFaults(changes, settings)] };
 }
 
 /** The proxy's settings with what holds for everything that is left out. */
@@ -71,7 +72,7 @@ function verificationAfter(before: Settings, asked: string | null | undefined, p
     return before.verification === UNVERIFIED && before.preset === null && preset !== null ? BY_PRESET : before.verification;
   }
   if (asked === null) return preset === null ? UNVERIFIED : BY_PRESET;
-  if (asked === UNVERIFIED || isGeneric(asked)) return asked;
+  if (asked === UNVERIFIED || genericOf(asked) !== null) return asked;
   return preset !== null && (asked === BY_PRESET || asked === preset) ? BY_PRESET : null;
 }
 
@@ -84,10 +85,23 @@ function verificationFaults(changes: SettingsChanges, verification: string | nul
     const byPreset = preset === null ? 'preset beside a preset' : `preset (or ${preset})`;
     faults.push({ path: 'verification', message: `must be one of none, ${byPreset}, ${GENERIC_SCHEMES.join(', ')}` });
   }
-  const { verificationConfig: config } = changes;
-  if (!config) return faults;
-  if (!isGeneric(verification)) return [...faults, { path: 'verificationConfig', message: `is for ${GENERIC_SCHEMES.join(', ')} only` }];
-  return [...faults, ...genericFaults(config, 'verificationConfig')];
+  if (!changes.verificationConfig || genericOf(verification) !== null) return faults;
+  return [...faults, { path: 'verificationConfig', message: `is for ${GENERIC_SCHEMES.join(', ')} only` }];
+}
+
+/** Of what the call changes: the settings, or the scheme that needs some. */
+function genericSettingsFaults(changes: SettingsChanges, { verification, verificationConfig }: Settings): Fault[] {
+  const name = genericOf(verification);
+  if (name === null || (changes.verification === undefined && changes.verificationConfig === undefined)) return [];
+  return verificationConfig === null && name !== 'jwt' ? [] : genericFaults(verificationConfig, 'verificationConfig', name);
+}
+
+/** What was set for a scheme of another kind goes with it. */
+function configAfter(before: Settings, { verificationConfig }: SettingsChanges, verification: string | null): Record<string, unknown> | null {
+  const name = genericOf(verification);
+  const isKept = verificationConfig === undefined && name !== null && before.verificationConfig !== null
+    && (before.verification === verification || genericFaults(before.verificationConfig, '', name).length === 0);
+  return isKept ? before.verificationConfig : objectAfter(null, verificationConfig);
 }
 
 /** Only of what the call changes: what was saved by an earlier version must not stand in the way of anything else. */
@@ -95,12 +109,14 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
   const { responseRules, responseProxy, transform } = changes;
   const rules = responseRules ? compileRules(responseRules, 'responseRules') : null;
   return [
-    ...(rules && 'faults' in rules ? rules.faults : []),
+    ...(rules && 'faults' in rules ? rules.faults : steeringPaths(responseRules ?? {}, 'responseRules').map(refusedHeader)),
     ...(responseProxy ? hostFaults(responseProxy, responseProxy.target, 'responseProxy') : []),
     ...(transform ? hostFaults(transform, transform.engine, 'transform') : []),
     ...(changes.response ? responseFaults(response) : []),
   ];
 }
+
+const refusedHeader = (path: string): Fault => ({ path, message: 'This header is set by the service or by the connection and can\'t be part of an answer.' });
 
 /** What holds for a proxy and a transform alike: `managed` is code, and `url` is a URL. */
 function hostFaults({ code, url }: ResponseProxySettings | TransformSettings, host: 'managed' | 'url', at: string): Fault[] {
@@ -129,6 +145,6 @@ function withNormalUrl<T extends { url?: string }>(settings: T | null): T | null
   return { ...settings, url: new URL(settings.url).href };
 }
 
-function isGeneric(verification: string | null): boolean {
-  return GENERIC_SCHEMES.some((name) => name === verification);
+function genericOf(verification: string | null): GenericSchemeName | null {
+  return GENERIC_SCHEMES.find((name) => name === verification) ?? null;
 }

@@ -1,13 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import { sealedIn, Vault } from '#kernel/vault.js';
+import type { ProviderSecret } from './contract.js';
 import type { EndpointEntity } from './endpoints.entities.js';
-
-/** A provider's secret; `untilMs` is when it stops verifying, null for the one in force. */
-export interface ProviderSecret {
-  secret: string;
-  untilMs: number | null;
-}
 
 type Place = Pick<EndpointEntity, 'environmentId' | 'id'>;
 

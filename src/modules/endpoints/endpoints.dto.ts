@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
+import { Fixed } from '#http/schemas.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { EndpointChangesAsked } from './endpoint-changes.js';
@@ -67,16 +69,35 @@ export class EndpointSettingsBody {
   @ApiProperty({ required: false, type: ResponseConfig, nullable: true })
   response?: ResponseConfig | null;
 
-  /** How signatures are verified: `preset` (or its name), `none`, or an HMAC; `preset` when left out beside a preset, else `none`. */
+  /**
+   * How requests are verified: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`, `ed25519`), `jwt`,
+   * `bearer`, `basic` or `api-key`; `preset` when left out beside a preset, else `none`.
+   */
   @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'hmac-sha256' })
   verification?: string | null;
 
-  /** How the sender signs, for the HMACs only. */
+  /** How the sender proves itself, for what needs no preset. `jwt` needs it. */
   @ApiProperty({ required: false, type: VerificationConfig, nullable: true })
   verificationConfig?: VerificationConfig | null;
+
+  /** `paused` goes on answering, and parks what comes; a new endpoint is `active` when it is left out. */
+  @ApiProperty({ required: false, enum: ['active', 'paused'], example: 'active' })
+  status?: 'active' | 'paused';
 }
 
 /** The endpoint to create: `url`, `slug` or `path` says where, and those that are given must agree. */
+@Examples({
+  plain: { summary: 'A URL that takes everything', value: { slug: 'orders' } },
+  preset: {
+    summary: "A provider's webhooks, verified, to a destination",
+    value: { slug: 'stripe', preset: 'stripe', destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] },
+  },
+  filter: {
+    summary: 'Only some of the events to a destination',
+    value: { slug: 'paid', routes: [{ destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } }] },
+  },
+  paused: { summary: 'One that parks what comes at first', value: { slug: 'later', status: 'paused' } },
+})
 export class NewEndpointBody extends EndpointSettingsBody {
   /** Its URL on an ingest domain; `/in` and the organization's slug may be left out. */
   @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://hooks.example.com/in/acme/stripe' })
@@ -96,14 +117,20 @@ export class NewEndpointBody extends EndpointSettingsBody {
 }
 
 /** What to change of an endpoint: what is left out stays, null clears what may be absent. */
+@Fixed({
+  slug: 'cannot be changed: `url` moves the endpoint',
+  path: 'cannot be changed: `url` moves the endpoint',
+  domainId: 'cannot be changed: `url` moves the endpoint',
+})
+@Examples({
+  route: { summary: 'Where its events go', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
+  pause: { summary: 'Park what comes', value: { status: 'paused' } },
+  activate: { summary: 'Take it again', value: { status: 'active' } },
+})
 export class EndpointChangesBody extends EndpointSettingsBody {
   /** Where it moves to; the old URL stops serving it at once. Without a path it moves to the organization's slug alone. */
   @ApiProperty({ required: false, maxLength: 2048, example: 'https://hooks.example.com/in/acme/payments' })
   url?: string;
-
-  /** `paused` goes on answering, and parks what comes. */
-  @ApiProperty({ required: false, enum: ['active', 'paused'], example: 'active' })
-  status?: 'active' | 'paused';
 }
 
 /** The provider's secret. */
@@ -218,8 +245,8 @@ export function endpointId(text: string): Id {
 }
 
 export function newEndpoint(body: NewEndpointBody): NewEndpoint {
-  const { url, slug, path, domainId } = body;
-  return { address: { url, slug, path }, domainId: domainId ?? null, ...settingsAndRoutes(body) };
+  const { url, slug, path, domainId, status = 'active' } = body;
+  return { address: { url, slug, path }, domainId: domainId ?? null, status, ...settingsAndRoutes(body) };
 }
 
 export function endpointChanges(body: EndpointChangesBody): EndpointChangesAsked {

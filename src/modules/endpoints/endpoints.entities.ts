@@ -1,23 +1,6 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
-
-/** Where a synchronous answer is asked for, as the caller gave it. */
-export interface ResponseProxySettings {
-  target: 'managed' | 'url';
-  code?: string;
-  url?: string;
-  timeoutMs?: number;
-  onUnavailable?: 'fallback' | 'error';
-}
-
-/** What a body goes through before it is routed, as the caller gave it. */
-export interface TransformSettings {
-  engine: 'managed' | 'url';
-  code?: string;
-  url?: string;
-  failMode?: 'open' | 'closed';
-  timeoutMs?: number;
-}
+import type { ResponseProxySettings, TransformSettings } from './contract.js';
 
 /** An inbound endpoint. Its URL is its identity: the path on the platform's host, or on one of its organization's domains. */
 @Entity('endpoints')
@@ -85,6 +68,7 @@ export class EndpointEntity {
 /** Where an endpoint's events go, and which of them. */
 @Entity('routes')
 @Index('routes_endpoint_id_idx', ['environmentId', 'endpointId', 'position'])
+@Index('routes_destination_id_idx', ['environmentId', 'destinationId'])
 @ForeignKey(() => EndpointEntity, ['environmentId', 'endpointId'], ['environmentId', 'id'], { name: 'routes_endpoint_fkey', onDelete: 'CASCADE' })
 export class RouteEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'routes_pkey' })

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { DestinationUsers, type DestinationUser } from '#modules/destinations/destination-users.contract.js';
+import { EventSources } from '#modules/events/event-sources.contract.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
-import type { Id } from '#kernel/ids.js';
+import { showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EndpointVault } from './endpoint-vault.js';
 import type { EndpointEntity, RouteEntity } from './endpoints.entities.js';
@@ -59,7 +61,15 @@ export class EndpointsService {
     private readonly vault: EndpointVault,
     private readonly domains: IngestDomains,
     private readonly cursors: Cursors,
-  ) {}
+    sources: EventSources,
+    users: DestinationUsers,
+  ) {
+    users.attach(async (environmentId, destinationId, max) => (await this.store.routesTo(environmentId, destinationId, max)).map(shownUser));
+    sources.attach(async (environmentId, path) => {
+      const endpointId = await this.store.idAt(environmentId, path);
+      return endpointId === null ? null : { endpointId, applicationId: null };
+    });
+  }
 
   async list(tenant: Tenant, query: EndpointQuery): Promise<EndpointListings> {
     if (query.preset !== undefined && presetOf(query.preset) === null) throw badRequest(`preset: "${query.preset}" is not known.`);
@@ -92,3 +102,5 @@ export class EndpointsService {
     return { routes, url: this.domains.urlOf(path), domain: this.domains.platform() };
   }
 }
+
+const shownUser = ({ id, endpointId }: RouteEntity): DestinationUser => ({ kind: 'route', id: showId('rte', id), endpoint: showId('ep', endpointId) });

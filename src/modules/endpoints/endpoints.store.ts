@@ -48,6 +48,12 @@ const REMOVE_ROUTES: Statement = {
   text: 'delete from routes where environment_id = $1::int and endpoint_id = $2::uuid',
 };
 
+const ID_AT: Statement = {
+  name: 'endpoints_own_at',
+  // Index endpoints_path_idx.
+  text: 'select id from endpoints where domain_id is null and path = $2 and environment_id = $1',
+};
+
 /** Endpoints and their routes. Every change is announced in its own transaction: no node goes on with what it remembers. */
 @Injectable()
 export class EndpointsStore {
@@ -77,6 +83,12 @@ export class EndpointsStore {
     return this.endpoints().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
   }
 
+  /** The environment's own endpoint that lives exactly here; null when none does. */
+  async idAt(environmentId: number, path: string): Promise<Id | null> {
+    const [row] = await this.database.read<{ id: Id }>(ID_AT, [environmentId, path]);
+    return row?.id ?? null;
+  }
+
   /** Newest first. Index endpoints_pkey, backwards; filters are applied on the way. */
   page(environmentId: number, { beforeId, status, preset }: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
     const where: FindOptionsWhere<EndpointEntity> = { environmentId };
@@ -92,6 +104,11 @@ export class EndpointsStore {
     const rows = await this.routeRows().find({ where, order: { endpointId: 'ASC', position: 'ASC' } });
     // Plain objects, so that they are equal to what a change makes of them when that is the same.
     return rows.map((row) => ({ ...row }));
+  }
+
+  /** The first routes that lead to a destination. Index routes_destination_id_idx. */
+  routesTo(environmentId: number, destinationId: Id, max: number): Promise<RouteEntity[]> {
+    return this.routeRows().find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }
 
   /** False when another endpoint lives at its path (endpoints_path_idx): the transaction is lost then. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import { EgressGate } from '#egress/gate.js';
 import { Config } from '#kernel/config.js';
@@ -22,16 +23,18 @@ export class OutsideChecks {
     private readonly gate: EgressGate,
     private readonly targets: Targets,
     private readonly config: Config,
+    private readonly environments: Environments,
   ) {}
 
   /** Throws 422 with every fault. For parts without other faults, and outside of transactions: code may take seconds to judge. */
-  async pass(environmentId: number, { settings: { responseProxy, transform } = {}, drafts }: OutsideParts): Promise<void> {
-    const faults = await Promise.all([
+  async pass(environmentId: number, { settings: { responseProxy, transform, verificationConfig } = {}, drafts }: OutsideParts): Promise<void> {
+    const asked = await Promise.all([
       this.hostFaults(environmentId, responseProxy ?? {}, 'responseProxy'),
       this.hostFaults(environmentId, transform ?? {}, 'transform'),
       ...(drafts ?? []).map((draft) => this.destinationFaults(environmentId, draft)),
     ]);
-    if (faults.flat().length > 0) throw invalid(faults.flat());
+    const faults = [...asked.flat(), ...this.jwksFaults(verificationConfig ?? {})];
+    if (faults.length > 0) throw invalid(faults);
   }
 
   private async destinationFaults(environmentId: number, { destinationId, at }: RouteDraft): Promise<Fault[]> {
@@ -39,18 +42,27 @@ export class OutsideChecks {
     return target === null ? [noDestination(at)] : [];
   }
 
+  private jwksFaults({ jwksUrl }: { jwksUrl?: unknown }): Fault[] {
+    return typeof jwksUrl === 'string' ? this.urlFaults(jwksUrl, 'verificationConfig.jwksUrl') : [];
+  }
+
   private async hostFaults(environmentId: number, { code, url }: { code?: string; url?: string }, at: string): Promise<Fault[]> {
-    const codeFault = code === undefined ? null : await this.sandbox.check(code, String(environmentId));
-    const urlFault = url === undefined ? null : this.urlFault(url);
+    const codeFault = code === undefined ? null : await this.codeFault(environmentId, code);
     return [
       ...(codeFault === null ? [] : [{ path: `${at}.code`, message: codeFault }]),
-      ...(urlFault === null ? [] : [{ path: `${at}.url`, message: urlFault }]),
+      ...(url === undefined ? [] : this.urlFaults(url, `${at}.url`)),
     ];
   }
 
-  private urlFault(url: string): string | null {
+  private async codeFault(environmentId: number, code: string): Promise<string | null> {
+    const { organizationId } = await this.environments.get(environmentId);
+    return this.sandbox.check(code, organizationId);
+  }
+
+  private urlFaults(url: string, path: string): Fault[] {
     const verdict = this.gate.check(url);
-    if (!verdict.ok) return verdict.reason;
-    return isReceiveUrl(verdict.url, this.config.baseUrl) ? 'is where this service receives: it would ask itself without an end' : null;
+    if (!verdict.ok) return [{ path, message: verdict.reason, check: verdict.check }];
+    if (!isReceiveUrl(verdict.url, this.config.baseUrl)) return [];
+    return [{ path, message: 'The URL is where this service receives: it would ask itself without an end.', check: 'connectivity' }];
   }
 }

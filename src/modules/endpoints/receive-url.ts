@@ -1,5 +1,5 @@
 import type { Fault } from '#kernel/errors.js';
-import { INGEST_PREFIX } from './ingest-prefix.js';
+import { INGEST_PREFIX } from './contract.js';
 
 /** What a caller says of where an endpoint lives: what is left out says nothing, what is given must agree. */
 export interface GivenAddress {

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import { Strict } from '#http/schemas.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
@@ -36,6 +37,10 @@ export class NewRouteBody {
 }
 
 /** What to change of a route: what is left out stays. */
+@Examples({
+  filter: { summary: 'Only some of the events', value: { filter: { path: '$.type', op: 'eq', value: 'invoice.paid' } } },
+  all: { summary: 'All events', value: { filter: null } },
+})
 export class RouteChangesBody {
   /** The destination. */
   @ApiProperty({ required: false, maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })

@@ -1,20 +1,31 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { type EndpointAddress, type EndpointConfiguration, EndpointConfigurations } from './contract.js';
+import { ConfigurationsStore } from './configurations.store.js';
 import { EndpointVault } from './endpoint-vault.js';
-import type { LiveEndpoint } from '#modules/receiving/live-endpoint.js';
-import { LiveEndpointsStore } from './configurations.store.js';
 
-/** Secrets that arrive in a provider's handshake (Asana). */
+/** Endpoints as they are set up, with what is sealed in the database open. */
 @Injectable()
-export class HandshakeSecrets {
+export class SealedConfigurations extends EndpointConfigurations {
   constructor(
-    private readonly store: LiveEndpointsStore,
+    private readonly store: ConfigurationsStore,
     private readonly vault: EndpointVault,
     private readonly database: Database,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** Sets the endpoint's secret while it has none, whoever asks at the same time; false when it has one. */
-  begin({ environmentId, id }: LiveEndpoint, secret: string): Promise<boolean> {
+  override at(paths: readonly string[]): Promise<EndpointAddress | null> {
+    return this.store.at(paths);
+  }
+
+  override async find(environmentId: number, id: Id): Promise<EndpointConfiguration | null> {
+    const [row, routes] = await Promise.all([this.store.find(environmentId, id), this.store.routes(environmentId, id)]);
+    return row && { ...row, routes, secrets: this.vault.openSecrets(row), response: this.vault.openResponse(row) };
+  }
+
+  override setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean> {
     return this.database.transaction(async () => {
       const secrets = this.vault.sealSecrets({ environmentId, id }, [{ secret, untilMs: null }]);
       return secrets !== null && (await this.store.setFirstSecrets(environmentId, id, secrets));

@@ -1,6 +1,6 @@
 import { CompiledSchemas } from './compiled-schemas.js';
 
-const schema = { validate: () => [] };
+const schema = { text: '{}', validateAtOnce: () => [] };
 
 describe('CompiledSchemas', () => {
   it('forgets what was used longest ago once it holds too much', () => {

@@ -1,16 +1,22 @@
 import type { CompiledSchema } from '#engine/json-schema/json-schema.js';
 
+/** A schema that payloads are held against: its text, and what was compiled from it where that takes a moment only. */
+export interface KnownSchema {
+  text: string;
+  validateAtOnce?: CompiledSchema['validateAtOnce'];
+}
+
 /** About two hundred megabytes of functions. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 /** Compiled schemas, those that were used last. Bounded by the text that they were made from. */
 export class CompiledSchemas {
-  private readonly kept = new Map<string, { schema: CompiledSchema; bytes: number }>();
+  private readonly kept = new Map<string, { schema: KnownSchema; bytes: number }>();
   private bytes = 0;
 
   constructor(private readonly bytesMax = BYTES_MAX) {}
 
-  get(key: string): CompiledSchema | null {
+  get(key: string): KnownSchema | null {
     const found = this.kept.get(key);
     if (!found) return null;
     this.kept.delete(key);
@@ -18,7 +24,7 @@ export class CompiledSchemas {
     return found.schema;
   }
 
-  keep(key: string, schema: CompiledSchema, bytes: number): void {
+  keep(key: string, schema: KnownSchema, bytes: number): void {
     this.forget(key);
     this.kept.set(key, { schema, bytes });
     this.bytes += bytes;

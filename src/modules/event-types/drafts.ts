@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jsonFaults } from '#engine/json-schema/json-faults.js';
-import { compileSchema } from '#engine/json-schema/json-schema.js';
 import type { Fault } from '#kernel/errors.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 
@@ -16,15 +15,21 @@ export interface TypeDraft {
   archived: boolean;
 }
 
+/** Looks at a schema, and at an example of it, where nothing else waits: compiling one can take a quarter of a second. */
+export type JudgesSchemas = (schema: string, example: string | null) => Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null>;
+
 /** What is wrong with what is said. The schema itself is only looked at when it is new or the example is. */
-export function draftFaults(draft: TypeDraft, before: TypeDraft | null): Fault[] {
+export async function draftFaults(draft: TypeDraft, before: TypeDraft | null, judge: JudgesSchemas): Promise<Fault[]> {
   const faults = draft.enforce && draft.schema === null ? [{ path: 'enforce', message: 'needs a schema: there is nothing to enforce' }] : [];
   if (before && isDeepStrictEqual([draft.schema, draft.example], [before.schema, before.example])) return faults;
   const example = draft.example === null ? [] : jsonFaults(draft.example);
   if (example.length > 0 || draft.schema === null) return [...faults, ...below('example', example)];
-  const compiled = compileSchema(draft.schema);
-  if ('faults' in compiled) return [...faults, ...below('schema', compiled.faults)];
-  return draft.example === null ? faults : [...faults, ...below('example', compiled.validate(draft.example))];
+  // What is too deep can't be made a text; of everything else the thread says what is wrong.
+  const measures = jsonFaults(draft.schema);
+  if (measures.length > 0) return [...faults, ...below('schema', measures)];
+  const judged = await judge(JSON.stringify(draft.schema), draft.example === null ? null : JSON.stringify(draft.example));
+  if (judged === null) return [...faults, { path: 'schema', message: 'cannot be checked in the time there is: make it simpler' }];
+  return [...faults, ...below('schema', judged.schemaFaults), ...below('example', judged.valueFaults)];
 }
 
 /** What is wrong at `path`, in paths from where `path` begins. */

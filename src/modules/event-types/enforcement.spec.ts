@@ -1,21 +1,32 @@
+import type { Environments } from '#modules/auth/contract.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/notifications.js';
+import type { Judge } from '#sandbox/judge.js';
 import { Enforcement } from './enforcement.js';
 import type { EventTypesStore } from './event-types.store.js';
 
+interface World { nowMs: number; isEnforced: boolean; loads: number; schema: object; judged: string[] }
+
 /** A storage where one type is enforced once `world.isEnforced`, and notifications that come when `announce` says so. */
-function arrange(): { enforcement: Enforcement; announce: (id: string) => void; world: { nowMs: number; isEnforced: boolean; loads: number } } {
-  const world = { nowMs: 0, isEnforced: false, loads: 0 };
+function arrange(): { enforcement: Enforcement; announce: (id: string) => void; world: World } {
+  const world: World = { nowMs: 0, isEnforced: false, loads: 0, schema: { required: ['b'] }, judged: [] };
   const store = {
     enforced: async () => {
       world.loads += 1;
       return world.isEnforced ? [{ id: '1', name: 'a', version: 1, bytes: 10 }] : [];
     },
-    find: async () => ({ id: '1', name: 'a', version: 1, bytes: 10, enforce: true, schema: { required: ['b'] } }),
+    find: async () => ({ id: '1', name: 'a', version: 1, bytes: 10, enforce: true, schema: world.schema }),
   } as unknown as EventTypesStore;
   let announce = (_id: string): void => undefined;
   const notifications = { on: (_topic: string, listener: (id: string) => void) => { announce = listener; } } as unknown as Notifications;
-  const enforcement = new Enforcement(store, notifications, { nowMs: () => world.nowMs } as Clock);
+  const environments = { get: async () => ({ organizationId: 'o' }) } as unknown as Environments;
+  const judge = {
+    schema: async (_owner: object, _schema: string, value: string) => {
+      world.judged.push(value);
+      return { schemaFaults: [], valueFaults: [{ path: 'c', message: 'was judged elsewhere' }] };
+    },
+  } as unknown as Judge;
+  const enforcement = new Enforcement(store, notifications, { nowMs: () => world.nowMs } as Clock, environments, judge);
   return { enforcement, announce: (id) => announce(id), world };
 }
 
@@ -43,5 +54,33 @@ describe('Enforcement.check', () => {
 
     await expect(enforcement.check(7, 'a', {})).rejects.toThrow('payload.b: is required');
     expect(world.loads).toBe(2);
+  });
+
+  it.each<[string, object, object]>([
+    ['a value that needs more than a moment', { properties: { list: { uniqueItems: true } } }, { list: Array.from({ length: 50_000 }, (_, i) => `${i}`) }],
+    ['alternatives within alternatives', {
+      $ref: '#/$defs/a0', $defs: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, i === 19 ? { type: 'string' } : { anyOf: [{ $ref: `#/$defs/a${i + 1}` }, { $ref: `#/$defs/a${i + 1}` }] }])),
+    }, {}],
+    ['a schema that takes long to compile', { properties: Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, { type: 'string' }])) }, {}],
+  ])('has %s judged off the event loop', async (_what, schema, payload) => {
+    const { enforcement, world } = arrange();
+    Object.assign(world, { isEnforced: true, schema });
+
+    await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
+    // Now that the schema is known.
+    await expect(enforcement.check(7, 'a', payload)).rejects.toThrow('payload.c: was judged elsewhere');
+
+    expect(world.judged).toEqual([JSON.stringify(payload), JSON.stringify(payload)]);
+  });
+
+  it('judges what takes a moment at once', async () => {
+    const { enforcement, world } = arrange();
+    world.isEnforced = true;
+
+    await expect(enforcement.check(7, 'a', {})).rejects.toThrow('payload.b: is required');
+    expect(() => enforcement.check(7, 'a', {})).toThrow('payload.b: is required');
+    expect(enforcement.check(7, 'a', { b: 1 })).toBeUndefined();
+
+    expect(world.judged).toEqual([]);
   });
 });

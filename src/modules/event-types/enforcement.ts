@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
-import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
+import { compilesAtOnce, compileSchema, TOO_MUCH } from '#engine/json-schema/json-schema.js';
 import { Cache, STALENESS_MAX_MS } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
-import { invalid } from '#kernel/errors.js';
+import { type Fault, invalid } from '#kernel/errors.js';
 import { Notifications } from '#kernel/notifications.js';
-import { CompiledSchemas } from './compiled-schemas.js';
+import { Judge } from '#sandbox/judge.js';
+import { CompiledSchemas, type KnownSchema } from './compiled-schemas.js';
 import { below } from './drafts.js';
 import { type EnforcedType, EventTypesStore } from './event-types.store.js';
 
@@ -34,6 +36,8 @@ export class Enforcement extends EventTypes {
     private readonly store: EventTypesStore,
     notifications: Notifications,
     private readonly clock: Clock,
+    private readonly environments: Environments,
+    private readonly judge: Judge,
   ) {
     super();
     this.cache = new Cache((id) => this.load(Number(id)), { entriesMax: ENVIRONMENTS_MAX, nowMs: () => clock.nowMs() });
@@ -47,7 +51,7 @@ export class Enforcement extends EventTypes {
     if (!type) return;
     const schema = this.compiled.get(keyOf(type));
     if (!schema) return this.compileAndCheck(environmentId, type, payload);
-    judge(schema, payload);
+    return this.hold(environmentId, type, schema, payload);
   }
 
   private async checkLater(environmentId: number, eventType: string, payload: unknown): Promise<void> {
@@ -57,7 +61,7 @@ export class Enforcement extends EventTypes {
     const type = known.types.get(eventType);
     if (!type) return;
     const schema = this.compiled.get(keyOf(type));
-    if (schema) judge(schema, payload);
+    if (schema) await this.hold(environmentId, type, schema, payload);
     else await this.compileAndCheck(environmentId, type, payload);
   }
 
@@ -65,10 +69,26 @@ export class Enforcement extends EventTypes {
   private async compileAndCheck(environmentId: number, { name }: EnforcedType, payload: unknown): Promise<void> {
     const row = await this.store.find(environmentId, name);
     if (!row?.enforce || row.schema === null) return;
-    const compiled = this.compiled.get(keyOf(row)) ?? compileSchema(row.schema);
+    const text = JSON.stringify(row.schema);
+    const compiled = this.compiled.get(keyOf(row)) ?? (compilesAtOnce(text) ? compileSchema(row.schema) : { text });
     if ('faults' in compiled) throw new Error(`The stored schema of event type ${name} does not compile: ${compiled.faults[0]?.message}`);
-    this.compiled.keep(keyOf(row), compiled, row.bytes);
-    judge(compiled, payload);
+    const known: KnownSchema = 'validateAtOnce' in compiled ? { text, validateAtOnce: (value) => compiled.validateAtOnce?.(value) ?? null } : { text };
+    this.compiled.keep(keyOf(row), known, row.bytes);
+    await this.hold(environmentId, row, known, payload);
+  }
+
+  /** Throws 422 for a payload that breaks the schema. What takes more than a moment is judged where nothing else waits for it. */
+  private hold(environmentId: number, { id }: Pick<EnforcedType, 'id'>, schema: KnownSchema, payload: unknown): void | Promise<void> {
+    const faults = schema.validateAtOnce?.(payload) ?? null;
+    if (faults === null) return this.judged(environmentId, id, schema, payload);
+    refuse(faults);
+  }
+
+  private async judged(environmentId: number, endpoint: string, { text }: KnownSchema, payload: unknown): Promise<void> {
+    const { organizationId } = await this.environments.get(environmentId);
+    const value = jsonOf(payload);
+    const judged = value === null ? null : await this.judge.schema({ organization: organizationId, endpoint }, text, value);
+    refuse(judged?.valueFaults ?? [TOO_MUCH]);
   }
 
   private async load(environmentId: number): Promise<Known> {
@@ -99,7 +119,15 @@ export class Enforcement extends EventTypes {
 /** A version of one life of a type has one schema for ever. */
 const keyOf = ({ id, version }: Pick<EnforcedType, 'id' | 'version'>): string => `${id}:${version}`;
 
-function judge(schema: CompiledSchema, payload: unknown): void {
-  const faults = schema.validate(payload);
+/** Null for what is nested too deeply to be written. */
+function jsonOf(payload: unknown): string | null {
+  try {
+    return JSON.stringify(payload);
+  } catch {
+    return null;
+  }
+}
+
+function refuse(faults: readonly Fault[]): void {
   if (faults.length > 0) throw invalid(below('payload', faults));
 }

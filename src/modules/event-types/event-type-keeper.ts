@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Ids } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Judge } from '#sandbox/judge.js';
 import { columnsOf, draftFaults, isSame, type TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';
@@ -21,11 +23,13 @@ export class EventTypeKeeper {
     private readonly database: Database,
     private readonly ids: Ids,
     private readonly clock: Clock,
+    private readonly environments: Environments,
+    private readonly judge: Judge,
   ) {}
 
   /** Throws 422, and 409 for a name that is taken and when there are too many. */
   async create({ environmentId }: Tenant, name: string, draft: TypeDraft): Promise<EventTypeEntity> {
-    refuse(draftFaults(draft, null));
+    refuse(await this.faults(environmentId, draft, null));
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
       if (await this.store.find(environmentId, name)) {
@@ -45,12 +49,18 @@ export class EventTypeKeeper {
       const before = await this.store.find(environmentId, name);
       if (before === null) throw notFound('event type');
       const draft = { ...before, ...given(changes) };
-      refuse(draftFaults(draft, before));
+      refuse(await this.faults(environmentId, draft, before));
       if (isSame(draft, before)) return before;
       const row = this.changed(before, draft);
       await this.save(environmentId, [row]);
       return row;
     });
+  }
+
+  /** What is wrong with a draft. Throws 503 when there is no room to look at it. */
+  async faults(environmentId: number, draft: TypeDraft, before: TypeDraft | null): Promise<Fault[]> {
+    const { organizationId } = await this.environments.get(environmentId);
+    return draftFaults(draft, before, (schema, example) => this.judge.schema({ organization: organizationId, endpoint: 'event types' }, schema, example));
   }
 
   /** Throws 404, also the second time. */

@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
+import { Fixed } from '#http/schemas.js';
 import type { TypeDraft } from './drafts.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import type { Page } from './event-types.service.js';
@@ -38,6 +40,12 @@ export class EventTypeVersionsQuery {
 }
 
 /** What to change of an event type: what is left out stays. */
+@Fixed({ name: 'cannot be changed: create another event type' })
+@Examples({
+  description: { summary: 'What it says', value: { description: 'An invoice was paid, in full or in part.' } },
+  enforce: { summary: 'Refuse payloads that break its schema', value: { enforce: true } },
+  archive: { summary: 'Leave it out of the catalogue', value: { archived: true } },
+})
 export class EventTypeChangesBody {
   /** What it says and when it is sent; null takes it away. */
   @ApiProperty({ required: false, type: String, maxLength: 2000, nullable: true, example: 'An invoice was paid in full.' })
@@ -65,6 +73,13 @@ export class EventTypeChangesBody {
 }
 
 /** The event type to add. */
+@Examples({
+  described: {
+    summary: 'A type with a schema',
+    value: { name: 'invoice.paid', description: 'An invoice was paid in full.', schema: SCHEMA_EXAMPLE, example: { amount: 4200 } },
+  },
+  name: { summary: 'A name alone', value: { name: 'customer.created' } },
+})
 export class NewEventTypeBody extends EventTypeChangesBody {
   /** The `event_type` of a send: up to 256 letters, digits and `. _ - : /`; unique in the environment, and never changed. */
   @ApiProperty({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9._:/-]+$', example: 'invoice.paid' })

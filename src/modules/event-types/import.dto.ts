@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import type { Imported, ImportOptions } from './import.js';
 
 const SPEC_EXAMPLE = {
@@ -7,6 +8,10 @@ const SPEC_EXAMPLE = {
 };
 
 /** An OpenAPI document whose webhooks become event types; `spec` or `text`, one of the two. */
+@Examples({
+  trial: { summary: 'What an import would do', value: { spec: SPEC_EXAMPLE, dry_run: true } },
+  import: { summary: 'An import', value: { spec: SPEC_EXAMPLE } },
+})
 export class OpenApiImportBody {
   /** The document as an object. */
   @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: SPEC_EXAMPLE })

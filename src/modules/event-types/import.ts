@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#kernel/database.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { below, draftFaults, isSame, type TypeDraft } from './drafts.js';
+import { below, isSame, type TypeDraft } from './drafts.js';
 import { EventTypeKeeper, tooMany, TYPES_MAX } from './event-type-keeper.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';
@@ -75,11 +75,11 @@ export class OpenApiImport {
     for (const webhook of webhooks) {
       const before = known.get(webhook.name) ?? null;
       const draft = draftOf(webhook, before, options.enforce);
-      faults.push(...below(webhook.path, draftFaults(draft, before)));
+      faults.push(...below(webhook.path, await this.keeper.faults(environmentId, draft, before)));
       if (faults.length >= FAULTS_MAX) break;
       this.add(plan, environmentId, webhook.name, before, draft);
       known.delete(webhook.name);
-      // Compiling a schema takes a while: other requests come in between.
+      // Of a thousand types each is little, and all of them are much.
       await setImmediate();
     }
     if (faults.length > 0) throw invalid(faults.slice(0, FAULTS_MAX));

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import type { LoggedAttempt } from './reading.contract.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { AttemptRow, LoggedAttempt } from './attempts.contract.js';
 
 /** A place among a target's attempts: behind this attempt of this delivery of this event. */
 export interface AttemptPosition {
@@ -20,9 +21,6 @@ export interface AttemptRange {
   eventType: string | null;
 }
 
-/** An attempt and which delivery it belongs to. */
-export type AttemptLogRow = LoggedAttempt & { ordinal: number };
-
 /** events_target_id_idx alone. */
 const FLOOR: Statement = {
   name: 'attempts_floor',
@@ -38,7 +36,7 @@ const FLOOR: Statement = {
 const PAGE: Statement = {
   name: 'attempts_of_target',
   text: `
-    select p.*, coalesce(d.replayed, false) as replayed, d.next_attempt_at as "nextAttemptAt"
+    select p.*, d.target_id as "targetId", coalesce(d.replayed, false) as replayed, d.next_attempt_at as "nextAttemptAt"
     from (
       select e.id as "eventId", e.expires_on, e.message_id as "messageId", e.event_type as "eventType",
              a.ordinal, a.number, a.status, a.error, a.duration_ms as "durationMs", a.started_at as "startedAt", a.response_excerpt as excerpt
@@ -52,14 +50,22 @@ const PAGE: Statement = {
       where e.environment_id = $1 and e.target_id = $2 and e.id <= $3 and e.id >= $4 and ($8::text is null or e.event_type = $8)
       order by e.id desc, a.ordinal desc, a.number desc limit $9
     ) p left join lateral (
-      select o.replayed, case when o.claimed_by is null and o.attempts = p.number then o.due_at end as next_attempt_at
+      select o.target_id, o.replayed, case when o.claimed_by is null and o.attempts = p.number then o.due_at end as next_attempt_at
       from due_deliveries o where o.environment_id = $1 and o.event_id = p."eventId" and o.ordinal = p.ordinal
       union all
-      select s.replayed, null from deliveries s
+      select s.target_id, s.replayed, null from deliveries s
       where s.environment_id = $1 and s.event_id = p."eventId" and s.ordinal = p.ordinal and s.expires_on = p.expires_on
       limit 1
     ) d on true
     order by p."eventId" desc, p.ordinal desc, p.number desc`,
+};
+
+/** By attempts_pkey. */
+const FIRST: Statement = {
+  name: 'attempt_log_first',
+  text: `
+    select number, status, error, duration_ms as "durationMs", started_at as "startedAt", response_excerpt as excerpt
+    from attempts where environment_id = $1 and event_id = $2 order by ordinal, number limit 1`,
 };
 
 /** Reads the attempts of one target, however many there are of others. */
@@ -73,7 +79,13 @@ export class AttemptLogStore {
     return row?.id ?? null;
   }
 
-  page({ environmentId, targetId, before, fromId, status, eventType }: AttemptRange, limit: number): Promise<AttemptLogRow[]> {
+  page({ environmentId, targetId, before, fromId, status, eventType }: AttemptRange, limit: number): Promise<LoggedAttempt[]> {
     return this.database.read(PAGE, [environmentId, targetId, before.eventId, fromId, before.ordinal, before.number, status, eventType, limit]);
+  }
+
+  /** The first attempt that was made of an event, or null. */
+  async first({ environmentId }: Tenant, eventId: Id): Promise<AttemptRow | null> {
+    const [row] = await this.database.query<AttemptRow>(FIRST, [environmentId, eventId]);
+    return row ?? null;
   }
 }

@@ -4,12 +4,13 @@ import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
-import { AttemptLog, type AttemptQuery, type LoggedAttempt } from './reading.contract.js';
+import { AttemptLog, type AttemptRow, type AttemptQuery, type LoggedAttempt } from './attempts.contract.js';
 import { timeMs } from './events.service.js';
 
 const LIMIT_DEFAULT = 50;
 /** Events that one page looks at: what is behind them is for the next one, whatever it is filtered by. */
 const EVENTS_MAX = 500;
+const POLL_MS = 40;
 
 /** The attempts of one target, in pages of bounded work. */
 @Injectable()
@@ -32,6 +33,14 @@ export class PagedAttemptLog extends AttemptLog {
     const attempts = rows.slice(0, limit);
     const last = rows.length > limit ? attempts.at(-1) : floor && { eventId: floor, ordinal: 0, number: 0 };
     return { attempts, nextCursor: last ? this.cursors.issue(tenant, list, textOf(last)) : null };
+  }
+
+  override async first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null> {
+    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+      const row = await this.store.first(tenant, eventId);
+      if (row || waitedMs >= waitMs) return row;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
   }
 
   private range({ environmentId }: Tenant, targetId: Id, { status, event_type: eventType, since, until }: AttemptQuery): AttemptRange {

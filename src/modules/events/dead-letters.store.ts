@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { DeadLetters } from './recovery.contract.js';
+import { DeadLetters } from './dead-letters.contract.js';
 
 /** deliveries_target_id_idx of each partition, backwards, for each target. */
 const LATEST: Statement = {

@@ -30,7 +30,7 @@ const ERASE_EVENT: Statement = {
       where environment_id = $1 and id = $2 and erased_at is null
     )
     update requests
-    set body = null, query = '', url = split_part(url, '?', 1), note = null, headers = coalesce((
+    set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status' then jsonb_build_object('status', answer -> 'status') else answer end, headers = coalesce((
           select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n) from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')
     where environment_id = $1 and id = $2`,
 };

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { parseId } from '#kernel/ids.js';
-import { EventSources, type EventAim, type FindAim } from '#modules/ledger/accept.contract.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import { EventSources, type EventAim, type FindAim, type FindApplication } from './event-sources.contract.js';
 
 /** Asks every context that has endpoints. */
 @Injectable()
 export class AttachedEventSources extends EventSources {
   private readonly finders: FindAim[] = [];
+  private findApplication: FindApplication = async () => null;
 
   override async aim(environmentId: number, name: string): Promise<EventAim | null> {
     for (const find of this.finders) {
@@ -16,7 +17,15 @@ export class AttachedEventSources extends EventSources {
     return endpointId === null ? null : { endpointId };
   }
 
+  override application(environmentId: number, name: string): Promise<Id | null> {
+    return this.findApplication(environmentId, name);
+  }
+
   override attach(find: FindAim): void {
     this.finders.push(find);
+  }
+
+  override attachApplications(find: FindApplication): void {
+    this.findApplication = find;
   }
 }

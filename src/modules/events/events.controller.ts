@@ -1,14 +1,16 @@
-import { Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import type { FastifyReply } from 'fastify';
+import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import { notFound } from '#kernel/errors.js';
-import type { Tenant } from '#kernel/tenant.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Cancelled } from './contract.dto.js';
+import { Erase } from './erase.js';
 import { EventDetailItem, EventListQuery, EventPage, presentEvent, presentEventDetail } from './events.dto.js';
 import { eventId, EventsService } from './events.service.js';
-import { Withdrawal } from './recovery.contract.js';
+import { Payloads } from './payload.js';
 
 const EVENT = { name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
@@ -18,7 +20,8 @@ const EVENT = { name: 'id', description: 'An `evt_` id, or the `msg_` id that a 
 export class EventsController {
   constructor(
     private readonly events: EventsService,
-    private readonly withdrawal: Withdrawal,
+    private readonly erasing: Erase,
+    private readonly payloads: Payloads,
   ) {}
 
   @Get()
@@ -33,11 +36,37 @@ export class EventsController {
   @Get(':id')
   @Scope('read')
   @Header('content-type', 'application/json; charset=utf-8')
-  @ApiOperation({ summary: 'Get an event', description: 'With its payload, its deliveries and every attempt.' })
+  @ApiOperation({ summary: 'Get an event', description: 'With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed.' })
   @ApiParam(EVENT)
   @ApiOkResponse({ type: EventDetailItem, description: 'The event.' })
-  async getEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<string> {
-    return presentEventDetail(await this.events.find(tenant, id));
+  async getEvent(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<string> {
+    return presentEventDetail(await this.events.find(caller.tenant, id), caller);
+  }
+
+  @Get(':id/payload')
+  @Scope('read')
+  @Header('cache-control', 'no-store')
+  @Header('content-disposition', 'attachment; filename="payload"')
+  @Header('content-security-policy', "sandbox; default-src 'none'")
+  @Header('x-content-type-options', 'nosniff')
+  @ApiOperation({
+    summary: 'Get a payload',
+    description:
+      'The payload by itself, whatever its size, byte for byte as it is delivered: JSON in the characters that it was sent with, or what was received, ' +
+      'with the content type that it came with. It is a download, which no browser runs. Also takes the `msg_` id of a fan-out. 404 once it was erased.',
+  })
+  @ApiParam(EVENT)
+  @ApiOkResponse({
+    description: 'The payload.',
+    content: {
+      'application/json': { schema: {}, example: { amount: 4200 } },
+      '*/*': { schema: { type: 'string', format: 'binary' }, example: 'amount=4200' },
+    },
+  })
+  async getEventPayload(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
+    const { contentType, bytes } = await this.payloads.find(tenant, eventId(id));
+    void reply.header('content-type', contentType);
+    return bytes;
   }
 
   @Post(':id/cancel')
@@ -51,7 +80,7 @@ export class EventsController {
   @ApiParam(EVENT)
   @ApiOkResponse({ type: Cancelled, description: 'How many deliveries it was.' })
   async cancelEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<Cancelled> {
-    const cancelled = await this.withdrawal.cancelEvent(tenant.environmentId, eventId(id));
+    const cancelled = await this.erasing.cancel(tenant.environmentId, eventId(id));
     if (cancelled === null) throw notFound('event');
     return { cancelled };
   }
@@ -68,6 +97,6 @@ export class EventsController {
   @ApiParam(EVENT)
   @ApiNoContentResponse({ description: 'Erased, now or before.' })
   async erasePayload(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
-    if (!(await this.withdrawal.erase(tenant.environmentId, eventId(id)))) throw notFound('event');
+    if (!(await this.erasing.erase(tenant.environmentId, eventId(id)))) throw notFound('event');
   }
 }

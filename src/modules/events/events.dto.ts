@@ -1,14 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { Circuit } from '#engine/circuit.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
+import { shownHeaders } from '#kernel/sensitive-headers.js';
+import type { Caller } from '#kernel/tenant.js';
+import { shownDelivery } from './attempts.contract.js';
 import type { DeliveryRow, EventRow } from './events.store.js';
 import type { EventDetail } from './events.service.js';
+import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 const STATUSES = [...DELIVERY_STATUSES, 'quarantined', 'parked', 'ignored'] as const;
 /** Any JSON: the type of a received body is its provider's business. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) => (type === 'array' ? { type, items: {} } : { type }));
-/** A larger payload is left out of the detail, which says so. */
-const PAYLOAD_SHOWN_BYTES_MAX = 256 * 1024;
 
 /** Filters of the events list. */
 export class EventListQuery {
@@ -16,9 +19,20 @@ export class EventListQuery {
   @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
   status?: (typeof STATUSES)[number];
 
-  /** Only events that this inbound endpoint received (its id or path), or that were sent to this destination. */
-  @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  /** Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+  @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
+
+  /**
+   * Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
+   * With `status`, a delivery there must be in that state too.
+   */
+  @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  destination?: string;
+
+  /** Only events that were sent to this application: its `app_` id, or your own id of it. */
+  @ApiProperty({ required: false, maxLength: 256, example: 'customer-42' })
+  application?: string;
 
   /** Only events of exactly this type. */
   @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
@@ -92,7 +106,15 @@ export class EventPage {
 
 /** One try of a delivery. */
 export class AttemptItem {
-  /** Counts the tries of one delivery from 1. */
+  /** The delivery that it belongs to: an `id` of `deliveries`. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  delivery: string;
+
+  /** Where it went, as the delivery has it. */
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  destination: string;
+
+  /** Counts the tries of its delivery from 1. */
   @ApiProperty({ type: 'integer', example: 1 })
   number: number;
 
@@ -112,7 +134,7 @@ export class AttemptItem {
   @ApiProperty({ type: String, nullable: true, example: 'ok' })
   response_excerpt: string | null;
 
-  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol, or refused (not sent at all). */
+  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol, refused (not sent at all), or adapter (a fault of what serves the type). */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 
@@ -121,8 +143,27 @@ export class AttemptItem {
   replayed: boolean;
 }
 
+/** The circuit breaker that a delivery waits behind. */
+export class DeliveryCircuitItem {
+  /** `open` holds deliveries back, `half_open` tries one. */
+  @ApiProperty({ enum: ['open', 'half_open'], example: 'open' })
+  state: string;
+
+  /** When the outage began. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:00.120Z' })
+  opened_at: string | null;
+
+  /** When one of the waiting deliveries is tried, to see whether the target is back; null while that is under way. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:30:30.120Z' })
+  next_probe_at: string | null;
+}
+
 /** One event going to one destination. */
 export class DeliveryItem {
+  /** The event's id, and which of its deliveries this is. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0' })
+  id: string;
+
   /** A destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint. */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination: string;
@@ -131,11 +172,15 @@ export class DeliveryItem {
   @ApiProperty({ enum: DELIVERY_STATUSES, example: 'delivered' })
   status: string;
 
-  /** When the next attempt is due; null when there is none. */
+  /** When the next attempt is due, behind an open circuit no earlier than the next probe; null when there is none. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   next_attempt_at: string | null;
 
-  /** Why it failed: gone, target_gone, target_disabled, refused, cancelled, erased, expired or superseded (by a replay). */
+  /** Set while it waits because the circuit of its target is not closed: it goes out when a probe was answered, and uses up no attempt. */
+  @ApiProperty({ type: DeliveryCircuitItem, nullable: true, example: null })
+  circuit: DeliveryCircuitItem | null;
+
+  /** Why it failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused, cancelled, erased, expired or superseded (by a replay). */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason: string | null;
 
@@ -162,7 +207,7 @@ export class EventDetailItem extends EventItem {
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   payload_erased_at?: string;
 
-  /** Headers that are forwarded with it. */
+  /** Headers that are forwarded with it; a key of scope read is shown `(hidden)` for those that authenticate (`authorization`, cookies, tokens). */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers: Record<string, string>;
 
@@ -178,7 +223,14 @@ export class EventDetailItem extends EventItem {
   @ApiProperty({ required: false, example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   request_id?: string;
 
-  /** True when the payload is left out because it is over 256 KB. */
+  /**
+   * Of a received event: why it went nowhere, or that its transform failed and it went on as it came (`failMode: open`); null when
+   * there is nothing to say.
+   */
+  @ApiProperty({ required: false, type: String, nullable: true, example: 'The transform failed: timeout. It was delivered untransformed.' })
+  note?: string | null;
+
+  /** True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it. */
   @ApiProperty({ required: false, example: true })
   payload_truncated?: boolean;
 
@@ -204,41 +256,55 @@ export function presentEvent(row: EventRow): EventItem {
 }
 
 /** The detail as JSON text: the payload goes in as the characters that it was sent with, large integers and all. */
-export function presentEventDetail({ event, deliveries, attempts }: EventDetail): string {
+export function presentEventDetail({ event, deliveries, attempts, circuits }: EventDetail, caller: Caller): string {
   const address = isReceived(event) ? null : event.url;
   // An application's endpoint with a URL is its own destination.
   const kindOf = (row: DeliveryRow): 'ep' | 'dst' => (event.messageId !== null && row.targetId === event.targetId ? 'ep' : 'dst');
   const destination = (row: DeliveryRow): string => address ?? showId(kindOf(row), row.targetId);
-  const replays = new Set(deliveries.filter(({ replayed }) => replayed).map(({ ordinal }) => ordinal));
   const payload = event.payloadBytes <= PAYLOAD_SHOWN_BYTES_MAX ? shownPayload(event) : null;
   const detail: EventDetailItem = {
     ...presentEvent(event),
     webhook_id: showId(isReceived(event) ? 'evt' : 'msg', event.messageId ?? event.id),
     direction: event.direction,
-    headers: event.headers ?? {},
+    headers: shownHeaders(event.headers ?? {}, caller),
     ...(event.applicationId !== null && { application: showId('app', event.applicationId) }),
-    ...(isReceived(event) && { request_id: showId('req', event.id) }),
+    ...(isReceived(event) && { request_id: showId('req', event.id), note: event.note }),
     ...(event.erasedAt !== null && { payload_erased_at: event.erasedAt.toISOString() }),
     ...(payload ? { payload_encoding: payload.encoding } : event.erasedAt === null && { payload_truncated: true }),
     deliveries: deliveries.map((row) => ({
+      id: shownDelivery(event.id, row.ordinal),
       destination: destination(row),
       status: row.status,
-      next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
+      ...waiting(row, circuits.get(row.targetId)),
       reason: row.reason,
       replayed: row.replayed,
     })),
-    attempts: attempts.map((row) => ({
+    attempts: attempts.map(({ delivery, ...row }) => ({
+      delivery: shownDelivery(event.id, delivery.ordinal),
+      destination: destination(delivery),
       number: row.number,
       status: row.status,
       duration_ms: row.durationMs,
       at: row.startedAt.toISOString(),
       response_excerpt: row.excerpt,
       error: row.error,
-      replayed: replays.has(row.ordinal),
+      replayed: delivery.replayed,
     })),
   };
   const text = JSON.stringify(detail);
   return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
+}
+
+/** When a delivery goes out, and the circuit that it waits behind. */
+function waiting({ status, nextAttemptAt }: DeliveryRow, circuit: Circuit | undefined): Pick<DeliveryItem, 'next_attempt_at' | 'circuit'> {
+  if (status !== 'retrying' || circuit === undefined || circuit.state === 'closed') return { next_attempt_at: nextAttemptAt?.toISOString() ?? null, circuit: null };
+  // Half open, the time is that at which the prober is given up.
+  const probeAt = circuit.state === 'open' ? circuit.probeAt : null;
+  const next = probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
+  return {
+    next_attempt_at: next?.toISOString() ?? null,
+    circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null, next_probe_at: probeAt?.toISOString() ?? null },
+  };
 }
 
 /** The unmatched message's own event has the message's id, and no endpoint. */

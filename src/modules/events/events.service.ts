@@ -1,16 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
-import { badRequest, notFound } from '#kernel/errors.js';
-import { idAfter, lowestIdAt, parseId, type Id } from '#kernel/ids.js';
+import { ApiError, badRequest, notFound } from '#kernel/errors.js';
+import { idAfter, lowestIdAt, parseId, showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { EventSources, FAN_OUT_MAX, type AttemptRow, type EventAim } from '#modules/ledger/accept.contract.js';
+import { Circuits, Targets } from '#modules/destinations/contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
+import type { AttemptRow } from './attempts.contract.js';
+import { Messages } from './messages.contract.js';
+import { EventSources, type EventAim } from './event-sources.contract.js';
 import { EventsStore, type DeliveryRow, type EventContent, type EventFilter, type EventRow, type EventStatus } from './events.store.js';
 
 /** What a caller filters the list by, as given. */
 export interface EventQuery {
   status?: EventStatus;
   endpoint?: string;
+  destination?: string;
+  application?: string;
   event_type?: string;
   message_id?: string;
   since?: string;
@@ -23,7 +30,9 @@ export interface EventQuery {
 export interface EventDetail {
   event: EventRow & EventContent;
   deliveries: DeliveryRow[];
-  attempts: (AttemptRow & { ordinal: number })[];
+  attempts: (AttemptRow & { delivery: DeliveryRow })[];
+  /** Of the targets that deliveries wait for, those that are not closed and clean. */
+  circuits: ReadonlyMap<Id, Circuit>;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -36,6 +45,9 @@ export class EventsService {
     private readonly cursors: Cursors,
     private readonly clock: Clock,
     private readonly sources: EventSources,
+    private readonly messages: Messages,
+    private readonly circuits: Circuits,
+    private readonly targets: Targets,
   ) {}
 
   async list(tenant: Tenant, query: EventQuery): Promise<{ rows: EventRow[]; nextCursor: string | null }> {
@@ -50,12 +62,31 @@ export class EventsService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** Takes an `evt_` id, and the `msg_` id of a send. Throws 404. */
-  async find(tenant: Tenant, id: string): Promise<EventDetail> {
-    const event = await this.store.find(tenant, eventId(id));
-    if (!event) throw notFound('event');
-    const [deliveries, attempts] = await Promise.all([this.store.deliveries(tenant, event), this.store.attempts(tenant, event)]);
-    return { event, deliveries, attempts };
+  /** Takes an `evt_` id, and the `msg_` id of a send. Throws 404, which says where the events of a fan-out are. */
+  async find(tenant: Tenant, text: string): Promise<EventDetail> {
+    const id = eventId(text);
+    const event = await this.store.find(tenant, id);
+    if (!event) throw await this.absence(tenant, id);
+    // An attempt is never without its delivery: they are read in this order.
+    const attempts = await this.store.attempts(tenant, event);
+    const deliveries = await this.store.deliveries(tenant, event);
+    const open = deliveries.filter(({ status }) => status === 'retrying').map(({ targetId }) => targetId);
+    const circuits = open.length === 0 ? new Map<Id, Circuit>() : await this.circuits.findAll(tenant.environmentId, open);
+    const byOrdinal = new Map(deliveries.map((delivery) => [delivery.ordinal, delivery]));
+    return { event, deliveries, circuits, attempts: attempts.flatMap((row) => {
+      const delivery = byOrdinal.get(row.ordinal);
+      return delivery ? [{ ...row, delivery }] : [];
+    }) };
+  }
+
+  /** What is there in place of an event. */
+  private async absence(tenant: Tenant, id: Id): Promise<ApiError> {
+    const message = await this.messages.find(tenant, id);
+    if (message === null) return notFound('event');
+    const [messageId, application] = [showId('msg', id), showId('app', message.applicationId)];
+    const [events, sent] = [`/v1/events?message_id=${messageId}`, `/v1/app/${application}/messages/${messageId}`];
+    const text = `This message went to ${message.fanout} endpoints of an application, and each of them has an event of its own: list them with GET ${events}.`;
+    return new ApiError('not_found', text, { message_id: messageId, fanout: message.fanout, events, message: sent });
   }
 
   /** Null when nothing can match. */
@@ -63,6 +94,17 @@ export class EventsService {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
     const aim = query.endpoint === undefined ? {} : await this.aim(tenant, query.endpoint);
     if (message === null || aim === null) return null;
+    const destinationId = query.destination === undefined ? aim.destinationId : await this.destination(tenant, query.destination);
+    if (aim.destinationId !== undefined && aim.destinationId !== destinationId) {
+      throw badRequest('endpoint is the id of a destination, and destination another one: leave one of them out.');
+    }
+    const applicationId = query.application === undefined ? undefined : await this.sources.application(tenant.environmentId, query.application);
+    if (destinationId === null || applicationId === null) return null;
+    // What was received by an endpoint, or sent to another application, is of none or of another one.
+    if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId) return null;
+    // What went nowhere went to no destination, and what is sent to an application is never quarantined or parked.
+    if (destinationId !== undefined && isDisposition(query.status)) return null;
+    if (applicationId !== undefined && (query.status === 'quarantined' || query.status === 'parked')) return null;
     const untilMs = query.until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', query.until);
     const sinceMs = query.since === undefined ? 0 : timeMs('since', query.since);
     return {
@@ -72,16 +114,32 @@ export class EventsService {
       messageId: message,
       status: query.status,
       eventType: query.event_type,
-      ...aim,
+      targetId: aim.targetId,
+      endpointId: aim.endpointId,
+      destinationId,
+      applicationId,
     };
   }
 
   /** What an `ep_` or `dst_` id, or the path of an endpoint, stands for; null for what is nothing here. */
-  private async aim(tenant: Tenant, text: string): Promise<EventAim | null> {
-    const targetId = parseId('dst', text);
-    return targetId === null ? this.sources.aim(tenant.environmentId, text) : { targetId };
+  private async aim(tenant: Tenant, text: string): Promise<EventAim & { destinationId?: Id } | null> {
+    const destinationId = parseId('dst', text);
+    return destinationId === null ? this.sources.aim(tenant.environmentId, text) : { destinationId };
+  }
+
+  /** The target of a `dst_` id or an ad-hoc URL; null for what nothing was ever sent to. */
+  private async destination({ environmentId }: Tenant, text: string): Promise<Id | null> {
+    if (!/^https?:/i.test(text)) return parseId('dst', text);
+    try {
+      return (await this.targets.ofUrl(environmentId, text)).targetId;
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'validation_failed') return null;
+      throw error;
+    }
   }
 }
+
+const isDisposition = (status: EventStatus | undefined): boolean => status === 'quarantined' || status === 'parked' || status === 'ignored';
 
 /** The event that an `evt_` or `msg_` id names. Throws 404 for anything else. */
 export function eventId(text: string): Id {

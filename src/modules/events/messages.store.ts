@@ -2,8 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { idTimeMs, lowestIdAt, type Id } from '#kernel/ids.js';
+import { openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { Messages, type PageQuery, type SentMessage } from './reading.contract.js';
+import { Vault } from '#kernel/vault.js';
+import type { PageQuery } from '#kernel/cursors.js';
+import { Messages, PAYLOAD_SHOWN_BYTES_MAX, type MessageContent, type SentMessage } from './messages.contract.js';
 
 const LIMIT_DEFAULT = 50;
 /** Behind every id that there can be. */
@@ -17,14 +20,32 @@ const PAGE: Statement = {
     from messages where environment_id = $1 and application_id = $2 and id < $3 order by id desc limit $4`,
 };
 
+/** messages_pkey, one look-up in each partition. */
+const FIND: Statement = {
+  name: 'messages_find',
+  text: `
+    select id, event_type as "eventType", coalesce(channels, '[]') as channels, fanout, payload_bytes as "payloadBytes",
+           application_id as "applicationId", headers, case when payload_bytes <= ${PAYLOAD_SHOWN_BYTES_MAX} then payload end as payload,
+           erased_at as "erasedAt"
+    from messages where environment_id = $1 and id = $2`,
+};
+
 /** Reads messages. */
 @Injectable()
 export class MessagesStore extends Messages {
   constructor(
     private readonly database: Database,
     private readonly cursors: Cursors,
+    private readonly vault: Vault,
   ) {
     super();
+  }
+
+  override async find({ environmentId }: Tenant, id: Id): Promise<MessageContent | null> {
+    const [row] = await this.database.read<Omit<MessageContent, 'acceptedAt' | 'headers'> & { headers: StoredHeaders | null }>(FIND, [environmentId, id]);
+    if (!row) return null;
+    const headers = row.headers && openNamed(this.vault, { table: 'messages', environmentId, id }, row.headers);
+    return { ...row, headers, acceptedAt: new Date(idTimeMs(row.id)) };
   }
 
   override async page(

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { openHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
 import { STATUS } from './events.store.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './recovery.contract.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './received.contract.js';
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
 const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
@@ -53,12 +55,15 @@ const ACCEPTED_SINCE: Statement = {
   text: 'select count(*)::int as count from (select 1 from events where environment_id = $1 and id >= $2 limit $3) accepted',
 };
 
-type PageRow = Omit<ReceivedRow, 'request'> & NonNullable<ReceivedRow['request']>;
+type PageRow = Omit<ReceivedRow, 'request'> & Omit<NonNullable<ReceivedRow['request']>, 'headers'> & { headers: StoredHeader[] };
 
 /** Reads received events, inside the caller's transaction where it has one. */
 @Injectable()
 export class ReceivedStore extends ReceivedEvents {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly vault: Vault,
+  ) {
     super();
   }
 
@@ -67,7 +72,7 @@ export class ReceivedStore extends ReceivedEvents {
     if (!hasRequests) return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
     const rows = await this.database.read<PageRow>(PAGE_WITH_REQUESTS, values);
     return rows.map(({ id, expiresOn, disposition, erased, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
-      id, expiresOn, disposition, erased, inStatus, request: { method, url, path, query, headers, ip, verification, body },
+      id, expiresOn, disposition, erased, inStatus, request: { method, url, path, query, headers: openHeaders(this.vault, { environmentId: range.environmentId, id }, headers), ip, verification, body },
     }));
   }
 

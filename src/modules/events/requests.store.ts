@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Requests, type RequestDetail, type RequestRow } from '#modules/ledger/accept.contract.js';
+import { openHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
+import { Requests, type RequestDetail, type RequestFilter, type RequestRow } from './requests.contract.js';
 
 const COLUMNS = `
   r.id, r.method, r.path, coalesce(e.disposition, 'routed') as status, r.verification, r.size_bytes as "sizeBytes",
-  r.dedupe_id as "dedupeId", r.note, r.replay_of as "replayOf"`;
+  r.dedupe_id as "dedupeId", r.note, r.replay_of as "replayOf", r.released_at as "releasedAt"`;
 const EVENT = 'left join events e on e.environment_id = r.environment_id and e.id = r.id and e.expires_on = r.expires_on';
 
 /** requests_endpoint_id_idx, and events_pkey for each row of the page. */
@@ -13,14 +15,27 @@ const PAGE: Statement = {
   name: 'requests_page',
   text: `
     select ${COLUMNS} from requests r ${EVENT}
-    where r.environment_id = $1 and r.endpoint_id = $2 and r.id < $3 order by r.id desc limit $4`,
+    where r.environment_id = $1 and r.endpoint_id = $2 and r.id < $3 and r.id >= $4 and ($5::text is null or r.method = $5)
+    order by r.id desc limit $6`,
+};
+
+/** The same; those that were set aside are passed by. */
+const PAGE_ROUTED: Statement = { name: 'requests_page_routed', text: PAGE.text.replace('order by', 'and e.disposition is null order by') };
+
+/** events_set_aside_idx, and requests_pkey of the one partition for each row of the page. */
+const PAGE_SET_ASIDE: Statement = {
+  name: 'requests_page_set_aside',
+  text: `
+    select ${COLUMNS} from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
+    where e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4 and ($5::text is null or r.method = $5)
+      and e.disposition = $7 order by e.id desc limit $6`,
 };
 
 /** requests_pkey, one look-up in each partition. A body that is the event's payload stands there alone. */
 const FIND: Statement = {
   name: 'requests_find',
   text: `
-    select ${COLUMNS}, r.endpoint_id as "endpointId", r.url, r.query, r.headers, r.ip,
+    select ${COLUMNS}, r.endpoint_id as "endpointId", r.url, r.query, r.headers, r.ip, r.answer,
            coalesce(r.body, e.body, convert_to(e.payload, 'UTF8'), '') as body, e.erased_at as "erasedAt"
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
@@ -28,16 +43,22 @@ const FIND: Statement = {
 /** Reads raw requests. */
 @Injectable()
 export class RequestsStore extends Requests {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly vault: Vault,
+  ) {
     super();
   }
 
-  override page(environmentId: number, endpointId: Id, beforeId: Id, limit: number): Promise<RequestRow[]> {
-    return this.database.read(PAGE, [environmentId, endpointId, beforeId, limit]);
+  override page(environmentId: number, endpointId: Id, { beforeId, fromId, method, status }: RequestFilter, limit: number): Promise<RequestRow[]> {
+    const values = [environmentId, endpointId, beforeId, fromId, method ?? null, limit];
+    if (status === undefined || status === 'routed') return this.database.read(status === undefined ? PAGE : PAGE_ROUTED, values);
+    return this.database.read(PAGE_SET_ASIDE, [...values, status]);
   }
 
   override async find(environmentId: number, id: Id): Promise<RequestDetail | null> {
-    const [row] = await this.database.read<RequestDetail>(FIND, [environmentId, id]);
-    return row ?? null;
+    type Row = Omit<RequestDetail, 'headers'> & { headers: StoredHeader[] };
+    const [row] = await this.database.read<Row>(FIND, [environmentId, id]);
+    return row ? { ...row, headers: openHeaders(this.vault, { environmentId, id }, row.headers) } : null;
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Waiting, type WaitingDeliveries } from './reading.contract.js';
+import { Waiting, type WaitingDeliveries } from './waiting.contract.js';
 
 /** Deliveries of each kind that are looked at: more is told as "at least as many". */
 const LOOKED_AT_MAX = 10_000;

@@ -1,11 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
+import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
-import type { Once } from '#kernel/idempotency.js';
 import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
-import type { Admission, NewEvent } from './accept.contract.js';
-import { ONCE_COLUMNS, ONCE_FIRST, onceKeys, onceValues } from './idempotency-keys.js';
-import { DELIVERED, parts, pullItems, RECEIVED, receivedPart } from './metric-increments.js';
+import { sealNamed } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
+import type { NewEvent } from './accept.contract.js';
+import type { Admission } from './lane.contract.js';
+import { KEY_COLUMNS, FIRST_OF_KEY, takeKeys, keyValues } from './idempotency-keys.js';
+import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** An event with where its delivery goes first. */
 export interface Admitted {
@@ -30,8 +33,8 @@ const OFFERED = pullItems(`(
   from i where admission = 'pull') offered`);
 
 /** Ad-hoc URLs have no metrics: nobody could ask for them. */
-const COUNTED = parts(`
-  select ${receivedPart('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from i where url is null`);
+const COUNTED = metricIncrements(`
+  select ${receivedIncrement('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from i where url is null`);
 
 const DUE = `
   insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,
@@ -53,17 +56,17 @@ const ACCEPT: Statement = {
 
 /**
  * The same for groups in which idempotency keys stand (idempotency_keys_pkey). A key that is taken, and whose time
- * has not passed, leaves its event out: the statement returns the positions of those that went in. See once-keys.ts.
+ * has not passed, leaves its event out: the statement returns the positions of those that went in. See idempotency-keys.ts.
  */
 const ACCEPT_ONCE: Statement = {
   name: 'ledger_accept_once',
   text: `
     with input as (
-      select * from ${INPUT.replace('$12::uuid[]', '$12::uuid[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[]')}
-        with ordinality as i(${COLUMNS}, ${ONCE_COLUMNS}, n)
-    ), k as (${onceKeys('$18')}
+      select * from ${INPUT.replace('$12::uuid[]', '$12::uuid[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[], $18::text[]')}
+        with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, n)
+    ), k as (${takeKeys('$19')}
     ), i as (
-      select * from input where ${ONCE_FIRST}
+      select * from input where ${FIRST_OF_KEY}
     ), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}), d as (${DUE})
     select n::int from i`,
 };
@@ -71,10 +74,13 @@ const ACCEPT_ONCE: Statement = {
 /** Statements that accept. */
 @Injectable()
 export class AcceptStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
+  ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
-  async insert(group: readonly Admitted[], claimant: Id | null, onceTtlMs: number): Promise<Set<number> | 'all'> {
+  async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const values: unknown[] = [
       intArray(events.map((event) => event.environmentId)),
@@ -83,24 +89,24 @@ export class AcceptStore {
       uuidArray(events.map((event) => event.targetId)),
       textArray(events.map((event) => event.url)),
       textArray(events.map((event) => event.eventType)),
-      jsonbArray(events.map((event) => event.headers && JSON.stringify(event.headers))),
+      jsonbArray(events.map(({ headers, environmentId, id }) => headers && JSON.stringify(sealNamed(this.vault, { table: 'events', environmentId, id }, headers)))),
       textArray(events.map((event) => event.traceparent)),
       intArray(events.map((event) => event.payloadBytes)),
       textArray(events.map((event) => event.payload)),
       textArray(group.map(({ admission }) => admission)),
       uuidArray(events.map(() => claimant)),
     ];
-    if (events.every((event) => event.once === null)) {
+    if (events.every((event) => event.idempotency === null)) {
       await this.database.hot(ACCEPT, values);
       return 'all';
     }
-    values.push(...onceValues(events), onceTtlMs);
+    values.push(...keyValues(events), keyTtlMs);
     const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values);
     return new Set(rows.map(({ n }) => n - 1));
   }
 
   /** The stored answer of a key, or null when it is gone meanwhile. Served by idempotency_keys_pkey. */
-  async answerOf({ environmentId, route, key }: Once): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
+  async answerOf({ environmentId, route, key }: IdempotentRequest): Promise<{ fingerprint: Buffer; status: number | null; body: string | null } | null> {
     const rows = await this.database.hot<{ fingerprint: Buffer; status: number | null; body: string | null }>(
       {
         name: 'ledger_answer_of',

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { type Id, idAfter } from '#kernel/ids.js';
 import { uuidArray } from '#kernel/pg-array.js';
-import type { DeliveryKey } from './accept.contract.js';
-import { endedParts } from './ended-deliveries.js';
-import type { TargetKey, WaitingSelection, WithdrawnReason } from '#modules/events/recovery.contract.js';
+import type { CancelReason, WaitingSelection } from './cancellation.contract.js';
+import type { DeliveryKey, TargetKey } from './claims.contract.js';
+import { endedDeliveries } from './ended-deliveries.js';
 
 const STEP = 1_000;
 const FIRST: Id = '00000000-0000-0000-0000-000000000000';
@@ -23,7 +23,7 @@ interface Step {
  * `wait` it waits for a row that somebody is writing, one at a time: whoever waits must hold no other row that the
  * other one may want.
  */
-const withdraw = (which: string, wait: boolean): string => `
+const cancel = (which: string, wait: boolean): string => `
   with picked as (
     select d.environment_id, d.event_id, d.ordinal, d.claimed_by from due_deliveries d
     where d.environment_id = $1 and d.event_id >= $2 and (d.withdrawn is null or d.claimed_by is null) and ${which}
@@ -32,7 +32,7 @@ const withdraw = (which: string, wait: boolean): string => `
     delete from due_deliveries d using picked p where ${SAME} and p.claimed_by is null returning d.*
   ), marked as (
     update due_deliveries d set withdrawn = $3 from picked p where ${SAME} and p.claimed_by is not null returning d.target_id
-  ), ${endedParts('$3')}
+  ), ${endedDeliveries('$3')}
   select (select count(*)::int from picked) as picked, (select event_id from picked order by event_id desc limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
@@ -43,20 +43,20 @@ const OF_TARGET = `
 const OF_EVENTS = 'd.event_id = any ($4::uuid[])';
 
 /** Rare: an environment's open deliveries by due_deliveries_pkey, the others filtered, each row once. */
-const TARGET: Statement = { name: 'withdraw_target', text: withdraw(OF_TARGET, false) };
-const TARGET_LOCKED: Statement = { name: 'withdraw_target_locked', text: withdraw(OF_TARGET, true) };
-const EVENTS: Statement = { name: 'withdraw_events', text: withdraw(OF_EVENTS, false) };
-const EVENTS_LOCKED: Statement = { name: 'withdraw_events_locked', text: withdraw(OF_EVENTS, true) };
+const TARGET: Statement = { name: 'cancel_target', text: cancel(OF_TARGET, false) };
+const TARGET_LOCKED: Statement = { name: 'cancel_target_locked', text: cancel(OF_TARGET, true) };
+const EVENTS: Statement = { name: 'cancel_events', text: cancel(OF_EVENTS, false) };
+const EVENTS_LOCKED: Statement = { name: 'cancel_events_locked', text: cancel(OF_EVENTS, true) };
 
 /** due_deliveries_pkey. */
 const REASON: Statement = {
-  name: 'withdraw_reason',
+  name: 'cancel_reason',
   text: 'select withdrawn from due_deliveries where environment_id = $1 and event_id = $2 and ordinal = $3',
 };
 
 /** The newest event that has an open delivery to the target. due_deliveries_pkey, backwards, the others filtered. */
 const NEWEST: Statement = {
-  name: 'withdraw_newest',
+  name: 'cancel_newest',
   text: `
     select event_id as id from due_deliveries d where d.environment_id = $1 and d.target_id = $2
     order by d.event_id desc limit 1`,
@@ -64,7 +64,7 @@ const NEWEST: Statement = {
 
 /** Only after changes may have been missed. due_deliveries_withdrawn_idx, in its words and in its order. */
 const HELD: Statement = {
-  name: 'withdraw_held',
+  name: 'cancel_held',
   text: `
     select environment_id as "environmentId", target_id as "targetId" from due_deliveries
     where coalesce(withdrawn, '') <> '' and claimed_by is not null and (environment_id, target_id) > ($1::int, $2::uuid)
@@ -73,11 +73,11 @@ const HELD: Statement = {
 
 /** Statements that end what waits. */
 @Injectable()
-export class WithdrawStore {
+export class CancelStore {
   constructor(private readonly database: Database) {}
 
   /** Of what waits now: nothing that is accepted meanwhile. Returns how many were ended or marked, and the targets of what is marked. */
-  async ofTarget(selection: WaitingSelection, reason: WithdrawnReason): Promise<{ count: number; held: Id[] }> {
+  async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.hot<{ id: Id }>(NEWEST, [environmentId, targetId]);
     if (newest === undefined) return { count: 0, held: [] };
@@ -89,12 +89,12 @@ export class WithdrawStore {
   }
 
   /** The same for what waits of some events. */
-  async ofEvents(environmentId: number, eventIds: readonly Id[], reason: WithdrawnReason): Promise<{ count: number; held: Id[] }> {
+  async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     return this.all(EVENTS, EVENTS_LOCKED, (after) => [environmentId, after, reason, uuidArray(eventIds)]);
   }
 
-  async reasonOf({ environmentId, eventId, ordinal }: DeliveryKey): Promise<WithdrawnReason | null> {
-    const [row] = await this.database.hot<{ withdrawn: WithdrawnReason | null }>(REASON, [environmentId, eventId, ordinal]);
+  async reasonOf({ environmentId, eventId, ordinal }: DeliveryKey): Promise<CancelReason | null> {
+    const [row] = await this.database.hot<{ withdrawn: CancelReason | null }>(REASON, [environmentId, eventId, ordinal]);
     return row?.withdrawn ?? null;
   }
 

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
-import type { Backlog, ClaimedDelivery, DeliveryKey, Direction } from './accept.contract.js';
-import { endedParts } from './ended-deliveries.js';
-import type { WithdrawnReason } from '#modules/events/recovery.contract.js';
+import type { StoredHeaders } from '#kernel/sealed-headers.js';
+import type { ClaimedDelivery, DeliveryKey, Direction, TargetKey } from './claims.contract.js';
+import { endedDeliveries } from './ended-deliveries.js';
+import type { CancelReason } from './cancellation.contract.js';
 
 const KEY = 'environment_id, event_id, ordinal';
 
@@ -37,6 +38,33 @@ const CLAIM_DUE: Statement = {
     order by due_at limit $2 for update skip locked`),
 };
 
+/** The same past the deliveries of some environments: due_deliveries_due_at_idx, over all of theirs. */
+const CLAIM_BESIDE: Statement = {
+  name: 'due_claim_beside',
+  text: claim(`
+    select ${KEY} from due_deliveries where claimed_by is null and not parked and due_at <= now() and environment_id <> all ($3::int[])
+    order by due_at limit $2 for update skip locked`),
+};
+
+/**
+ * After a start, or when changes may have been missed: a look at every open delivery. What has an address of its own goes to no
+ * destination; one event of each target tells (events_pkey).
+ */
+const WAITING_DESTINATIONS: Statement = {
+  name: 'due_waiting_destinations',
+  text: `
+    with t as (
+      select distinct on (environment_id, target_id) environment_id, target_id, event_id, expires_on from due_deliveries
+      where claimed_by is null and (environment_id, target_id) > ($1::int, $2::uuid)
+      order by environment_id, target_id limit 1000
+    )
+    select t.environment_id as "environmentId", t.target_id as "targetId", coalesce(e.direction = 'outbound' and e.url is not null, false) as "isAddress"
+    from t left join events e on e.environment_id = t.environment_id and e.id = t.event_id and e.expires_on = t.expires_on
+    order by t.environment_id, t.target_id`,
+};
+
+const FIRST: Id = '00000000-0000-0000-0000-000000000000';
+
 /** By due_deliveries_pkey. */
 const CLAIM_THESE: Statement = {
   name: 'due_claim_these',
@@ -66,7 +94,7 @@ const RELEASE: Statement = {
       select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[]) as k(environment_id, event_id, ordinal, claimed_by)
     ), gone as (
       delete from due_deliveries d using k where ${CLAIM_HOLDS} and d.withdrawn is not null returning d.*
-    ), ${endedParts('withdrawn')}
+    ), ${endedDeliveries('withdrawn')}
     update due_deliveries d set claimed_by = null, parked = $5 from k where ${CLAIM_HOLDS} and d.withdrawn is null`,
 };
 
@@ -112,18 +140,24 @@ const FAIL_WAITING: Statement = {
     ), gone as (
       delete from due_deliveries d using picked p
       where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning d.*
-    ), ${endedParts('$3')}
+    ), ${endedDeliveries('$3')}
     select count(*)::int as count from settled`,
 };
 
-/** The head of due_deliveries_due_at_idx, and the planner's estimate of how many are open: never a count on a request. */
+/**
+ * The head of due_deliveries_due_at_idx, and the planner's estimate of how many are open: never a count on a request. What dead
+ * workers hold is nobody's either; it is looked for only while there is one that nobody has reaped.
+ */
 const BACKLOG: Statement = {
   name: 'due_backlog',
   text: `
-    select coalesce((
+    select greatest(0, (
              select extract(epoch from now() - due_at) * 1000 from due_deliveries
              where claimed_by is null and not parked and due_at <= now() order by due_at limit 1
-           ), 0)::float8 as oldest_due_age_ms,
+           ), case when exists (select from workers where alive_until < now()) then (
+             select extract(epoch from now() - min(d.due_at)) * 1000 from due_deliveries d
+             join workers w on w.id = d.claimed_by and w.alive_until < now()
+           ) end)::float8 as oldest_due_age_ms,
            greatest((select reltuples from pg_class where oid = 'due_deliveries'::regclass), 0)::float8 as open_estimate`,
 };
 
@@ -134,6 +168,14 @@ const OLDEST_TRANSACTION: Statement = {
     select coalesce(extract(epoch from max(now() - xact_start)), 0)::float8 as age_seconds from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`,
 };
+
+/** How much is waiting. */
+export interface Backlog {
+  /** Age in milliseconds of the oldest delivery that is due and held by nobody alive; 0 when there is none. */
+  oldestDueAgeMs: number;
+  /** Open deliveries, as PostgreSQL estimates them. */
+  openEstimate: number;
+}
 
 interface ClaimedRow {
   environment_id: number;
@@ -148,10 +190,10 @@ interface ClaimedRow {
   direction: Direction | null;
   message_id: Id | null;
   erased: boolean;
-  withdrawn: WithdrawnReason | null;
+  withdrawn: CancelReason | null;
   url: string | null;
   event_type: string | null;
-  headers: Record<string, string> | null;
+  headers: StoredHeaders | null;
   traceparent: string | null;
   payload: string | null;
   body: Buffer | null;
@@ -164,6 +206,16 @@ export class DueStore {
 
   claimDue(claimant: Id, limit: number): Promise<ClaimedDelivery[]> {
     return this.claim(CLAIM_DUE, [claimant, limit]);
+  }
+
+  claimBeside(claimant: Id, environmentIds: readonly number[], limit: number): Promise<ClaimedDelivery[]> {
+    return this.claim(CLAIM_BESIDE, [claimant, limit, environmentIds]);
+  }
+
+  async waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }> {
+    const rows = await this.database.query<TargetKey & { isAddress: boolean }>(WAITING_DESTINATIONS, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
+    const targets = rows.filter(({ isAddress }) => !isAddress).map(({ environmentId, targetId }) => ({ environmentId, targetId }));
+    return { targets, last: rows.at(-1) ?? null };
   }
 
   claimThese(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]> {
@@ -238,7 +290,7 @@ function claimed(row: ClaimedRow, payloads: Map<Id, string>): ClaimedDelivery {
     headers: row.headers,
     traceparent: row.traceparent,
     payload: row.message_id === null ? row.payload ?? row.body : payloads.get(row.message_id) ?? null,
-    withdrawn: row.withdrawn ?? (row.erased ? 'erased' : null),
+    cancelReason: row.withdrawn ?? (row.erased ? 'erased' : null),
     attempts: row.attempts,
     attemptsUsed: row.attempts_used,
     firstAttemptAtMs: row.first_attempt_at?.getTime() ?? null,

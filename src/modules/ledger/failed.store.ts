@@ -1,24 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { FailedDeliveries, type FailedRange, type FailedRow } from '#modules/events/recovery.contract.js';
+import { uuidArray } from '#kernel/pg-array.js';
+import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery.contract.js';
 import { RedeliverStore } from './redeliver.store.js';
 
-const RANGE = 'd.environment_id = $1 and d.target_id = $2 and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
+const RANGE = 'd.environment_id = $1 and d.target_id = t.target_id and d.event_id < $3 and d.event_id >= $4 and not d.superseded';
 
 /** One state, newest first: deliveries_target_id_idx, backwards. */
 const ofStatus = (status: 'failed' | 'dlq'): string => `
-  (select d.environment_id, d.event_id, d.expires_on, d.endpoint_id, d.reason from deliveries d
+  (select d.environment_id, d.event_id, d.expires_on, d.target_id, d.endpoint_id, d.reason from deliveries d
    where ${RANGE} and d.status = '${status}' and coalesce($5::text, '${status}') = '${status}' order by d.event_id desc limit $6)`;
 
-/** Of each state a page, and of those the newest; events_pkey and messages_pkey of the one partition for each row of the page. */
+/** Of each target. */
+const FAILED = `unnest($2::uuid[]) t(target_id) cross join lateral (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed`;
+
+/** Of each target and state a page, and of those the newest; events_pkey and messages_pkey of the one partition for each row of the page. */
 const PAGE: Statement = {
   name: 'failed_page',
   text: `
     with picked as (
-      select * from (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed order by event_id desc limit $6
+      select failed.* from ${FAILED} order by event_id desc limit $6
     )
-    select p.event_id as "eventId", p.expires_on::text as "expiresOn", p.endpoint_id as "endpointId", p.reason,
+    select p.event_id as "eventId", p.expires_on::text as "expiresOn", p.target_id as "targetId", p.endpoint_id as "endpointId",
+           p.reason,
            e.id is null or e.erased_at is not null or m.erased_at is not null as "isGone"
     from picked p
     left join events e on e.environment_id = p.environment_id and e.id = p.event_id and e.expires_on = p.expires_on
@@ -31,7 +36,7 @@ const COUNT: Statement = {
   name: 'failed_count',
   text: `
     select count(*) filter (where $7::uuid is null or endpoint_id = $7)::int as count
-    from (select * from (${ofStatus('failed')} union all ${ofStatus('dlq')}) failed limit $6) counted`,
+    from (select failed.* from ${FAILED} limit $6) counted`,
 };
 
 /** Reads what failed. */
@@ -55,6 +60,6 @@ export class FailedStore extends FailedDeliveries {
   }
 }
 
-function valuesOf({ environmentId, targetId, beforeId, fromId, status }: FailedRange): unknown[] {
-  return [environmentId, targetId, beforeId, fromId, status];
+function valuesOf({ environmentId, targetIds, beforeId, fromId, status }: FailedRange): unknown[] {
+  return [environmentId, uuidArray(targetIds), beforeId, fromId, status];
 }

@@ -1,15 +1,18 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
-import type { Admission, NewMessage } from './accept.contract.js';
-import { ONCE_COLUMNS, ONCE_FIRST, onceKeys, onceValues } from './idempotency-keys.js';
-import { DELIVERED, FAILED_PART, parts, pullItems, RECEIVED, receivedPart } from './metric-increments.js';
+import { sealNamed } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
+import type { NewMessage } from './accept.contract.js';
+import type { Admission } from './lane.contract.js';
+import { KEY_COLUMNS, FIRST_OF_KEY, takeKeys, keyValues } from './idempotency-keys.js';
+import { DELIVERED, FAILED_INCREMENT, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** A message with where each of its events' deliveries goes first. */
-export interface FanOut {
+export interface AdmittedMessage {
   message: NewMessage;
-  admissions: readonly (Admission | 'pull' | 'refuse')[];
+  admissions: readonly (Admission | 'pull' | 'refuse' | 'undecided')[];
 }
 
 const MESSAGE_COLUMNS = `environment_id, id, expires_on, application_id, event_type, channels, headers, traceparent, payload_bytes,
@@ -32,21 +35,21 @@ const SETTLED_AT_ONCE = `
     insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
                             replayed, superseded, settled_at)
     select environment_id, event_id, 0, expires_on, target_id, nullif(endpoint_id, target_id),
-           case admission when 'pull' then 'delivered' else 'failed' end, case admission when 'refuse' then 'target_disabled' end,
+           case admission when 'pull' then 'delivered' else 'failed' end, case admission when 'refuse' then 'target_disabled' when 'undecided' then 'filter_undecided' end,
            0, false, false, now()
-    from d where admission in ('pull', 'refuse')
+    from d where admission in ('pull', 'refuse', 'undecided')
   ), o as (${pullItems(`(
     select environment_id, target_id, event_id, 0 as ordinal, expires_on, nullif(endpoint_id, target_id) as endpoint_id, false as replayed
     from d where admission = 'pull') offered`)}
   ),`;
 
-const REFUSED_PARTS = `
+const REFUSED_INCREMENTS = `
     union all
-    select ${FAILED_PART} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission = 'refuse') r`;
+    select ${FAILED_INCREMENT} from (select environment_id, target_id, nullif(endpoint_id, target_id) as endpoint_id from d where admission in ('refuse', 'undecided')) r`;
 
 /**
  * Inserts what `m` (messages) and `d` (their events) hold. An event's payload stands in its message; a message that
- * matched nothing is an event of its own. What an endpoint counts by itself it counts once: its own destination has its id.
+ * matched nothing is an event of its own. What an endpoint counts by itself it counts idempotency: its own destination has its id.
  * A group in which everything is sent is not asked for what is pulled, refused or unmatched.
  */
 const inserts = (isPlain: boolean): string => `
@@ -56,9 +59,9 @@ const inserts = (isPlain: boolean): string => `
                         payload, message_id, disposition)
     select environment_id, event_id, expires_on, endpoint_id, null::text, 'outbound', event_type, null::jsonb, null::text, payload_bytes, null::text, message_id, null::text
     from d${isPlain ? '' : UNMATCHED}
-  ),${isPlain ? '' : SETTLED_AT_ONCE} c as (${parts(`
-    select ${receivedPart('target_id', 'nullif(endpoint_id, target_id)', isPlain ? String(RECEIVED) : `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
-    ${isPlain ? '' : REFUSED_PARTS}`)}
+  ),${isPlain ? '' : SETTLED_AT_ONCE} c as (${metricIncrements(`
+    select ${receivedIncrement('target_id', 'nullif(endpoint_id, target_id)', isPlain ? String(RECEIVED) : `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+    ${isPlain ? '' : REFUSED_INCREMENTS}`)}
   )`;
 
 const due = (claimant: string): string => `
@@ -66,7 +69,7 @@ const due = (claimant: string): string => `
                               attempts, attempts_used, first_attempt_at, replayed, superseded)
   select environment_id, event_id, 0, expires_on, target_id, nullif(endpoint_id, target_id), now(),
          case when admission = 'run' then ${claimant}::uuid end, admission = 'park', 0, 0, null, false, false
-  from d where admission not in ('pull', 'refuse')`;
+  from d where admission not in ('pull', 'refuse', 'undecided')`;
 
 /** Messages, their events and deliveries of one group in one statement and so in one commit. */
 const fanOut = (isPlain: boolean): Statement => ({
@@ -85,11 +88,11 @@ const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',
   text: `
     with input as (
-      select * from ${MESSAGES.replace('$11::smallint[]', '$11::smallint[], $23::text[], $24::uuid[], $25::text[], $26::smallint[], $27::text[]')}
-        with ordinality as i(${MESSAGE_COLUMNS}, ${ONCE_COLUMNS}, n)
-    ), k as (${onceKeys('$28')}
+      select * from ${MESSAGES.replace('$11::smallint[]', '$11::smallint[], $23::text[], $24::uuid[], $25::text[], $26::smallint[], $27::text[], $28::text[]')}
+        with ordinality as i(${MESSAGE_COLUMNS}, ${KEY_COLUMNS}, n)
+    ), k as (${takeKeys('$29')}
     ), m as (
-      select * from input where ${ONCE_FIRST}
+      select * from input where ${FIRST_OF_KEY}
     ), d as (
       select * from ${EVENTS} where (n in (select n from m)) is true
     ), ${inserts(false)}, w as (${due('$22')})
@@ -99,24 +102,27 @@ const FAN_OUT_ONCE: Statement = {
 /** The statement that accepts fan-outs. */
 @Injectable()
 export class FanOutStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
+  ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
-  async insert(group: readonly FanOut[], claimant: Id | null, onceTtlMs: number): Promise<Set<number> | 'all'> {
+  async insert(group: readonly AdmittedMessage[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
     const messages = group.map(({ message }) => message);
-    const values: unknown[] = [...messageValues(messages), ...eventValues(group), claimant];
-    if (messages.every(({ once }) => once === null)) {
-      const isPlain = group.every(({ admissions }) => admissions.length > 0 && !admissions.some((each) => each === 'pull' || each === 'refuse'));
+    const values: unknown[] = [...messageValues(messages, this.vault), ...eventValues(group), claimant];
+    if (messages.every(({ idempotency }) => idempotency === null)) {
+      const isPlain = group.every(({ admissions }) => admissions.length > 0 && !admissions.some((each) => each === 'pull' || each === 'refuse' || each === 'undecided'));
       await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values);
       return 'all';
     }
-    values.push(...onceValues(messages), onceTtlMs);
+    values.push(...keyValues(messages), keyTtlMs);
     const rows = await this.database.hot<{ n: number }>(FAN_OUT_ONCE, values);
     return new Set(rows.map(({ n }) => n - 1));
   }
 }
 
-function messageValues(messages: readonly NewMessage[]): Buffer[] {
+function messageValues(messages: readonly NewMessage[], vault: Pick<Vault, 'seal'>): Buffer[] {
   return [
     intArray(messages.map((message) => message.environmentId)),
     uuidArray(messages.map((message) => message.id)),
@@ -124,7 +130,7 @@ function messageValues(messages: readonly NewMessage[]): Buffer[] {
     uuidArray(messages.map((message) => message.applicationId)),
     textArray(messages.map((message) => message.eventType)),
     jsonbArray(messages.map(({ channels }) => (channels.length === 0 ? null : JSON.stringify(channels)))),
-    jsonbArray(messages.map(({ headers }) => headers && JSON.stringify(headers))),
+    jsonbArray(messages.map(({ headers, environmentId, id }) => headers && JSON.stringify(sealNamed(vault, { table: 'messages', environmentId, id }, headers)))),
     textArray(messages.map((message) => message.traceparent)),
     intArray(messages.map((message) => message.payloadBytes)),
     textArray(messages.map((message) => message.payload)),
@@ -133,7 +139,7 @@ function messageValues(messages: readonly NewMessage[]): Buffer[] {
 }
 
 /** `n` is the position of the message, from 1. */
-function eventValues(group: readonly FanOut[]): Buffer[] {
+function eventValues(group: readonly AdmittedMessage[]): Buffer[] {
   const rows = group.flatMap(({ message, admissions }, i) =>
     message.events.map((event, at) => ({ n: i + 1, message, event, admission: admissions[at] ?? 'leave' })));
   return [

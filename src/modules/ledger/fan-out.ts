@@ -1,119 +1,88 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { isStorageAway } from '#kernel/database.js';
-import { unavailable } from '#kernel/errors.js';
+import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config.js';
 import type { Id } from '#kernel/ids.js';
-import type { ClaimedDelivery, DeliveryKey, FannedOut, Handover, Lane, NewMessage } from './accept.contract.js';
-import { FanOutStore, type FanOut } from './fan-out.store.js';
-import { FirstRequests } from './idempotent-requests.js';
-import { GroupCommit } from './group-commit.js';
-import { LedgerContext } from '#modules/events/ledger-context.js';
-import { oneByOne } from './accept-group.js';
+import type { FannedOut, NewMessage } from './accept.contract.js';
+import { AcceptGroup, type Outcomes } from './accept-group.js';
+import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { FanOutStore, type AdmittedMessage } from './fan-out.store.js';
+import { IdempotentRequests } from './idempotent-requests.js';
+import { LedgerMetrics } from './ledger.metrics.js';
+import { LaneOutlet } from './outlet.js';
+import { Partitions } from './partitions.js';
 
-const BACKLOG_MAX = 10_000;
-const BACKLOG_BYTES_MAX = 128 * 1024 * 1024;
-const GROUP_ITEMS_MAX = 256;
-const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** What an event of a fan-out costs a group besides the payload: so that about two thousand of them are one. */
 const EVENT_WEIGHT_BYTES = 2_048;
-/** As for sends: under load one commit of what would be several. */
-const GAP_MS = 4;
 
-/** The group commit of fan-outs: a message and all its events go in together, or not at all. */
+/** Accepts fan-outs: a message and all its events go in together, or not at all. */
 @Injectable()
-export class FanningOut {
-  private readonly logger = new Logger(FanningOut.name);
-  private readonly group: GroupCommit<NewMessage, void>;
-  private lane: Lane | null = null;
-  private handover: Handover | null = null;
+export class FanOut {
+  private readonly group: AcceptGroup<NewMessage>;
 
   constructor(
     private readonly store: FanOutStore,
-    private readonly firstRequests: FirstRequests,
-    private readonly context: LedgerContext,
+    private readonly idempotent: IdempotentRequests,
+    private readonly outlet: LaneOutlet,
+    private readonly metrics: LedgerMetrics,
+    private readonly config: Config,
+    partitions: Partitions,
   ) {
-    this.group = new GroupCommit<NewMessage, void>({
-      write: (messages) => this.write(messages),
-      itemsMax: GROUP_ITEMS_MAX,
-      weigh: ({ payloadBytes, events }) => payloadBytes + events.length * EVENT_WEIGHT_BYTES,
-      weightMax: GROUP_BYTES_MAX,
-      lingerMs: 0,
-      gapMs: GAP_MS,
+    this.group = new AcceptGroup<NewMessage>(partitions, {
+      what: 'Accepting fan-outs',
+      weighBytes: ({ payloadBytes, events }) => payloadBytes + events.length * EVENT_WEIGHT_BYTES,
+      backlogMax: 10_000,
+      backlogBytesMax: 128 * 1024 * 1024,
+      store: (messages) => this.write(messages),
     });
   }
 
-  /** Resolves once the message is committed. Throws as `Ledger.accept` does. */
+  /** As `Ledger.fanOut`. */
   fanOut(message: NewMessage): Promise<void> {
-    if (this.group.backlog >= BACKLOG_MAX || this.group.backlogWeight >= BACKLOG_BYTES_MAX) {
-      throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
-    }
-    return this.firstRequests.hold(message.once?.request ?? null, () => this.group.add(message));
-  }
-
-  attachLane(lane: Lane): void {
-    this.lane = lane;
-  }
-
-  attachHandover(handover: Handover): void {
-    this.handover = handover;
+    return this.idempotent.hold(message.idempotency?.request ?? null, () => this.group.add(message));
   }
 
   drained(): Promise<void> {
     return this.group.drained();
   }
 
-  private async write(messages: NewMessage[], partitionsMade = false): Promise<(void | Error)[]> {
-    const claimant = this.lane?.claimant() ?? null;
+  private async write(messages: NewMessage[]): Promise<() => Promise<Outcomes>> {
+    const claimant = this.outlet.claimant();
     const group = messages.map((message) => ({ message, admissions: message.events.map((event) => this.admission(event, claimant)) }));
+    let stored: Set<number> | 'all';
     try {
-      const stored = await this.store.insert(group, claimant, this.context.config.idempotencyTtlMs);
-      return await this.committed(group, claimant, stored);
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs);
     } catch (error) {
-      this.lane?.giveBack(group.flatMap(admitted));
-      if (isStorageAway(error)) {
-        this.logger.warn(`Accepting fan-outs failed: ${(error as Error).message}`);
-        throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
-      }
-      return oneByOne({
-        items: messages, error, partitionsMade, ensurePartitions: () => this.context.ensurePartitions(), write: (items, made) => this.write(items, made),
-      });
+      this.outlet.giveBack(group.flatMap(admitted));
+      throw error;
     }
+    return () => {
+      const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
+      this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      this.outlet.giveBack(group.filter((_, i) => !isStored(i)).flatMap(admitted));
+      return this.idempotent.outcomes(messages, stored);
+    };
   }
 
-  private admission(event: FannedOut, claimant: Id | null): FanOut['admissions'][number] {
-    if (event.refused) return 'refuse';
-    if (event.pulled) return 'pull';
-    return claimant && this.lane ? this.lane.admit(event) : 'leave';
+  private admission(event: FannedOut, claimant: Id | null): AdmittedMessage['admissions'][number] {
+    if (event.undecided) return 'undecided';
+    return event.refused ? 'refuse' : this.outlet.admission(event, claimant);
   }
 
-  private async committed(group: readonly FanOut[], claimant: Id | null, stored: Set<number> | 'all'): Promise<(void | Error)[]> {
-    const results: (void | Error)[] = [];
+  private handOn(group: readonly AdmittedMessage[], claimant: Id | null): void {
     const run: ClaimedDelivery[] = [];
     const left: DeliveryKey[] = [];
-    const back: FannedOut[] = [];
-    for (const [i, { message, admissions }] of group.entries()) {
-      if (stored !== 'all' && !stored.has(i)) {
-        results.push(message.once ? await this.firstRequests.answered(message.once.request) : undefined);
-        back.push(...admitted({ message, admissions }));
-        continue;
-      }
-      results.push(undefined);
-      this.context.metrics.acceptedGroup(Math.max(message.events.length, 1));
+    for (const { message, admissions } of group) {
+      this.metrics.acceptedGroup(Math.max(message.events.length, 1));
       for (const [at, event] of message.events.entries()) {
         const admission = admissions[at];
         if (admission === 'run') run.push(claimedAtBirth(message, event, claimant as Id));
-        else if (admission !== 'pull' && admission !== 'refuse') left.push({ environmentId: message.environmentId, eventId: event.eventId, ordinal: 0 });
+        else if (admission !== 'pull' && admission !== 'refuse' && admission !== 'undecided') left.push({ environmentId: message.environmentId, eventId: event.eventId, ordinal: 0 });
       }
     }
-    this.lane?.giveBack(back);
-    this.lane?.take(run);
-    if (left.length === 0) return results;
-    if (this.lane) this.lane.left();
-    else this.handover?.announce(left);
-    return results;
+    this.outlet.handOn(run, left);
   }
 }
 
-function admitted({ message, admissions }: FanOut): FannedOut[] {
+function admitted({ message, admissions }: AdmittedMessage): FannedOut[] {
   return message.events.filter((_, at) => admissions[at] === 'run');
 }
 

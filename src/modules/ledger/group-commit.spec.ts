@@ -246,6 +246,22 @@ describe('GroupCommit that lingers', () => {
     await write(1).succeed();
   });
 
+  it('what waited for a second behind a group that could not be written is refused with it; what came later is written next', async () => {
+    const { commit, write } = arrange();
+    const first = watch(commit.add(1));
+    await jest.advanceTimersByTimeAsync(0);
+    const behind = watch(commit.add(2));
+    await jest.advanceTimersByTimeAsync(1_000);
+    const later = watch(commit.add(3));
+
+    await write(0).fail(new Error('away'));
+    await jest.advanceTimersByTimeAsync(0);
+    await write(1).succeed();
+
+    expect([first.outcome, behind.outcome, later.outcome]).toEqual(['refused: away', 'refused: away', 'stored 3']);
+    expect([commit.backlog, commit.backlogWeight]).toEqual([0, 0]);
+  });
+
   it('is drained after what lingers is written', async () => {
     const { commit, write } = arrange({ lingerMs: 10, gapMs: 0 });
     void commit.add(1);

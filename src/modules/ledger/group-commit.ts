@@ -1,6 +1,8 @@
 /** One thing that waits for the next commit. */
 interface Waiting<T, R> {
   item: T;
+  /** By the monotonic clock. */
+  sinceMs: number;
   resolve: (result: R) => void;
   reject: (error: unknown) => void;
 }
@@ -18,6 +20,9 @@ export interface GroupCommitOptions<T, R> {
   /** Least time between the starts of two groups: a busy service commits less often, an idle one still at once. */
   gapMs: number;
 }
+
+/** What waited for so long behind a group that could not be written is refused with it: it would wait as long again. */
+const LATE_MS = 1_000;
 
 /**
  * Group commit: what comes in while one group is being written becomes the next one. Under load one commit serves
@@ -45,7 +50,7 @@ export class GroupCommit<T, R> {
 
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
+      this.waiting.push({ item, sinceMs: performance.now(), resolve, reject });
       this.weight += this.options.weigh(item);
       this.schedule();
     });
@@ -109,7 +114,15 @@ export class GroupCommit<T, R> {
         else resolve(result);
       }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      for (const { reject } of [...group, ...this.late()]) reject(error);
     }
+  }
+
+  private late(): Waiting<T, R>[] {
+    const beforeMs = performance.now() - LATE_MS;
+    const count = this.waiting.findIndex(({ sinceMs }) => sinceMs > beforeMs);
+    const late = this.waiting.splice(0, count === -1 ? this.waiting.length : count);
+    for (const { item } of late) this.weight -= this.options.weigh(item);
+    return late;
   }
 }

@@ -1,34 +1,36 @@
 import { smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { NewEvent } from './accept.contract.js';
 
-/** Columns that the rows of `input` have for their idempotency keys, in the order of `onceValues`. */
-export const ONCE_COLUMNS = 'route, key, fingerprint, status, body';
+/** Columns that the rows of `input` have for their idempotency keys, in the order of `keyValues`. */
+export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body, fence';
 
 /**
  * Takes the keys of `input` (idempotency_keys_pkey): one that is taken, and whose time has not passed, is not among those
- * that are returned. They are inserted in their order, so that two groups with the same keys wait for each other instead
+ * that are returned. One that the edge has reserved for this very request is settled: it has its answer from this commit
+ * on, which is not given to others while the request runs, as it may end with more to say. They are inserted in their order, so that two groups with the same keys wait for each other instead
  * of deadlocking. `ttl` is the parameter with their time to live in milliseconds.
  */
-export const onceKeys = (ttl: string): string => `
+export const takeKeys = (ttl: string): string => `
   insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)
-  select environment_id, route, key, decode(fingerprint, 'hex'), status, body, null, now() + ${ttl} * interval '1 millisecond'
+  select environment_id, route, key, decode(fingerprint, 'hex'), answer_status, answer_body, fence::timestamptz, now() + ${ttl} * interval '1 millisecond'
   from input where key is not null order by environment_id, route, key
   on conflict (environment_id, route, key) do update
-    set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, locked_until = null,
-        expires_at = excluded.expires_at
-    where known.expires_at <= now()
+    set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+        locked_until = excluded.locked_until, expires_at = excluded.expires_at
+    where known.expires_at <= now() or (known.status is null and known.locked_until = excluded.locked_until)
   returning environment_id, route, key`;
 
 /** Which rows of `input` go in: those without a key, and those whose key was taken now (`k`). */
-export const ONCE_FIRST = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
+export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** The parameters of `ONCE_COLUMNS`. */
-export function onceValues(items: readonly Pick<NewEvent, 'once'>[]): Buffer[] {
+/** The parameters of `KEY_COLUMNS`. */
+export function keyValues(items: readonly Pick<NewEvent, 'idempotency'>[]): Buffer[] {
   return [
-    textArray(items.map(({ once }) => once?.request.route ?? null)),
-    uuidArray(items.map(({ once }) => once?.request.key ?? null)),
-    textArray(items.map(({ once }) => once?.request.fingerprint.toString('hex') ?? null)),
-    smallintArray(items.map(({ once }) => once?.status ?? null)),
-    textArray(items.map(({ once }) => once?.body ?? null)),
+    textArray(items.map(({ idempotency }) => idempotency?.request.route ?? null)),
+    uuidArray(items.map(({ idempotency }) => idempotency?.request.key ?? null)),
+    textArray(items.map(({ idempotency }) => idempotency?.request.fingerprint.toString('hex') ?? null)),
+    smallintArray(items.map(({ idempotency }) => idempotency?.status ?? null)),
+    textArray(items.map(({ idempotency }) => idempotency?.body ?? null)),
+    textArray(items.map(({ idempotency }) => idempotency?.request.fence ?? null)),
   ];
 }

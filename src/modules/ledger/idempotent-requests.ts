@@ -1,21 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { isStorageAway } from '#kernel/database.js';
 import { conflict, unavailable } from '#kernel/errors.js';
-import { AlreadyAnswered, type Once } from '#kernel/idempotency.js';
+import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js';
 import { AcceptStore } from './accept.store.js';
+import type { NewEvent } from './accept.contract.js';
 
 /** Requests with idempotency keys that accept: the first one of a key runs, the later ones are told why they don't. */
 @Injectable()
-export class FirstRequests {
+export class IdempotentRequests {
   /** Keys whose first request is in this process right now. */
   private readonly inFlight = new Set<string>();
 
   constructor(private readonly store: AcceptStore) {}
 
   /** Runs `work` unless a request with the same key runs here: that throws 409. */
-  async hold(once: Once | null, work: () => Promise<void>): Promise<void> {
-    if (once === null) return work();
-    const scope = `${once.environmentId} ${once.route} ${once.key}`;
+  async hold(request: IdempotentRequest | null, work: () => Promise<void>): Promise<void> {
+    if (request === null) return work();
+    const scope = `${request.environmentId} ${request.route} ${request.key}`;
     if (this.inFlight.has(scope)) throw inFlight();
     this.inFlight.add(scope);
     try {
@@ -25,19 +26,25 @@ export class FirstRequests {
     }
   }
 
+  /** What each of a group is told when those at the positions `stored` went in: nothing, or what the first request with its key was. */
+  async outcomes(items: readonly Pick<NewEvent, 'idempotency'>[], stored: Set<number> | 'all'): Promise<(void | Error)[]> {
+    if (stored === 'all') return items.map(() => undefined);
+    return Promise.all(items.map(async ({ idempotency }, i) => (stored.has(i) || !idempotency ? undefined : this.answered(idempotency.request))));
+  }
+
   /** What the second request with a key is told. Never throws: those that were stored with it must hear that they were. */
-  async answered(once: Once): Promise<Error> {
+  private async answered(request: IdempotentRequest): Promise<Error> {
     try {
-      return await this.known(once);
+      return await this.known(request);
     } catch (error) {
       return isStorageAway(error) ? unavailable('Storage is not reachable. Send it again: the same key repeats its first answer.') : (error as Error);
     }
   }
 
-  private async known(once: Once): Promise<Error> {
-    const known = await this.store.answerOf(once);
+  private async known(request: IdempotentRequest): Promise<Error> {
+    const known = await this.store.answerOf(request);
     if (!known) return inFlight();
-    if (!known.fingerprint.equals(once.fingerprint)) {
+    if (!known.fingerprint.equals(request.fingerprint)) {
       return conflict('This Idempotency-Key was used with another body. Use a new key for a new request.', {
         reason: 'key_reused',
       });

@@ -3,7 +3,7 @@ import type { Counter, Histogram } from 'prom-client';
 import { Database } from '#kernel/database.js';
 import { Metrics } from '#kernel/metrics.js';
 import { Readiness } from '#kernel/readiness.js';
-import type { DeliveryResult } from './accept.contract.js';
+import type { DeliveryResult } from './record.contract.js';
 import { DueStore } from './due.store.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -15,6 +15,7 @@ export class LedgerMetrics {
   private readonly attempts: Counter<'outcome'>;
   private readonly duration: Histogram;
   private readonly lostClaims: Counter;
+  private readonly expiredOpen: Counter;
 
   constructor(metrics: Metrics) {
     this.accepted = metrics.counter('events_accepted_total', 'Events committed.');
@@ -24,7 +25,14 @@ export class LedgerMetrics {
       ['outcome'],
     );
     this.duration = metrics.histogram('attempt_duration_seconds', 'Duration of delivery attempts.', SECONDS);
+    this.expiredOpen = metrics.counter('deliveries_expired_total', 'Deliveries that ended because their retention did.');
     this.lostClaims = metrics.counter('claims_lost_total', 'Results not written because another worker held the delivery.');
+  }
+
+  /** Deliveries that were still open when their retention ended. */
+  expired(count: number): void {
+    this.expiredOpen.inc(count);
+    this.attempts.inc({ outcome: 'failed' }, count);
   }
 
   acceptedGroup(count: number): void {
@@ -51,7 +59,7 @@ export class StorageGauges {
       const { oldestDueAgeMs } = await due.backlog();
       return { ready: true, oldest_due_age_ms: Math.round(oldestDueAgeMs) };
     });
-    metrics.gauge('oldest_due_age_seconds', 'Age of the oldest delivery that is due and held by nobody.', [], async (gauge) => {
+    metrics.gauge('oldest_due_age_seconds', 'Age of the oldest delivery that is due and held by nobody alive.', [], async (gauge) => {
       gauge.set((await due.backlog()).oldestDueAgeMs / 1000);
     });
     metrics.gauge('deliveries_open_estimate', 'Open deliveries, as PostgreSQL estimates them.', [], async (gauge) => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { endedDeliveries } from './ended-deliveries.js';
 
 const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'] as const;
 const DAY_MS = 86_400_000;
@@ -10,24 +11,63 @@ const DAY_MS = 86_400_000;
  */
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
-/** A look at every open delivery, once an hour. One that stayed could never be settled: there is no partition to settle it in. */
-const EXPIRE: Statement = { name: 'partitions_expire', text: 'delete from due_deliveries where expires_on < $1::date' };
+/** The day that it is, in days since the epoch: by PostgreSQL's clock and by nobody else's. */
+const TODAY: Statement = { name: 'partitions_today', text: `select (now() at time zone 'UTC')::date - date '1970-01-01' as day` };
+
+const STEP = 1_000;
+
+/**
+ * Ends what is still open of days that have passed, while there is a partition to record it in; held by nobody, since a
+ * worker that makes its last attempt records it by itself. A look at every open delivery, each time that retention runs.
+ */
+const EXPIRE: Statement = {
+  name: 'partitions_expire',
+  text: `
+    with picked as (
+      select environment_id, event_id, ordinal from due_deliveries
+      where expires_on < (now() at time zone 'UTC')::date and claimed_by is null limit ${STEP} for update skip locked
+    ), gone as (
+      delete from due_deliveries d using picked p
+      where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning d.*
+    ), ${endedDeliveries("'expired'")}
+    select count(*)::int as count from settled`,
+};
+
+/** Days that have passed, and that something is still open of. */
+const OPEN_DAYS: Statement = {
+  name: 'partitions_open_days',
+  text: `
+    select distinct expires_on - date '1970-01-01' as day from due_deliveries where expires_on < (now() at time zone 'UTC')::date`,
+};
+
+const DROPPING: Statement = { name: 'partitions_dropping', text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free` };
+
+/** What waits behind a lock that nobody gets holds up every accept, so it waits for a moment only. */
+const LOCK_TIMEOUT_MS = 50;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Whether partitions of passed days are left because somebody held them. */
+export interface Dropped {
+  names: string[];
+  isHeldUp: boolean;
+}
 
 /**
  * Partitions by the day on which rows expire. A new one is made aside and attached, which does not block readers and
- * writers; a passed one is dropped, with a short lock time-out so that it rather waits for the next run than holds up
- * the queue behind it.
+ * writers. Dropping a passed one locks its parent for a moment: it is given up at once while a long transaction (a
+ * backup, say) is in the way, which the next run finds gone.
  */
 @Injectable()
 export class PartitionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Makes the partitions of `fromDay` to `toDay` (days since the epoch, inclusive) that are missing. */
-  async ensure(fromDay: number, toDay: number): Promise<void> {
+  /** Makes the partitions that are missing, from today to `daysAhead` days on. */
+  async ensure(daysAhead: number): Promise<void> {
     await this.database.transaction(async () => {
       await this.run(`select pg_advisory_xact_lock(hashtext('posthorn partitions'))`);
+      const today = await this.today();
       const existing = new Set((await this.names()).map(({ name }) => name));
-      for (let day = fromDay; day <= toDay; day += 1) {
+      for (let day = today; day <= today + daysAhead; day += 1) {
         for (const table of TABLES) {
           const name = partitionName(table, day);
           if (existing.has(name)) continue;
@@ -38,17 +78,50 @@ export class PartitionsStore {
     });
   }
 
-  /** Drops the partitions of days before `day`, and first what still waits of their events; returns their names. */
-  async dropBefore(day: number): Promise<string[]> {
-    await this.database.query(EXPIRE, [date(day)]);
-    const passed = (await this.names()).filter(({ name }) => name.slice(-8) < compact(day));
-    for (const { name } of passed) {
-      await this.database.transaction(async () => {
-        await this.run(`set local lock_timeout = '2s'`);
-        await this.run(`drop table ${name}`);
-      });
+  /** Days that have passed of which something is still open, in days since the epoch. */
+  async openDays(): Promise<number[]> {
+    return (await this.database.query<{ day: number }>(OPEN_DAYS)).map(({ day }) => day);
+  }
+
+  /** Ends one step of what is open of days that have passed, as `failed` with reason `expired`; returns how many. */
+  async expire(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(EXPIRE);
+    return row?.count ?? 0;
+  }
+
+  /** Drops the partitions of the days that have passed, but for those of `keptDays`. One process at a time. */
+  async dropPassed(keptDays: readonly number[]): Promise<Dropped> {
+    const today = await this.today();
+    const kept = new Set(keptDays.map(compact));
+    const passed = (await this.names()).map(({ name }) => name).filter((name) => name.slice(-8) < compact(today) && !kept.has(name.slice(-8)));
+    const names: string[] = [];
+    for (const name of passed) {
+      if (!(await this.drop(name))) return { names, isHeldUp: true };
+      names.push(name);
     }
-    return passed.map(({ name }) => name);
+    return { names, isHeldUp: false };
+  }
+
+  /** False when somebody holds the table, or another process is at it. */
+  private async drop(name: string): Promise<boolean> {
+    try {
+      return await this.database.transaction(async () => {
+        const [lock] = await this.database.query<{ free: boolean }>(DROPPING);
+        if (lock?.free !== true) return false;
+        await this.run(`set local lock_timeout = '${LOCK_TIMEOUT_MS}ms'`);
+        await this.run(`drop table if exists ${name}`);
+        return true;
+      });
+    } catch (error) {
+      if (sqlState(error) === LOCK_NOT_AVAILABLE) return false;
+      throw error;
+    }
+  }
+
+  private async today(): Promise<number> {
+    const [row] = await this.database.query<{ day: number }>(TODAY);
+    if (row === undefined) throw new Error('PostgreSQL did not say what day it is.');
+    return row.day;
   }
 
   private names(): Promise<{ name: string }[]> {

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { Presence } from './accept.contract.js';
+import { Presence } from './presence.contract.js';
+
+/** A beat that takes longer is no better than none: the next one comes in two seconds, the lease lasts ten. */
+const BEAT_DEADLINE_MS = 4_000;
 
 const REGISTER: Statement = {
   name: 'presence_register',
+  deadlineMs: BEAT_DEADLINE_MS,
   text: `
     insert into workers (id, host, pid, started_at, alive_until)
     values ($1, $2, $3, now(), now() + $4 * interval '1 millisecond')`,
@@ -12,6 +16,7 @@ const REGISTER: Statement = {
 
 const RENEW: Statement = {
   name: 'presence_renew',
+  deadlineMs: BEAT_DEADLINE_MS,
   text: `update workers set alive_until = now() + $2 * interval '1 millisecond' where id = $1 returning id`,
 };
 
@@ -49,20 +54,20 @@ export class PresenceStore extends Presence {
 
   async beat(worker: { id: Id; host: string; pid: number; leaseMs: number }): Promise<boolean> {
     if (this.registered.has(worker.id)) {
-      return (await this.database.query(RENEW, [worker.id, worker.leaseMs])).length > 0;
+      return (await this.database.vital(RENEW, [worker.id, worker.leaseMs])).length > 0;
     }
-    await this.database.query(REGISTER, [worker.id, worker.host, worker.pid, worker.leaseMs]);
+    await this.database.vital(REGISTER, [worker.id, worker.host, worker.pid, worker.leaseMs]);
     this.registered.add(worker.id);
     return true;
   }
 
   async reap(): Promise<number> {
-    const [row] = await this.database.query<{ count: number }>(REAP);
+    const [row] = await this.database.vital<{ count: number }>(REAP, []);
     return row?.count ?? 0;
   }
 
   async leave(id: Id): Promise<void> {
-    await this.database.query(LEAVE, [id]);
+    await this.database.vital(LEAVE, [id]);
     this.registered.delete(id);
   }
 }

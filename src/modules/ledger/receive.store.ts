@@ -1,9 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { byteaArray, dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
-import type { Admission, Arrival, ReceivedEvent } from './accept.contract.js';
-import { DELIVERED, parts, pullItems, RECEIVED, receivedPart } from './metric-increments.js';
+import { sealNamed } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
+import type { Arrival, ReceivedEvent } from './accept.contract.js';
+import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, takeKeys } from './idempotency-keys.js';
+import type { Admission } from './lane.contract.js';
+import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** A received event with where each of its deliveries goes first. */
 export interface Received {
@@ -11,65 +15,91 @@ export interface Received {
   admissions: readonly (Admission | 'pull')[];
 }
 
+const INPUT = `
+  unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[],
+         $9::int[], $10::text[], $11::bytea[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
+         $17::jsonb[], $18::bytea[], $19::int[], $20::text[], $21::text[], $22::text[], $23::text[], $24::uuid[], $33::jsonb[])`;
+const COLUMNS = `environment_id, id, expires_on, endpoint_id, endpoint_path, event_type, headers, traceparent, payload_bytes,
+  payload, body, disposition, method, url, path, query, request_headers, request_body, size_bytes, ip, verification, dedupe_id,
+  note, replay_of, answer`;
+const DELIVERIES = `
+  select * from unnest($25::int[], $26::uuid[], $27::smallint[], $28::date[], $29::uuid[], $30::uuid[], $31::text[])
+    as d(environment_id, event_id, ordinal, expires_on, endpoint_id, target_id, admission)`;
+
+/** Inserts what `i` (events with their requests) and `d` (their deliveries) hold. */
+const INSERTS = `
+  e as (
+    insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
+                        payload_bytes, payload, body, disposition)
+    select environment_id, id, expires_on, endpoint_id, endpoint_path, 'inbound', event_type, headers, traceparent,
+           payload_bytes, payload, body, disposition from i
+  ), r as (
+    insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, body, size_bytes,
+                          ip, verification, dedupe_id, note, replay_of, answer)
+    select environment_id, id, expires_on, endpoint_id, method, url, path, query, request_headers, request_body, size_bytes,
+           ip, verification, dedupe_id, note, replay_of, answer from i
+  ), p as (
+    insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+                            replayed, superseded, settled_at)
+    select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'delivered', null, 0, false, false, now()
+    from d where admission = 'pull'
+  ), o as (${pullItems(`(select *, false as replayed from d where admission = 'pull') offered`)}
+  ), m as (${metricIncrements(`
+    select ${receivedIncrement('endpoint_id', 'null', String(RECEIVED))} from i
+    union all
+    select ${receivedIncrement('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+    union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`)}
+  )`;
+
+const DUE = `
+  insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
+                              attempts, attempts_used, first_attempt_at, replayed, superseded)
+  select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, now(), case when admission = 'run' then $32::uuid end,
+         admission = 'park', 0, 0, null, false, false
+  from d where admission <> 'pull'`;
+
 /** Events, their requests, and their deliveries, of one group in one statement and so in one commit. Inserts only. */
 const RECEIVE: Statement = {
   name: 'ledger_receive',
+  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${INSERTS} ${DUE}`,
+};
+
+/** The same for groups in which idempotency keys stand: see `ledger_accept_once` and, for the sub-select, `ledger_fan_out_once`. */
+const RECEIVE_ONCE: Statement = {
+  name: 'ledger_receive_once',
   text: `
-    with i as (
-      select * from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[],
-                           $9::int[], $10::text[], $11::bytea[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
-                           $17::jsonb[], $18::bytea[], $19::int[], $20::text[], $21::text[], $22::text[], $23::text[], $24::uuid[])
-        as i(environment_id, id, expires_on, endpoint_id, endpoint_path, event_type, headers, traceparent, payload_bytes,
-             payload, body, disposition, method, url, path, query, request_headers, request_body, size_bytes, ip,
-             verification, dedupe_id, note, replay_of)
+    with input as (
+      select * from ${INPUT.replace('$33::jsonb[]', '$33::jsonb[], $34::text[], $35::uuid[], $36::text[], $37::smallint[], $38::text[], $39::text[]')}
+        with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, n)
+    ), k as (${takeKeys('$40')}
+    ), i as (
+      select * from input where ${FIRST_OF_KEY}
     ), d as (
-      select * from unnest($25::int[], $26::uuid[], $27::smallint[], $28::date[], $29::uuid[], $30::uuid[], $31::text[])
-        as d(environment_id, event_id, ordinal, expires_on, endpoint_id, target_id, admission)
-    ), e as (
-      insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
-                          payload_bytes, payload, body, disposition)
-      select environment_id, id, expires_on, endpoint_id, endpoint_path, 'inbound', event_type, headers, traceparent,
-             payload_bytes, payload, body, disposition from i
-    ), r as (
-      insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, body, size_bytes,
-                            ip, verification, dedupe_id, note, replay_of)
-      select environment_id, id, expires_on, endpoint_id, method, url, path, query, request_headers, request_body, size_bytes,
-             ip, verification, dedupe_id, note, replay_of from i
-    ), p as (
-      insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
-                              replayed, superseded, settled_at)
-      select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'delivered', null, 0, false, false, now()
-      from d where admission = 'pull'
-    ), o as (${pullItems(`(select *, false as replayed from d where admission = 'pull') offered`)}
-    ), m as (${parts(`
-      select ${receivedPart('endpoint_id', 'null', String(RECEIVED))} from i
-      union all
-      select ${receivedPart('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
-      union all select ${receivedPart('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`)}
-    )
-    insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
-                                attempts, attempts_used, first_attempt_at, replayed, superseded)
-    select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, now(), case when admission = 'run' then $32::uuid end,
-           admission = 'park', 0, 0, null, false, false
-    from d where admission <> 'pull'`,
+      ${DELIVERIES} where (event_id in (select id from i)) is true
+    ), ${INSERTS}, w as (${DUE})
+    select n::int from i`,
 };
 
 /** The statement that accepts what endpoints receive. */
 @Injectable()
 export class ReceiveStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
+  ) {}
 
-  async insert(group: readonly Received[], claimant: Id | null): Promise<void> {
+  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
+  async insert(group: readonly Received[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const requests = events.map(({ request }) => request);
-    await this.database.hot(RECEIVE, [
+    const values: unknown[] = [
       intArray(events.map((event) => event.environmentId)),
       uuidArray(events.map((event) => event.id)),
       dateArray(events.map((event) => event.expiresOnDay)),
       uuidArray(events.map((event) => event.endpointId)),
       textArray(events.map((event) => event.endpointPath)),
       textArray(events.map((event) => event.eventType)),
-      jsonbArray(events.map((event) => JSON.stringify(event.headers))),
+      jsonbArray(events.map(({ headers, environmentId, id }) => JSON.stringify(sealNamed(this.vault, { table: 'events', environmentId, id }, headers)))),
       textArray(events.map((event) => event.traceparent)),
       intArray(events.map((event) => event.payloadBytes)),
       textArray(events.map((event) => (typeof event.payload === 'string' ? event.payload : null))),
@@ -89,7 +119,15 @@ export class ReceiveStore {
       uuidArray(requests.map((request) => request.replayOf)),
       ...deliveryValues(group),
       claimant,
-    ]);
+      jsonbArray(requests.map((request) => request.answer)),
+    ];
+    if (events.every(({ idempotency }) => idempotency === null)) {
+      await this.database.hot(RECEIVE, values);
+      return 'all';
+    }
+    values.push(...keyValues(events), keyTtlMs);
+    const rows = await this.database.hot<{ n: number }>(RECEIVE_ONCE, values);
+    return new Set(rows.map(({ n }) => n - 1));
   }
 }
 

@@ -1,83 +1,63 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { isStorageAway } from '#kernel/database.js';
-import { unavailable } from '#kernel/errors.js';
+import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config.js';
 import type { Id } from '#kernel/ids.js';
-import type { Admission, Arrival, ClaimedDelivery, DeliveryKey, Handover, Lane, ReceivedEvent } from './accept.contract.js';
-import { GroupCommit } from './group-commit.js';
-import { LedgerContext } from '#modules/events/ledger-context.js';
-import { oneByOne } from './accept-group.js';
+import type { Arrival, ReceivedEvent } from './accept.contract.js';
+import { AcceptGroup, type Outcomes } from './accept-group.js';
+import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { IdempotentRequests } from './idempotent-requests.js';
+import { LedgerMetrics } from './ledger.metrics.js';
+import { LaneOutlet } from './outlet.js';
+import { Partitions } from './partitions.js';
 import { ReceiveStore, type Received } from './receive.store.js';
 
-const BACKLOG_MAX = 10_000;
-const BACKLOG_BYTES_MAX = 128 * 1024 * 1024;
-const GROUP_ITEMS_MAX = 256;
-const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** As for sends: under load one commit of what would be several. */
-const GAP_MS = 4;
-
-/** The group commit of what endpoints receive: like that of sends, but an event has any number of deliveries. */
+/** Accepts what endpoints receive: like what is sent, but an event has a raw request and any number of deliveries. */
 @Injectable()
-export class Receiving {
-  private readonly logger = new Logger(Receiving.name);
-  private readonly group: GroupCommit<ReceivedEvent, void>;
-  private lane: Lane | null = null;
-  private handover: Handover | null = null;
+export class Receive {
+  private readonly group: AcceptGroup<ReceivedEvent>;
 
   constructor(
     private readonly store: ReceiveStore,
-    private readonly context: LedgerContext,
+    private readonly idempotent: IdempotentRequests,
+    private readonly outlet: LaneOutlet,
+    private readonly metrics: LedgerMetrics,
+    private readonly config: Config,
+    partitions: Partitions,
   ) {
-    this.group = new GroupCommit<ReceivedEvent, void>({
-      write: (events) => this.write(events),
-      itemsMax: GROUP_ITEMS_MAX,
-      weigh: (event) => event.payloadBytes + event.request.sizeBytes,
-      weightMax: GROUP_BYTES_MAX,
-      lingerMs: 0,
-      gapMs: GAP_MS,
+    this.group = new AcceptGroup<ReceivedEvent>(partitions, {
+      what: 'Receiving',
+      weighBytes: ({ payloadBytes, request }) => payloadBytes + request.sizeBytes,
+      backlogMax: 10_000,
+      backlogBytesMax: 128 * 1024 * 1024,
+      store: (events) => this.write(events),
     });
   }
 
-  /** Resolves once the event is committed. Throws 503 when storage is away or does not keep up. */
+  /** As `Ledger.receive`. */
   receive(event: ReceivedEvent): Promise<void> {
-    if (this.group.backlog >= BACKLOG_MAX || this.group.backlogWeight >= BACKLOG_BYTES_MAX) throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
-    return this.group.add(event);
-  }
-
-  attachLane(lane: Lane): void {
-    this.lane = lane;
-  }
-
-  attachHandover(handover: Handover): void {
-    this.handover = handover;
+    return this.idempotent.hold(event.idempotency?.request ?? null, () => this.group.add(event));
   }
 
   drained(): Promise<void> {
     return this.group.drained();
   }
 
-  private async write(events: ReceivedEvent[], partitionsMade = false): Promise<(void | Error)[]> {
-    const claimant = this.lane?.claimant() ?? null;
-    const group = events.map((event) => ({ event, admissions: event.deliveries.map((arrival) => this.admission(arrival, claimant)) }));
+  private async write(events: ReceivedEvent[]): Promise<() => Promise<Outcomes>> {
+    const claimant = this.outlet.claimant();
+    const group = events.map((event) => ({ event, admissions: event.deliveries.map((arrival) => this.outlet.admission(arrival, claimant)) }));
+    let stored: Set<number> | 'all';
     try {
-      await this.store.insert(group, claimant);
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs);
     } catch (error) {
-      this.lane?.giveBack(group.flatMap(({ event, admissions }) => event.deliveries.filter((_, i) => admissions[i] === 'run')));
-      if (isStorageAway(error)) {
-        this.logger.warn(`Receiving failed: ${(error as Error).message}`);
-        throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
-      }
-      return oneByOne({
-        items: events, error, partitionsMade, ensurePartitions: () => this.context.ensurePartitions(), write: (items, made) => this.write(items, made),
-      });
+      this.outlet.giveBack(group.flatMap(admitted));
+      throw error;
     }
-    this.context.metrics.acceptedGroup(group.length);
-    this.handOn(group, claimant);
-    return events.map(() => undefined);
-  }
-
-  private admission(arrival: Arrival, claimant: Id | null): Received['admissions'][number] {
-    if (arrival.pulled) return 'pull';
-    return claimant && this.lane ? this.lane.admit(arrival) : ('leave' satisfies Admission);
+    return () => {
+      const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
+      this.metrics.acceptedGroup(group.length);
+      this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      this.outlet.giveBack(group.filter((_, i) => !isStored(i)).flatMap(admitted));
+      return this.idempotent.outcomes(events, stored);
+    };
   }
 
   private handOn(group: readonly Received[], claimant: Id | null): void {
@@ -90,11 +70,12 @@ export class Receiving {
         else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal });
       }
     }
-    this.lane?.take(run);
-    if (left.length === 0) return;
-    if (this.lane) this.lane.left();
-    else this.handover?.announce(left);
+    this.outlet.handOn(run, left);
   }
+}
+
+function admitted({ event, admissions }: Received): Arrival[] {
+  return event.deliveries.filter((_, i) => admissions[i] === 'run');
 }
 
 function claimedAtBirth(event: ReceivedEvent, { targetId }: Arrival, ordinal: number, claimedBy: Id): ClaimedDelivery {

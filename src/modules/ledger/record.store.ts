@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
-import { booleanArray, intArray, smallintArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
-import type { DeliveryResult } from './accept.contract.js';
-import { parts, pullItems, SETTLED } from './metric-increments.js';
+import { booleanArray, floatArray, intArray, smallintArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
+import type { DeliveryResult } from './record.contract.js';
+import { metricIncrements, pullItems, SETTLED } from './metric-increments.js';
 
 const RESULT = 'r.status, r.reason, r.number, r.started_at, r.duration_ms, r.http_status, r.error, r.excerpt, r.pulled, r.counted';
 const ROW = 'd.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.endpoint_id, d.attempts, d.replayed, d.superseded, d.withdrawn';
@@ -10,10 +10,10 @@ const HELD = `d.environment_id = r.environment_id and d.event_id = r.event_id an
   and d.claimed_by = r.claimed_by`;
 
 const INPUT = `
-  select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::timestamptz[],
+  select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::float8[],
                        $8::boolean[], $9::smallint[], $10::smallint[], $11::timestamptz[], $12::int[], $13::smallint[],
                        $14::text[], $15::text[], $16::boolean[], $17::boolean[])
-    as r(environment_id, event_id, ordinal, claimed_by, status, reason, due_at, parked, attempts_used, number,
+    as r(environment_id, event_id, ordinal, claimed_by, status, reason, due_in_ms, parked, attempts_used, number,
          started_at, duration_ms, http_status, error, excerpt, pulled, counted)`;
 const ENDS = `(r.status <> 'retrying' or d.superseded or d.withdrawn is not null)`;
 const ATTEMPT = 'environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt';
@@ -22,7 +22,7 @@ const MEASURE = `environment_id, case when counted then target_id end as key_id,
 const WAITING = `
   waiting as (
     update due_deliveries d
-    set due_at = r.due_at, claimed_by = null, parked = r.parked, attempts = coalesce(r.number, d.attempts),
+    set due_at = now() + r.due_in_ms * interval '1 millisecond', claimed_by = null, parked = r.parked, attempts = coalesce(r.number, d.attempts),
         attempts_used = r.attempts_used, first_attempt_at = coalesce(d.first_attempt_at, r.started_at)
     from r where ${HELD} and not ${ENDS}
     returning ${ROW}, ${RESULT}
@@ -55,7 +55,7 @@ const record = (isRetrying: boolean, isPulled: boolean): Statement => ({
       insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status, error,
                             response_excerpt)
       select * from (${rows(ATTEMPT, isRetrying)}) attempt where number is not null
-    ), ${isPulled ? `offered as (${pullItems(`ended where pulled and status = 'delivered'`)}),` : ''} counted as (${parts(rows(MEASURE, isRetrying))}
+    ), ${isPulled ? `offered as (${pullItems(`ended where pulled and status = 'delivered'`)}),` : ''} counted as (${metricIncrements(rows(MEASURE, isRetrying))}
     )
     ${rows('event_id, ordinal', isRetrying)}`,
 });
@@ -81,7 +81,7 @@ export class RecordStore {
       uuidArray(results.map((result) => result.claimedBy)),
       textArray(results.map((result) => result.status)),
       textArray(results.map((result) => result.reason)),
-      timestampArray(results.map((result) => result.dueAtMs)),
+      floatArray(results.map((result) => result.dueInMs)),
       booleanArray(results.map((result) => result.parked)),
       smallintArray(results.map((result) => result.attemptsUsed)),
       smallintArray(results.map((result) => result.attempt?.number ?? null)),

@@ -3,9 +3,10 @@ import { Database, type Statement } from '#kernel/database.js';
 import { dateArray, uuidArray } from '#kernel/pg-array.js';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { AttemptRow, Redelivered, Redelivery } from './accept.contract.js';
+import type { Addressee, Redelivered, Redelivery } from './redelivery.contract.js';
 
-const STEP = 1_000;
+/** Dead letters that one statement sends again. */
+export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -51,19 +52,36 @@ const renew = (picked: string): string => `
   )
   select count(*)::int as count from made`;
 
-/** To wherever it went: by events_pkey, due_deliveries_pkey and deliveries_pkey. */
-const ONE: Statement = {
-  name: 'redeliver_one',
-  text: renew(`
-    select e.environment_id, e.id as event_id, e.expires_on, t.target_id, t.endpoint_id, 0 as position
+/** A delivery that can be sent again, and where to go on behind it. */
+export interface Sendable extends Redelivered, Addressee {
+  endpointId: Id | null;
+  /** The application's endpoint that shares the target; `endpointId` may also be what received the event. */
+  applicationEndpointId: Id | null;
+  ordinal: number;
+}
+
+/** A step's place: dead letters behind this one. */
+export type Behind = Pick<Sendable, 'eventId' | 'ordinal'>;
+
+/** What `Sendable` has of the event `e` and of the delivery `d`. */
+const SENDABLE = `
+  d.event_id as "eventId", d.expires_on::text as "expiresOn", d.target_id as "targetId", d.endpoint_id as "endpointId", d.ordinal,
+  case when e.direction = 'outbound' then d.endpoint_id end as "applicationEndpointId",
+  e.direction = 'outbound' and e.url is not null as "isAdHoc"`;
+
+/** Wherever it went: by events_pkey, due_deliveries_pkey and deliveries_pkey. */
+const OF_EVENT: Statement = {
+  name: 'redeliver_of_event',
+  text: `
+    select ${SENDABLE}
     from events e cross join lateral (
-      select target_id, endpoint_id from due_deliveries o
+      select o.event_id, o.expires_on, o.target_id, o.endpoint_id, 0 as ordinal from due_deliveries o
       where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded
       union
-      select target_id, endpoint_id from deliveries s
+      select s.event_id, s.expires_on, s.target_id, s.endpoint_id, 0 from deliveries s
       where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
-    ) t
-    where e.environment_id = $1 and e.id = $2`),
+    ) d
+    where e.environment_id = $1 and e.id = $2`,
 };
 
 /** To the given targets, due in the given order. */
@@ -86,22 +104,18 @@ const LOCK: Statement = {
            set_config('enable_bitmapscan', 'off', true)`,
 };
 
-/** By deliveries_status_idx, oldest first, a step at a time. */
+/** By deliveries_status_idx, oldest first, a step at a time; events_pkey of the one partition for each of them. */
 const DEAD_LETTERS: Statement = {
   name: 'redeliver_dead_letters',
-  text: renew(`
-    select environment_id, event_id, expires_on, target_id, endpoint_id, 0 as position from deliveries
-    where environment_id = $1 and status = 'dlq' and not superseded and event_id >= $2
-      and ($3::uuid is null or target_id = $3) and ($4::uuid is null or endpoint_id = $4)
-    order by event_id limit ${STEP} for update`),
-};
-
-/** By attempts_pkey. */
-const FIRST_ATTEMPT: Statement = {
-  name: 'redeliver_first_attempt',
   text: `
-    select number, status, error, duration_ms as "durationMs", started_at as "startedAt", response_excerpt as excerpt
-    from attempts where environment_id = $1 and event_id = $2 order by ordinal, number limit 1`,
+    select ${SENDABLE}
+    from (
+      select environment_id, event_id, expires_on, target_id, endpoint_id, ordinal from deliveries
+      where environment_id = $1 and status = 'dlq' and not superseded and event_id >= $2 and (event_id > $2 or ordinal > $3)
+        and ($4::uuid is null or target_id = $4) and ($5::uuid is null or endpoint_id = $5)
+      order by event_id, ordinal limit ${DEAD_LETTERS_STEP} for update
+    ) d left join events e on e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on
+    order by d.event_id, d.ordinal`,
 };
 
 /** Statements that send again. */
@@ -109,12 +123,22 @@ const FIRST_ATTEMPT: Statement = {
 export class RedeliverStore {
   constructor(private readonly database: Database) {}
 
-  one(tenant: Tenant, eventId: Id): Promise<number> {
-    return this.database.transaction(async () => {
-      await this.standInLine(tenant.environmentId);
-      const [row] = await this.database.query<{ count: number }>(ONE, [tenant.environmentId, eventId]);
-      return row?.count ?? 0;
-    });
+  /** Runs `work` in a transaction; inside the caller's unit of work it is part of that. */
+  transaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.database.transaction(work);
+  }
+
+  /** Where an event went, inside the caller's transaction. */
+  async ofEvent(tenant: Tenant, eventId: Id): Promise<Sendable[]> {
+    await this.standInLine(tenant.environmentId);
+    return this.database.query<Sendable>(OF_EVENT, [tenant.environmentId, eventId]);
+  }
+
+  /** The next dead letters of a selection, at most `DEAD_LETTERS_STEP`, inside the caller's transaction. */
+  async deadLetters(tenant: Tenant, { sinceMs = 0, targetId, endpointId }: Redelivery, behind: Behind | null): Promise<Sendable[]> {
+    await this.standInLine(tenant.environmentId);
+    const { eventId, ordinal } = behind ?? { eventId: lowestIdAt(sinceMs), ordinal: -1 };
+    return this.database.query<Sendable>(DEAD_LETTERS, [tenant.environmentId, eventId, ordinal, targetId ?? null, endpointId ?? null]);
   }
 
   /** Inside the caller's transaction. */
@@ -130,30 +154,9 @@ export class RedeliverStore {
     return row?.count ?? 0;
   }
 
-  /** All dead letters of a selection, in steps of a thousand that commit one by one. */
-  async deadLetters(tenant: Tenant, selection: Redelivery): Promise<number> {
-    const from = lowestIdAt(selection.sinceMs ?? 0);
-    let total = 0;
-    for (;;) {
-      const [row] = await this.database.hot<{ count: number }>(DEAD_LETTERS, [
-        tenant.environmentId,
-        from,
-        selection.targetId ?? null,
-        selection.endpointId ?? null,
-      ]);
-      total += row?.count ?? 0;
-      if ((row?.count ?? 0) < STEP) return total;
-    }
-  }
-
   /** Runs `work` once what was made is committed. */
   afterCommit(work: () => void): void {
     this.database.afterCommit(work);
-  }
-
-  async firstAttempt(tenant: Tenant, eventId: Id): Promise<AttemptRow | null> {
-    const rows = await this.database.query<AttemptRow>(FIRST_ATTEMPT, [tenant.environmentId, eventId]);
-    return rows[0] ?? null;
   }
 
   /** Until the end of the caller's transaction no other replay of the environment makes deliveries. */

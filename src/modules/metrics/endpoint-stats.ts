@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Applications, type EndpointCondition, EndpointConditions } from '#modules/applications/contract.js';
-import { Waiting, type WaitingDeliveries } from '#modules/events/reading.contract.js';
+import { Waiting, type WaitingDeliveries } from '#modules/events/waiting.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { RollupsStore, type Counts } from './rollups.store.js';
@@ -15,22 +15,14 @@ export interface EndpointStats {
   condition: EndpointCondition;
 }
 
-/** What of an endpoint is read elsewhere. */
-@Injectable()
-export class EndpointState {
-  constructor(
-    readonly applications: Applications,
-    readonly conditions: EndpointConditions,
-    readonly waiting: Waiting,
-  ) {}
-}
-
 /** Adds up the rollups of an application's endpoint, beside what waits for it. */
 @Injectable()
 export class EndpointStatistics {
   constructor(
     private readonly store: RollupsStore,
-    private readonly state: EndpointState,
+    private readonly applications: Applications,
+    private readonly conditions: EndpointConditions,
+    private readonly waiting: Waiting,
     private readonly clock: Clock,
   ) {}
 
@@ -38,12 +30,12 @@ export class EndpointStatistics {
   async of(tenant: Tenant, application: string, endpoint: string, range: Range): Promise<EndpointStats> {
     const { environmentId } = tenant;
     const { window, firstMs, lastMs, endMs } = spanOf(range, this.clock.nowMs());
-    const { id, destinationId } = await this.state.applications.endpoint(environmentId, application, endpoint);
+    const { id, destinationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const [counts, waiting, condition] = await Promise.all([
       this.store.sum(tenant, id, window, { firstMs, lastMs }),
       // What goes to a destination of its own came to that by itself.
-      this.state.waiting.of(environmentId, destinationId, destinationId === id ? null : id),
-      this.state.conditions.of(environmentId, id),
+      this.waiting.of(environmentId, destinationId, destinationId === id ? null : id),
+      this.conditions.of(environmentId, id),
     ]);
     return { sinceMs: firstMs, untilMs: endMs, counts, waiting, condition };
   }

@@ -2,16 +2,16 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import type { Counter } from 'prom-client';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { Loop, type Rest } from '#kernel/loop.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { Metrics } from '#kernel/metrics.js';
 import { RollupsStore } from './rollups.store.js';
 import { KEPT_MS, WINDOWS } from './windows.js';
 
 /** One statement's worth. What belongs to one window is merged by it before a rollup is touched. */
-const PARTS_MAX = 5_000;
+const INCREMENTS_MAX = 5_000;
 const REST_MS = 1_000;
 /**
- * With many keys a fold writes three rows for nearly each of them, however little happened to each. So parts gather for as
+ * With many keys a fold writes three rows for nearly each of them, however little happened to each. So increments gather for as
  * long as keeps all folders together busy for a twentieth of the time, and for at most half a minute.
  */
 const GATHER_FACTOR = 20;
@@ -19,7 +19,7 @@ const GATHER_MS_MAX = 30_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEEP_MAX = 5_000;
 
-/** The job behind the metrics: folds parts into rollups, and deletes rollups that are past their time. */
+/** The job behind the metrics: folds increments into rollups, and deletes rollups that are past their time. */
 @Injectable()
 export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
@@ -33,7 +33,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly config: Config,
     metrics: Metrics,
   ) {
-    this.loop = new Loop('Rollups', () => this.turn(), () => clock.nowMs());
+    this.loop = new Loop('Rollups', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
     this.folded = metrics.counter('rollup_parts_folded_total', 'Parts of metrics that this process folded into rollups.');
     metrics.gauge('rollup_oldest_part_age_seconds', 'How long the oldest part of metrics waits to be folded.', [], async (gauge) => {
       gauge.set(await store.oldestPartAgeSeconds());
@@ -50,12 +50,12 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async turn(): Promise<Rest> {
     const startedAtMs = this.clock.nowMs();
-    const parts = await this.store.fold(PARTS_MAX, this.gatherMs);
-    this.folded.inc(parts);
+    const increments = await this.store.fold(INCREMENTS_MAX, this.gatherMs);
+    this.folded.inc(increments);
     const tookMs = this.clock.nowMs() - startedAtMs;
-    if (parts > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
+    if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
-    return { restMs: parts === PARTS_MAX ? 0 : REST_MS };
+    return { restMs: increments === INCREMENTS_MAX ? 0 : REST_MS };
   }
 
   /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */

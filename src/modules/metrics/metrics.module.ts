@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ApplicationsModule } from '../applications/applications.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
-import { EndpointsModule } from '../endpoints/endpoints.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { ReceivingModule } from '../receiving/receiving.module.js';
 import { EndpointStatsController } from './endpoint-stats.controller.js';
-import { EndpointState, EndpointStatistics } from './endpoint-stats.js';
+import { EndpointStatistics } from './endpoint-stats.js';
+import { FailingApplicationsController } from './failing-applications.controller.js';
+import { FailingApplications } from './failing-applications.js';
+import { FailingApplicationsStore } from './failing-applications.store.js';
 import { Folding } from './folding.js';
 import { RollupsController } from './rollups.controller.js';
 import { RollupsService } from './rollups.service.js';
@@ -12,8 +15,8 @@ import { RollupsStore } from './rollups.store.js';
 
 /** Rollups of what the ledger counts, per endpoint and destination: the job that makes them, and what can be read of them. */
 @Module({
-  imports: [ApplicationsModule, DestinationsModule, EndpointsModule, EventsModule],
-  controllers: [EndpointStatsController, RollupsController],
-  providers: [EndpointState, EndpointStatistics, Folding, RollupsService, RollupsStore],
+  imports: [ApplicationsModule, DestinationsModule, EventsModule, ReceivingModule],
+  controllers: [EndpointStatsController, FailingApplicationsController, RollupsController],
+  providers: [EndpointStatistics, FailingApplications, FailingApplicationsStore, Folding, RollupsService, RollupsStore],
 })
 export class MetricsModule {}

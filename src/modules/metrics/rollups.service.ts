@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Applications } from '#modules/applications/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
-import { Endpoints } from '#modules/endpoints/contract.js';
+import { Endpoints } from '#modules/receiving/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';

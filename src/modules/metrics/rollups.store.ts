@@ -18,7 +18,7 @@ export interface Rollup extends Counts {
 }
 
 const SUMS = 'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
-/** The bits of an entry: see modules/events/parts.ts. */
+/** The bits of an entry: see modules/ledger/metric-increments.ts. */
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
@@ -27,8 +27,8 @@ const WINDOW = 'environment_id, key_id, resolution, start';
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
- * Takes the oldest parts (rollup_parts_pkey), past what others are folding, out and into the rollups (rollups_pkey). One
- * statement, and so one commit: a part is in here or there, whatever is killed. A part of the release before is one key's sums. Rollups are written in the order of
+ * Takes the oldest increments (rollup_parts_pkey), past what others are folding, out and into the rollups (rollups_pkey). One
+ * statement, and so one commit: an increment is in here or there, whatever is killed. An increment of the release before is one key's sums. Rollups are written in the order of
  * their key, so that folders which meet at the same ones wait for each other instead of deadlocking.
  *
  * Dead letters are noted for the service's own events: here, where each counts once, and off the way of deliveries. Whose
@@ -79,7 +79,7 @@ const FOLD: Statement = {
       select environment_id, 'event.dead_lettered', key_id, sum(dlq), min(added_at), max(added_at)
       from samples where dlq > 0 group by environment_id, key_id
     )
-    select count(*)::int as parts from parts`,
+    select count(*)::int as increments from parts`,
 };
 
 /** Oldest first by rollups_start_idx, past what is being folded into: deleting waits for nobody. */
@@ -127,7 +127,7 @@ const OLDEST_PART: Statement = {
     ), 0)::float8 as age_seconds`,
 };
 
-/** Statements over rollups, and the parts that they are made of. */
+/** Statements over rollups, and the increments that they are made of. */
 @Injectable()
 export class RollupsStore {
   private readonly floors = intArray(BUCKET_FLOORS_MS);
@@ -135,12 +135,12 @@ export class RollupsStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Folds up to `limit` parts, once the oldest has waited for `ageMs`; returns how many. On an ordinary connection: no accept
+   * Folds up to `limit` increments, once the oldest has waited for `ageMs`; returns how many. On an ordinary connection: no accept
    * waits for it.
    */
   async fold(limit: number, ageMs = 0): Promise<number> {
-    const [row] = await this.database.query<{ parts: number }>(FOLD, [limit, this.floors, ageMs]);
-    return row?.parts ?? 0;
+    const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);
+    return row?.increments ?? 0;
   }
 
   /** Deletes up to `limit` rollups of windows that began before a time; returns how many. */
@@ -160,7 +160,7 @@ export class RollupsStore {
     return counts ?? { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
   }
 
-  /** How long the oldest part waits to be folded; 0 when there is none. */
+  /** How long the oldest increment waits to be folded; 0 when there is none. */
   async oldestPartAgeSeconds(): Promise<number> {
     const [row] = await this.database.query<{ age_seconds: number }>(OLDEST_PART);
     return row?.age_seconds ?? 0;

@@ -3,7 +3,7 @@ import { lowestIdAt, showId, type Id } from '#kernel/ids.js';
 import type { Cursors } from '#kernel/cursors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { Targets } from '#modules/destinations/contract.js';
-import type { Endpoints } from '#modules/endpoints/contract.js';
+import type { Endpoints } from '#modules/receiving/contract.js';
 import { Feeds } from './feeds.js';
 
 const TENANT: Tenant = { environmentId: 1, organizationId: lowestIdAt(1), mode: 'live' };

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Endpoints } from '#modules/endpoints/contract.js';
+import { Endpoints } from '#modules/receiving/contract.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import type { Place } from './place.js';
 
 /** What a consumer reads: everything of a pull destination, or of it what one endpoint received. */
 export interface Feed {
@@ -35,13 +36,15 @@ export class Feeds {
   }
 
   /** A cursor of this feed alone. */
-  cursorAt(tenant: Tenant, feed: Feed, position: string): string {
-    return this.cursors.issue(tenant, cursorQuery(feed), position);
+  cursorAt(tenant: Tenant, feed: Feed, { position, epoch }: Place): string {
+    return this.cursors.issue(tenant, cursorQuery(feed), `${position}.${epoch}`);
   }
 
   /** Throws 400 for a cursor that is malformed, altered, expired or of another feed. */
-  positionOf(tenant: Tenant, feed: Feed, cursor: string): string {
-    return this.cursors.read(tenant, cursorQuery(feed), cursor);
+  placeOf(tenant: Tenant, feed: Feed, cursor: string): Place {
+    const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
+    // One of a version that gave out positions alone is of the epoch that it is in.
+    return { position: parts.slice(0, 4).join('.'), epoch: Number(parts[4] ?? parts[0]) };
   }
 
   private async ofDestination(environmentId: number, id: Id): Promise<Feed> {

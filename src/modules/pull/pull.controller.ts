@@ -38,12 +38,12 @@ export class PullController {
   @ApiConflictResponse(NOT_PULLED)
   async pullEvents(
     @CurrentTenant() tenant: Tenant,
-    @CurrentCaller() { scope }: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('endpoint') endpoint: string,
     @Query() query: PullQuery,
     @ClientGone() gone: AbortSignal,
   ): Promise<string> {
-    return presentBatch(await this.pulls.read(tenant, endpoint, { ...query, commits: scope !== 'read' }, gone));
+    return presentBatch(await this.pulls.read(tenant, endpoint, { ...query, commits: caller.scope !== 'read' }, gone), caller);
   }
 
   @Post(':endpoint/ack')

@@ -20,7 +20,7 @@ const row = (fields: Partial<ItemRow> = {}): ItemRow => ({
   ...fields,
 });
 
-const present = (...items: ItemRow[]): string => presentBatch({ items, nextCursor: 'next', consumedAtMs: EDGE_MS + 120 });
+const present = (...items: ItemRow[]): string => presentBatch({ items, nextCursor: 'next', consumedAtMs: EDGE_MS + 120 }, { scope: 'write' });
 
 describe('presentBatch', () => {
   it('shows an event that was sent', () => {
@@ -104,6 +104,6 @@ describe('presentBatch', () => {
   });
 
   it('is valid with nothing in it', () => {
-    expect(JSON.parse(presentBatch({ items: [], nextCursor: null, consumedAtMs: 0 }))).toEqual({ data: [], next_cursor: null });
+    expect(JSON.parse(presentBatch({ items: [], nextCursor: null, consumedAtMs: 0 }, { scope: 'read' }))).toEqual({ data: [], next_cursor: null });
   });
 });

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { idTimeMs, showId } from '#kernel/ids.js';
+import { shownHeaders } from '#kernel/sensitive-headers.js';
+import type { Caller } from '#kernel/tenant.js';
 import type { Batch } from './pull.service.js';
 import type { ItemRow } from './pull.store.js';
 
@@ -70,7 +72,7 @@ export class PullItem {
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   payload_erased_at?: string;
 
-  /** Headers that are forwarded with it, lower-case names. */
+  /** Headers that are forwarded with it, lower-case names; a key of scope read is shown `(hidden)` for those that authenticate. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
   headers: Record<string, string>;
 
@@ -121,12 +123,12 @@ export class Acknowledged {
 }
 
 /** The batch as JSON text: each payload goes in as the characters that it came in, large integers and all. */
-export function presentBatch({ items, nextCursor, consumedAtMs }: Batch): string {
-  const data = items.map((row) => presentItem(row, consumedAtMs)).join(',');
+export function presentBatch({ items, nextCursor, consumedAtMs }: Batch, caller: Pick<Caller, 'scope'>): string {
+  const data = items.map((row) => presentItem(row, consumedAtMs, caller)).join(',');
   return `{"data":[${data}],"next_cursor":${JSON.stringify(nextCursor)}}`;
 }
 
-function presentItem(row: ItemRow, consumedAtMs: number): string {
+function presentItem(row: ItemRow, consumedAtMs: number, caller: Pick<Caller, 'scope'>): string {
   const isReceived = row.direction === 'inbound';
   const { encoding, json } = shownPayload(row);
   const item: Omit<PullItem, 'payload'> = {
@@ -137,7 +139,7 @@ function presentItem(row: ItemRow, consumedAtMs: number): string {
     status: 'delivered',
     received_at: new Date(idTimeMs(row.eventId)).toISOString(),
     ...(row.erasedAt !== null && { payload_erased_at: row.erasedAt.toISOString() }),
-    headers: row.headers ?? {},
+    headers: shownHeaders(row.headers ?? {}, caller),
     replayed: row.replayed,
     timings: timingsOf(row, consumedAtMs),
     attempts: [],

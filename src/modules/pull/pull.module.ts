@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DestinationsModule } from '../destinations/destinations.module.js';
-import { EndpointsModule } from '../endpoints/endpoints.module.js';
+import { ReceivingModule } from '../receiving/receiving.module.js';
 import { Feeds } from './feeds.js';
 import { PullController } from './pull.controller.js';
 import { PullService } from './pull.service.js';
@@ -9,7 +9,7 @@ import { Waiters } from './waiters.js';
 
 /** Pull: consumers that fetch what they are sent. */
 @Module({
-  imports: [DestinationsModule, EndpointsModule],
+  imports: [DestinationsModule, ReceivingModule],
   controllers: [PullController],
   providers: [Feeds, PullService, PullStore, Waiters],
 })

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Clock } from '#kernel/clock.js';
+import { ClusterEpochs } from '#kernel/cluster-epochs.js';
 import { badRequest } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Metrics } from '#kernel/metrics.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Feeds, type Feed } from './feeds.js';
-import { eventAt, ORIGIN, PullStore, type ItemRow, type Look, type Position } from './pull.store.js';
+import { eventAt, ORIGIN, type Place, type Position, type Standing } from './place.js';
+import { PullStore, type ItemRow, type Look } from './pull.store.js';
 import { Waiters } from './waiters.js';
 
 /** How a consumer reads on. */
@@ -41,6 +43,7 @@ export class PullService {
     private readonly feeds: Feeds,
     private readonly store: PullStore,
     private readonly waiters: Waiters,
+    private readonly epochs: ClusterEpochs,
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
@@ -56,32 +59,39 @@ export class PullService {
     while (found.items.length === 0 && found.isEnd && (await this.waiters.wait(feed, found.through, untilMs - this.clock.nowMs(), gone))) {
       found = await this.seek(feed, found.through, limit);
     }
-    const { items, through } = found;
+    const { items, through, epoch } = found;
     // Nothing of this feed was passed: whoever comes without a cursor need not look there again.
-    if (commits && items.length === 0 && through !== start) await this.store.commit(feed, through);
+    if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
-    const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, through);
+    const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });
     return { items, nextCursor, consumedAtMs: this.clock.nowMs() };
   }
 
   /** Commits up to the cursor; returns the last event that is committed now, which may be a later one. */
   async acknowledge(tenant: Tenant, feedId: string, cursor: string): Promise<Id> {
     const feed = await this.feeds.find(tenant, feedId);
-    const position = this.feeds.positionOf(tenant, feed, cursor);
-    return eventAt(await this.commit(feed, position));
+    return eventAt(await this.commit(feed, this.feeds.placeOf(tenant, feed, cursor)));
   }
 
   /** Returns the cursor's own position, behind which it goes on, whatever others have committed. */
   private async pass(tenant: Tenant, feed: Feed, cursor: string, commits: boolean): Promise<Position> {
-    const position = this.feeds.positionOf(tenant, feed, cursor);
-    if (commits) await this.commit(feed, position);
-    return position;
+    const place = this.feeds.placeOf(tenant, feed, cursor);
+    if (commits) await this.commit(feed, place);
+    else await this.require(await this.store.standing(place));
+    return place.position;
   }
 
-  private async commit(feed: Feed, position: Position): Promise<Position> {
-    const through = await this.store.commit(feed, position);
-    if (through === null) throw badRequest('The cursor is ahead of what is stored, which was restored to an earlier time. Start again without it.');
+  private async commit(feed: Feed, place: Place): Promise<Position> {
+    const { standing, through } = await this.store.commit(feed, place);
+    await this.require(standing);
     return through;
+  }
+
+  /** A consumer with a cursor of what was lost must not read on: it would never know what it has seen of it. Throws 400. */
+  private async require(standing: Standing): Promise<void> {
+    if (standing === 'current') return;
+    if (standing === 'ahead') await this.epochs.begin();
+    throw badRequest('The cursor is of before a failover or a restore of the storage, which may have lost what it has passed. Start again without it.');
   }
 
   private async seek(feed: Feed, from: Position, limit: number): Promise<Look> {

@@ -1,17 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { EPOCH } from '#kernel/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
+import { Vault } from '#kernel/vault.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
 import type { Feed } from './feeds.js';
-
-/** A place in a feed, `epoch.xid.event.ordinal`: right behind that item. Only PostgreSQL compares them. */
-export type Position = string;
-
-/** Before the first item. */
-export const ORIGIN: Position = '0.0.00000000-0000-0000-0000-000000000000.0';
-
-/** The event that a position is right behind. */
-export const eventAt = (position: Position): Id => position.split('.')[2] as Id;
+import { ORIGIN, type Place, type Position, type Standing } from './place.js';
 
 /** An item as it is stored, with its event. */
 export interface ItemRow {
@@ -39,6 +34,8 @@ export interface Look {
   items: ItemRow[];
   /** How far it went: nothing of this feed lies between its start and here but the items. */
   through: Position;
+  /** Of the database that was looked at. */
+  epoch: number;
   /** True when there is nothing behind `through`. */
   isEnd: boolean;
 }
@@ -50,7 +47,6 @@ const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Transactions below this one have ended, whatever came of them. */
 const XMIN = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
-const EPOCH = '(select max(epoch) from cluster_epochs)';
 
 /**
  * Nothing at or above the oldest running transaction is shown, since that one may still commit something that belongs
@@ -86,7 +82,8 @@ const LOOK: Statement = {
       left join messages m on m.environment_id = $1 and m.id = e.message_id and m.expires_on = o.expires_on
       left join deliveries d on d.environment_id = $1 and d.event_id = o.event_id and d.ordinal = o.ordinal and d.expires_on = o.expires_on
     )
-    select l.n as passed, l.last, page.* from (select n, concat_ws('.', ${KEY}) as last from passed order by n desc limit 1) l
+    select ${EPOCH} as epoch, l.n as passed, l.last, page.*
+    from (select) one left join (select n, concat_ws('.', ${KEY}) as last from passed order by n desc limit 1) l on true
     left join page on page.bytes <= ${PAGE_BYTES_MAX} or page.rank = 1
     order by page.n`,
 };
@@ -114,27 +111,29 @@ const COMMITTED: Statement = {
     where environment_id = $1 and key_id = $2 and target_id = $3`,
 };
 
-/**
- * Moves a position forward, never back; what is there already writes nothing. A position that this database cannot have
- * given out yet is one of before a restore to an earlier time: it would skip what is accepted from here to there.
- */
+/** A position that this database cannot have given out yet is one of before it was set back: it would skip what is accepted from here to there. */
+const GIVEN = `
+  select p.*, case when not ${IS_SETTLED} then 'ahead' when given_in <> ${EPOCH} then 'before' else 'current' end as standing
+  from (select $1::int as epoch, $2::bigint as xid, $3::uuid as event_id, $4::smallint as ordinal, $5::int as given_in) p`;
+
+const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
+
+/** Moves a position forward, never back; what is there already writes nothing, and neither does one of another database. */
 const COMMIT: Statement = {
   name: 'pull_commit',
   text: `
-    with given as (
-      select p.*, not ${IS_SETTLED} as "isAhead"
-      from (select $4::int as epoch, $5::bigint as xid, $6::uuid as event_id, $7::smallint as ordinal) p
+    with given as (${GIVEN}
     ), before as (
-      select ${KEY} from pull_positions where environment_id = $1 and key_id = $2 and target_id = $3
+      select ${KEY} from pull_positions where environment_id = $6 and key_id = $7 and target_id = $8
     ), moved as (
       insert into pull_positions as known (environment_id, key_id, target_id, ${KEY}, committed_at)
-      select $1::int, $2::uuid, $3::uuid, ${KEY}, now() from given
-      where not "isAhead" and not exists (select from before where (${KEY}) >= ($4, $5, $6, $7))
+      select $6::int, $7::uuid, $8::uuid, ${KEY}, now() from given
+      where standing = 'current' and not exists (select from before where (${KEY}) >= ($1, $2, $3, $4))
       on conflict (environment_id, key_id, target_id) do update
         set epoch = excluded.epoch, xid = excluded.xid, event_id = excluded.event_id, ordinal = excluded.ordinal, committed_at = now()
         where (known.epoch, known.xid, known.event_id, known.ordinal) < (excluded.epoch, excluded.xid, excluded.event_id, excluded.ordinal)
     )
-    select (select "isAhead" from given) as "isAhead", concat_ws('.', ${KEY}) as through
+    select (select standing from given) as standing, concat_ws('.', ${KEY}) as through
     from (select ${KEY} from given union all select ${KEY} from before) known
     order by epoch desc, xid desc, event_id desc, ordinal desc limit 1`,
 };
@@ -142,19 +141,24 @@ const COMMIT: Statement = {
 /** Statements over what waits to be pulled. */
 @Injectable()
 export class PullStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly vault: Vault,
+  ) {}
 
   /** Items behind `from`, at most `limit` and about 4 MB of payload, but one if there is one. */
   async look(feed: Feed, from: Position, limit: number): Promise<Look> {
     const rowsMax = feed.endpointId === null ? limit : ROWS_MAX;
     const { environmentId, targetId, endpointId } = feed;
-    type Row = Omit<ItemRow, 'position'> & { passed: number; last: Position; position: Position | null };
+    type Row = Omit<ItemRow, 'position' | 'headers'> & { headers: StoredHeaders | null; epoch: number; passed: number | null; last: Position; position: Position | null };
     const rows = await this.database.read<Row>(LOOK, [environmentId, targetId, ...from.split('.'), rowsMax, endpointId, limit]);
     const [first] = rows;
-    if (!first) return { items: [], through: from, isEnd: true };
+    const { epoch = 0, passed = null, last = from } = first ?? {};
+    if (passed === null) return { items: [], through: from, epoch, isEnd: true };
     // An item whose event has just passed its retention is gone, and passed.
-    const items = rows.filter((row): row is Row & ItemRow => row.position !== null && row.direction !== null);
-    return { items, through: rows.at(-1)?.position ?? first.last, isEnd: first.position === null && first.passed < rowsMax };
+    const stored = rows.filter((row): row is Row & { position: Position } => row.position !== null && row.direction !== null);
+    const items = stored.map((row) => ({ ...row, headers: row.headers && openNamed(this.vault, headersPlace({ environmentId, ...row }), row.headers) }));
+    return { items, through: rows.at(-1)?.position ?? last, epoch, isEnd: first?.position === null && passed < rowsMax };
   }
 
   /** Of those who stand somewhere, by their indexes: behind whom there is something. */
@@ -178,10 +182,16 @@ export class PullStore {
     return row?.position ?? ORIGIN;
   }
 
-  /** Commits everything up to `position`; returns up to where it is committed now, or null for a position ahead of this database. */
-  async commit({ environmentId, keyId, targetId }: Feed, position: Position): Promise<Position | null> {
-    type Row = { isAhead: boolean; through: Position };
-    const [row] = await this.database.query<Row>(COMMIT, [environmentId, keyId, targetId, ...position.split('.')]);
-    return !row || row.isAhead ? null : row.through;
+  /** What a place is to the database of now. */
+  async standing({ position, epoch }: Place): Promise<Standing> {
+    const [row] = await this.database.query<{ standing: Standing }>(STANDING, [...position.split('.'), epoch]);
+    return row?.standing ?? 'before';
+  }
+
+  /** Commits everything up to a place of this database; returns up to where it is committed now, and otherwise what the place is. */
+  async commit({ environmentId, keyId, targetId }: Feed, { position, epoch }: Place): Promise<{ standing: Standing; through: Position }> {
+    type Row = { standing: Standing; through: Position };
+    const [row] = await this.database.query<Row>(COMMIT, [...position.split('.'), epoch, environmentId, keyId, targetId]);
+    return row ?? { standing: 'before', through: position };
   }
 }

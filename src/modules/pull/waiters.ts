@@ -3,7 +3,8 @@ import { Clock } from '#kernel/clock.js';
 import { Loop, type Rest } from '#kernel/loop.js';
 import { Metrics } from '#kernel/metrics.js';
 import type { Feed } from './feeds.js';
-import { PullStore, type Position } from './pull.store.js';
+import type { Position } from './place.js';
+import { PullStore } from './pull.store.js';
 
 /** A consumer that waits at the end of its feed. */
 interface Waiter {

@@ -9,12 +9,12 @@ export interface GuestRequest {
   query: Record<string, string>;
   /** Lower-case names, repeated ones joined. */
   headers: Record<string, string>;
-  /** Parsed when it is JSON, the text otherwise, base64 when it is no text. */
+  /** Without its content encoding: parsed when it is JSON, the text otherwise, base64 when it is no text. */
   body: unknown;
   verification: Verification;
 }
 
-/** What code in the sandbox is given of a request. */
+/** What code in the sandbox is given of a request whose body is unpacked. */
 export function guestRequest({ method, path, query, headers, body }: ReceivedRequest, verification: Verification): GuestRequest {
   const named = new Map<string, string>();
   for (const [name, value] of headers) named.set(name, named.has(name) ? `${named.get(name)}, ${value}` : value);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Metrics } from '#kernel/metrics.js';
 import { Sandbox } from '#sandbox/sandbox.js';
-import type { Passed } from './pipeline.js';
+import type { PipelineResult } from './pipeline.js';
 
 /** Counts what providers send, and watches the sandbox. */
 @Injectable()
@@ -15,14 +15,15 @@ export class IngestMetrics {
       'Requests of providers: accepted, refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept).',
       ['outcome'],
     );
-    metrics.gauge('sandbox_calls', 'Calls of customers\' code by state.', ['state'], (gauge) => {
-      const { running, queued } = sandbox.figures();
+    metrics.gauge('sandbox_calls', 'Calls of customers\' code by state; slow are those of the running ones that have used more than 50 ms.', ['state'], (gauge) => {
+      const { running, slow, queued } = sandbox.figures();
       gauge.set({ state: 'running' }, running);
+      gauge.set({ state: 'slow' }, slow);
       gauge.set({ state: 'queued' }, queued);
     });
   }
 
-  received({ eventId, answer }: Passed): void {
+  received({ eventId, answer }: PipelineResult): void {
     const accepted = eventId === null ? 'handshake' : 'accepted';
     this.requests.inc({ outcome: typeof answer === 'string' ? answer : accepted });
   }

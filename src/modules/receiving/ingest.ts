@@ -1,29 +1,25 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
+import { withoutSteering } from '#engine/inbound/steering-headers.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
+import { originCalled } from '#http/forwarded.js';
 import { RequestGate } from '#http/request-gate.js';
+import { nameAfter } from '#http/request-name.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, notFound } from '#kernel/errors.js';
-import { INGEST_PREFIX } from '#modules/endpoints/ingest-prefix.js';
-import { IngestMetrics } from './ingest.metrics.js';
-import { LiveEndpoints } from './live-endpoints.js';
-import { Pipeline, RECEIVED_HEADERS, type Passed } from './pipeline.js';
-import { VerificationWatch } from './verification-watch.js';
+import type { PipelineResult } from './pipeline.js';
+import { RECEIVED_HEADERS } from './received-answer.js';
+import { Reception } from './reception.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-
-/** What of the edge the routes of providers use. */
-@Injectable()
-export class IngestEdge {
-  constructor(
-    readonly gate: RequestGate,
-    readonly filter: EnvelopeFilter,
-    readonly metrics: IngestMetrics,
-    readonly verification: VerificationWatch,
-  ) {}
-}
+/** What Node's parser takes beyond Fastify's own methods; CONNECT is for proxies. */
+const MORE_METHODS = [
+  'ACL', 'BIND', 'CHECKOUT', 'COPY', 'LINK', 'LOCK', 'M-SEARCH', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MOVE', 'NOTIFY', 'PROPFIND',
+  'PROPPATCH', 'PURGE', 'QUERY', 'REBIND', 'REPORT', 'SEARCH', 'SOURCE', 'SUBSCRIBE', 'UNBIND', 'UNLINK', 'UNLOCK', 'UNSUBSCRIBE',
+];
 
 /**
  * The routes that providers call: any method, any content type, the body as bytes. They are Fastify's own, beside Nest's
@@ -33,9 +29,9 @@ export class IngestEdge {
 export class Ingest implements OnModuleInit {
   constructor(
     private readonly adapterHost: HttpAdapterHost,
-    private readonly endpoints: LiveEndpoints,
-    private readonly pipeline: Pipeline,
-    private readonly edge: IngestEdge,
+    private readonly reception: Reception,
+    private readonly gate: RequestGate,
+    private readonly filter: EnvelopeFilter,
     private readonly config: Config,
   ) {}
 
@@ -53,7 +49,7 @@ export class Ingest implements OnModuleInit {
       });
       scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (_request, body, parsed) => parsed(null, body));
       scope.route({
-        method: ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'],
+        method: everyMethod(scope),
         url: `${INGEST_PREFIX}*`,
         // Providers are no callers of the API: what they send is never refused for their number. Misses are counted.
         config: { access: 'public', uncounted: true },
@@ -69,7 +65,7 @@ export class Ingest implements OnModuleInit {
     try {
       await this.receive(request, reply);
     } catch (error) {
-      await this.edge.filter.answer(error, request, reply);
+      await this.filter.answer(error, request, reply);
     }
     return reply;
   }
@@ -78,33 +74,37 @@ export class Ingest implements OnModuleInit {
     const rawUrl = request.raw.url ?? '';
     const mark = rawUrl.indexOf('?');
     const path = (mark === -1 ? rawUrl : rawUrl.slice(0, mark)).slice(INGEST_PREFIX.length);
+    const received = this.receivedRequest(request, mark === -1 ? '' : rawUrl.slice(mark + 1));
+    const { traceparent } = request.headers;
     // The router decodes before it matches: what only decodes to our prefix is none of our URLs.
-    const found = rawUrl.startsWith(INGEST_PREFIX) ? await this.endpoints.at(path) : null;
-    if (found === null) {
-      await this.edge.gate.admitUnrouted(request, reply);
+    const result = rawUrl.startsWith(INGEST_PREFIX)
+      ? await this.reception.receive(path, received, typeof traceparent === 'string' ? traceparent : undefined)
+      : null;
+    if (result === null) {
+      await this.gate.admitUnrouted(request, reply);
       throw notFound('endpoint');
     }
-    const received = this.receivedRequest(request, found.rest, mark === -1 ? '' : rawUrl.slice(mark + 1));
-    const traceparent = request.headers.traceparent;
-    const passed = await this.pipeline.pass(found.endpoint, received, {
-      replayOf: null,
-      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-    });
-    this.edge.metrics.received(passed);
-    if (passed.eventId !== null) this.edge.verification.count(found.endpoint, passed.eventId, passed.answer === 'refused');
-    await this.respond(passed, request, reply);
+    await this.respond(result, request, reply);
   }
 
-  private receivedRequest({ raw, body, ip, method }: FastifyRequest, path: string, query: string): ReceivedRequest {
+  private receivedRequest(request: FastifyRequest, query: string): Omit<ReceivedRequest, 'path'> {
+    const { raw, body, ip, method } = request;
     const headers: [string, string][] = [];
     for (let i = 0; i + 1 < raw.rawHeaders.length; i += 2) {
       headers.push([(raw.rawHeaders[i] as string).toLowerCase(), raw.rawHeaders[i + 1] as string]);
     }
     const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-    return { method, path, query, headers, body: bytes, url: `${this.config.baseUrl}${raw.url ?? ''}`, ip };
+    return { method, query, headers, body: bytes, url: `${this.originOf(request)}${raw.url ?? ''}`, ip };
   }
 
-  private async respond({ answer }: Passed, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  /** BASE_URL where it is set. Else a trusted proxy knows what the provider called, which some providers sign. */
+  private originOf(request: FastifyRequest): string {
+    const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
+    return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
+  }
+
+  private async respond({ answer, eventId }: PipelineResult, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (eventId !== null) nameAfter(request, reply, eventId);
     if (answer === 'refused') throw new ApiError('unauthenticated', 'The signature does not hold. The request is kept, and goes nowhere.');
     if (answer === 'unavailable') {
       reply.code(502).header('content-type', 'application/json; charset=utf-8').header('retry-after', 1);
@@ -112,11 +112,23 @@ export class Ingest implements OnModuleInit {
       await reply.send(JSON.stringify({ error: { type: 'internal', message, request_id: request.id, details: {} } }));
       return;
     }
-    reply.code(answer.status).headers(answer.headers);
+    reply.code(answer.status).headers(answer.headers === RECEIVED_HEADERS ? answer.headers : withoutSteering(answer.headers));
     // What tenants answer is served from the origin of Swagger UI, which keeps keys: nothing of it may run there.
     if (answer.headers !== RECEIVED_HEADERS) reply.header('x-content-type-options', 'nosniff').header('content-security-policy', 'sandbox');
     await reply.send(bodyOf(answer));
   }
+}
+
+function everyMethod(scope: FastifyInstance): string[] {
+  for (const method of MORE_METHODS) {
+    if (scope.supportedMethods.includes(method)) continue;
+    try {
+      scope.addHttpMethod(method, { hasBody: true });
+    } catch {
+      // This version of Node does not know it, and its parser refuses it.
+    }
+  }
+  return scope.supportedMethods;
 }
 
 /**

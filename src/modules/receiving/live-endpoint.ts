@@ -1,13 +1,13 @@
+import {
+  type ConfiguredRoute, type EndpointConfiguration, type ProviderSecret, type ResponseProxySettings, schemeOf, type TransformSettings,
+} from '#modules/endpoints/contract.js';
 import { compileFilter } from '#engine/conditions/condition.js';
 import { compileRules, type CompiledRules } from '#engine/conditions/rules.js';
-import { genericScheme, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/inbound/generic.js';
 import type { Preset } from '#engine/inbound/preset.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
-import type { EndpointSummary, LiveRoute } from '#modules/endpoints/contract.js';
-import type { ProviderSecret } from '#modules/endpoints/endpoint-vault.js';
-import type { EndpointEntity, ResponseProxySettings, RouteEntity, TransformSettings } from '#modules/endpoints/endpoints.entities.js';
+import type { EndpointSummary, LiveRoute } from './contract.js';
 
 /** An endpoint as requests go through it: its configuration compiled once. */
 export interface LiveEndpoint extends EndpointSummary {
@@ -23,37 +23,32 @@ export interface LiveEndpoint extends EndpointSummary {
 }
 
 /** Refuses what was saved by another version and does not compile any more: nothing is received under half a configuration. */
-export function liveEndpoint(
-  row: EndpointEntity, routes: readonly RouteEntity[], opened: { secrets: readonly ProviderSecret[]; response: ResponseSettings | null },
-): LiveEndpoint {
-  const preset = row.preset === null ? null : presetOf(row.preset);
+export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint {
+  const preset = configuration.preset === null ? null : presetOf(configuration.preset);
   return {
-    environmentId: row.environmentId,
-    id: row.id,
-    path: row.path,
-    status: row.status,
-    version: row.version,
+    environmentId: configuration.environmentId,
+    id: configuration.id,
+    path: configuration.path,
+    status: configuration.status,
+    version: configuration.version,
     preset,
-    scheme: schemeOf(row, preset),
-    secrets: opened.secrets,
-    response: opened.response ?? preset?.response ?? null,
-    rules: row.responseRules && compiled(compileRules(row.responseRules, 'responseRules')).rules,
-    responseProxy: row.responseProxy,
-    transform: row.transform,
-    routes: routes.map(liveRoute),
+    scheme: schemeOf(configuration),
+    secrets: configuration.secrets,
+    response: configuration.response ?? preset?.response ?? null,
+    rules: configuration.responseRules && compiled(compileRules(configuration.responseRules, 'responseRules')).rules,
+    responseProxy: configuration.responseProxy,
+    transform: configuration.transform,
+    routes: configuration.routes.map(liveRoute),
   };
 }
 
-function liveRoute({ id, destinationId, filter }: RouteEntity): LiveRoute {
-  return { id, destinationId, filter: filter && compiled(compileFilter(filter, 'filter')).condition };
+/** What verifies now, the newest first: a secret that was replaced does so until its grace ends. */
+export function secretsInForce({ secrets }: LiveEndpoint, nowMs: number): string[] {
+  return secrets.filter(({ untilMs }) => untilMs === null || untilMs > nowMs).map(({ secret }) => secret);
 }
 
-function schemeOf(row: EndpointEntity, preset: Preset | null): Scheme {
-  const generic = GENERIC_SCHEMES.find((name): name is GenericSchemeName => name === row.verification);
-  if (generic) return genericScheme(generic, (row.verificationConfig ?? {}));
-  if (row.verification === 'none') return { kind: 'none' };
-  if (preset === null) throw new Error(`The endpoint verifies by "${row.verification}", which is not known.`);
-  return preset.verify;
+function liveRoute({ id, destinationId, filter }: ConfiguredRoute): LiveRoute {
+  return { id, destinationId, filter: filter && compiled(compileFilter(filter, 'filter')).condition };
 }
 
 function compiled<T extends object>(result: T | { faults: { path: string; message: string }[] }): T {

@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { EventSources } from '#modules/ledger/accept.contract.js';
+import { type EndpointAddress, EndpointConfigurations } from '#modules/endpoints/contract.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
-import { Endpoints, type EndpointSummary } from '#modules/endpoints/contract.js';
-import { EndpointVault } from '#modules/endpoints/endpoint-vault.js';
+import { Endpoints, type EndpointSummary } from './contract.js';
 import { liveEndpoint, type LiveEndpoint } from './live-endpoint.js';
-import { LiveEndpointsStore, type Address } from '#modules/endpoints/configurations.store.js';
 
 const ENDPOINTS_MAX = 5_000;
 const PATHS_MAX = 20_000;
@@ -21,28 +19,22 @@ const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 @Injectable()
 export class LiveEndpoints extends Endpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
-  private readonly byPath: Cache<Address | null>;
+  private readonly byPath: Cache<EndpointAddress | null>;
 
   constructor(
-    private readonly store: LiveEndpointsStore,
-    private readonly vault: EndpointVault,
+    private readonly configurations: EndpointConfigurations,
     clock: Clock,
     notifications: Notifications,
-    sources: EventSources,
   ) {
     super();
     const nowMs = (): number => clock.nowMs();
     this.byId = new Cache((key) => this.load(key), { entriesMax: ENDPOINTS_MAX, nowMs });
-    this.byPath = new Cache((path) => this.store.at(prefixesOf(path)), { entriesMax: PATHS_MAX, nowMs });
+    this.byPath = new Cache((path) => this.configurations.at(prefixesOf(path)), { entriesMax: PATHS_MAX, nowMs });
     notifications.on('endpoint', (key) => {
       if (key === '*') this.byId.clear();
       else this.byId.drop(key);
       // A path may belong to another endpoint now, or to a longer one.
       this.byPath.clear();
-    });
-    sources.attach(async (environmentId, path) => {
-      const endpointId = await this.store.ownAt(environmentId, path);
-      return endpointId === null ? null : { endpointId };
     });
   }
 
@@ -64,9 +56,8 @@ export class LiveEndpoints extends Endpoints {
 
   private async load(key: string): Promise<LiveEndpoint | null> {
     const [environment, id = ''] = key.split(':');
-    const environmentId = Number(environment);
-    const [row, routes] = await Promise.all([this.store.find(environmentId, id), this.store.routes(environmentId, id)]);
-    return row && liveEndpoint(row, routes, { secrets: this.vault.openSecrets(row), response: this.vault.openResponse(row) });
+    const configuration = await this.configurations.find(Number(environment), id);
+    return configuration && liveEndpoint(configuration);
   }
 }
 

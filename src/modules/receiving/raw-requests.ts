@@ -1,36 +1,53 @@
 import { Injectable } from '@nestjs/common';
-import { Requests, type RequestDetail, type RequestRow } from '#modules/ledger/accept.contract.js';
+import { Requests, type RequestDetail, type RequestFilter, type RequestRow } from '#modules/events/requests.contract.js';
+import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
-import { Clock } from '#kernel/clock.js';
-import { conflict, notFound } from '#kernel/errors.js';
+import { badRequest, conflict, notFound } from '#kernel/errors.js';
+import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { idTimeMs, lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { Releases, type Released } from './contract.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
 const HIDDEN = '(hidden)';
+/** A release repeats what is stored: there is no body that could differ. */
+const ONE_FINGERPRINT = Buffer.alloc(32);
+/** Behind every id that there can be. */
+const LAST_ID = lowestIdAt(Infinity);
+
+/** Which requests a list shows. */
+export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
+  since?: string;
+  until?: string;
+  cursor?: string;
+  limit?: number;
+}
 
 /** Raw requests of endpoints: as they came, and once more through the pipeline of today. */
 @Injectable()
-export class RawRequests {
+export class RawRequests extends Releases {
   constructor(
     private readonly requests: Requests,
     private readonly endpoints: LiveEndpoints,
     private readonly pipeline: Pipeline,
     private readonly cursors: Cursors,
-    private readonly clock: Clock,
-  ) {}
+    private readonly setAside: SetAsideRequests,
+  ) {
+    super();
+  }
 
   /** Throws 404 for an endpoint that is not in this environment. */
-  async list(tenant: Tenant, endpointId: Id, query: { cursor?: string; limit?: number }): Promise<{ rows: RequestRow[]; nextCursor: string | null }> {
+  async list(tenant: Tenant, endpointId: Id, query: RequestQuery): Promise<{ rows: RequestRow[]; nextCursor: string | null }> {
     await this.endpoint(tenant, endpointId);
-    const { cursor, limit = LIMIT_DEFAULT } = query;
-    const list: CursorQuery = { list: 'requests', filters: { endpointId } };
-    const beforeId = cursor === undefined ? lowestIdAt(this.clock.nowMs() + 60_000) : this.cursors.read(tenant, list, cursor);
-    const rows = await this.requests.page(tenant.environmentId, endpointId, beforeId, limit + 1);
+    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const list: CursorQuery = { list: 'requests', filters: { endpointId, ...filters } };
+    const beforeId = cursor === undefined ? endOf(filters.until) : this.cursors.read(tenant, list, cursor);
+    const filter = { fromId: lowestIdAt(filters.since === undefined ? 0 : timeMs('since', filters.since)), beforeId, status: filters.status, method: filters.method };
+    const rows = await this.requests.page(tenant.environmentId, endpointId, filter, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
@@ -53,17 +70,43 @@ export class RawRequests {
   /**
    * Verifies, transforms and routes the request with the endpoint's settings of now, as a new event. A good verdict of
    * its time holds; one that failed is looked at again, since the secret may be right by now. Throws 404, and 409 while
-   * the endpoint is not active or when the request was erased.
+   * the endpoint is not active or when the request was erased. `keeps` says what
+   * is kept for the key, in the commit of the event.
    */
-  async replay(tenant: Tenant, endpointId: Id, id: Id): Promise<Id> {
+  async replay(
+    tenant: Tenant, endpointId: Id, id: Id, idempotency: IdempotentRequest | null, keeps: (eventId: Id) => StoredAnswer,
+  ): Promise<Id> {
     const endpoint = await this.endpoint(tenant, endpointId);
-    const { method, path, query, headers, body, url, ip, verification, replayOf, erasedAt } = await this.stored(tenant, endpointId, id);
-    if (erasedAt !== null) throw conflict('The request was erased: there is nothing to repeat.', { reason: 'erased' });
+    const request = await this.stored(tenant, endpointId, id);
+    if (request.erasedAt !== null) throw conflict('The request was erased: there is nothing to repeat.', { reason: 'erased' });
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`);
+    const eventId = await this.again(endpoint, request, idempotency, keeps);
+    await this.setAside.note(tenant.environmentId, firstAnd(request), eventId);
+    return eventId;
+  }
+
+  override async release(environmentId: number, endpointId: Id, id: Id, run: Id): Promise<Released | { obstacle: string } | null> {
+    const endpoint = await this.endpoints.get(environmentId, endpointId);
+    if (endpoint?.status !== 'active') return { obstacle: endpoint ? `The endpoint is ${endpoint.status}.` : 'The endpoint was deleted.' };
+    const request = await this.requests.find(environmentId, id);
+    if (request === null || request.erasedAt !== null) return null;
+    const key = { environmentId, route: `release ${run}`, key: id, fingerprint: ONE_FINGERPRINT };
+    const eventId = await this.again(endpoint, request, key, (made) => ({ status: 202, body: made })).catch(madeBefore);
+    return this.setAside.note(environmentId, firstAnd(request), eventId);
+  }
+
+  private async again(
+    endpoint: LiveEndpoint, { id, method, path, query, headers, body, url, ip, verification, replayOf }: RequestDetail,
+    idempotency: IdempotentRequest | null, keeps: (eventId: Id) => StoredAnswer,
+  ): Promise<Id> {
     // A repetition repeats what came first: its signature is as old as that.
     const first = replayOf ?? id;
     const request = { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(first) };
-    const { eventId } = await this.pipeline.pass(endpoint, request, { replayOf: { id: first, verification }, traceparent: undefined });
+    const { eventId } = await this.pipeline.run(endpoint, request, {
+      replayOf: { id: first, verification },
+      traceparent: undefined,
+      idempotency: idempotency && { request: idempotency, keeps },
+    });
     if (eventId === null) throw new Error('A repeated request is always an event.');
     return eventId;
   }
@@ -73,4 +116,26 @@ export class RawRequests {
     if (endpoint === null) throw notFound('endpoint');
     return endpoint;
   }
+}
+
+/** A request that is repeated, and the one that it repeats itself. */
+function firstAnd({ id, replayOf }: RequestDetail): Id[] {
+  return replayOf === null ? [id] : [id, replayOf];
+}
+
+/** A run that was broken off behind the commit finds what it made. */
+function madeBefore(error: unknown): Id {
+  if (error instanceof AlreadyAnswered) return error.answer.body;
+  throw error;
+}
+
+function endOf(until: string | undefined): Id {
+  return until === undefined ? LAST_ID : lowestIdAt(timeMs('until', until) + 1);
+}
+
+/** Throws 400. */
+function timeMs(name: string, text: string): number {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw badRequest(`${name} must be a time without a leap second.`);
+  return ms;
 }

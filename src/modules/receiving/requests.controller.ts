@@ -1,15 +1,18 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import type { FastifyRequest } from 'fastify';
+import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Ids, showId } from '#kernel/ids.js';
-import type { Tenant } from '#kernel/tenant.js';
+import type { StoredAnswer } from '#kernel/idempotency.js';
+import { Ids, type Id } from '#kernel/ids.js';
+import { shownPairs } from '#kernel/sensitive-headers.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
 import { RawRequests } from './raw-requests.js';
 import {
-  endpointIdOf, EndpointTestBody, EndpointTested, presentRequest, presentRequestDetail, RequestDetailItem, requestId, RequestListQuery,
-  RequestPage, RequestReplayed,
+  endpointIdOf, EndpointTestBody, EndpointTested, presentReplay, presentRequest, presentRequestDetail, presentTested, RequestDetailItem,
+  requestId, RequestListQuery, RequestPage, RequestReplayed,
 } from './requests.dto.js';
-import { TestSample } from './sample-events.js';
+import { SampleEvents, type Tested } from './sample-events.js';
 
 const ENDPOINT = { name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const REQUEST = { name: 'requestId', description: 'A `req_` id, or the `evt_` id of its event.', example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -20,7 +23,7 @@ const REQUEST = { name: 'requestId', description: 'A `req_` id, or the `evt_` id
 export class RequestsController {
   constructor(
     private readonly requests: RawRequests,
-    private readonly samples: TestSample,
+    private readonly samples: SampleEvents,
     private readonly ids: Ids,
   ) {}
 
@@ -40,8 +43,9 @@ export class RequestsController {
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
   @ApiOkResponse({ type: RequestDetailItem, description: 'The request.' })
-  async getRequest(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Param('requestId') request: string): Promise<RequestDetailItem> {
-    return presentRequestDetail(await this.requests.find(tenant, endpointIdOf(id), requestId(request)));
+  async getRequest(@CurrentCaller() caller: Caller, @Param('id') id: string, @Param('requestId') request: string): Promise<RequestDetailItem> {
+    const found = presentRequestDetail(await this.requests.find(caller.tenant, endpointIdOf(id), requestId(request)));
+    return { ...found, headers: shownPairs(found.headers, caller) };
   }
 
   @Post('requests/:requestId/replay')
@@ -55,9 +59,12 @@ export class RequestsController {
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
   @ApiAcceptedResponse({ type: RequestReplayed, description: 'The new event.' })
-  async replayRequest(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Param('requestId') request: string): Promise<RequestReplayed> {
-    const eventId = await this.requests.replay(tenant, endpointIdOf(id), requestId(request));
-    return { replay_id: showId('rpl', this.ids.next()), event_id: showId('evt', eventId) };
+  async replayRequest(
+    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Param('requestId') request: string, @Req() { idempotency }: FastifyRequest,
+  ): Promise<RequestReplayed> {
+    const replayId = this.ids.next();
+    const keeps = (eventId: Id): StoredAnswer => ({ status: 202, body: JSON.stringify(presentReplay(replayId, eventId)) });
+    return presentReplay(replayId, await this.requests.replay(tenant, endpointIdOf(id), requestId(request), idempotency, keeps));
   }
 
   @Post('test')
@@ -71,9 +78,10 @@ export class RequestsController {
   @ApiParam(ENDPOINT)
   @ApiBody({ type: EndpointTestBody, required: false })
   @ApiOkResponse({ type: EndpointTested, description: 'What came of it.' })
-  async testEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body?: EndpointTestBody): Promise<EndpointTested> {
-    const { eventId, answer, verifies } = await this.samples.send(tenant, endpointIdOf(id), body ?? {});
-    const status = answer === 'refused' ? 401 : answer === 'unavailable' ? 502 : answer.status;
-    return { event_id: eventId && showId('evt', eventId), verified: verifies ? answer !== 'refused' : null, status };
+  async testEndpoint(
+    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Req() { idempotency }: FastifyRequest, @Body() body?: EndpointTestBody,
+  ): Promise<EndpointTested> {
+    const keeps = (tested: Tested): StoredAnswer => ({ status: 200, body: JSON.stringify(presentTested(tested)) });
+    return presentTested(await this.samples.send(tenant, endpointIdOf(id), body ?? {}, idempotency, keeps));
   }
 }

@@ -1,12 +1,31 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import { notFound } from '#kernel/errors.js';
+import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import { idTimeMs, parseId, showId, type Id } from '#kernel/ids.js';
-import type { RequestDetail, RequestRow } from '#modules/ledger/accept.contract.js';
+import type { RequestDetail, RequestRow } from '#modules/events/requests.contract.js';
+import { shownAnswer } from './received-answer.js';
 
 const STATUSES = ['routed', 'quarantined', 'parked', 'ignored'] as const;
 
-/** Paging of the raw requests of an endpoint. */
+/** Filters of the raw requests of an endpoint. */
 export class RequestListQuery {
+  /** Only requests that this became of. */
+  @ApiProperty({ required: false, enum: STATUSES, example: 'quarantined' })
+  status?: (typeof STATUSES)[number];
+
+  /** Only requests with this method, in upper case. */
+  @ApiProperty({ required: false, pattern: '^[A-Z-]{1,32}$', example: 'POST' })
+  method?: string;
+
+  /** Only requests received at or after this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
+  since?: string;
+
+  /** Only requests received at or before this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+
   /** Where to go on: the `next_cursor` of the page before. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
@@ -54,13 +73,17 @@ export class RequestItem {
   @ApiProperty({ type: String, nullable: true, example: 'evt_1NG8Du2eZvKYlo2CUI79vXWy' })
   dedupe_id: string | null;
 
-  /** What happened to it besides, in a sentence. */
+  /** What happened to it besides, in a sentence: why its signature did not hold, why it was parked, that it was transformed. */
   @ApiProperty({ type: String, nullable: true, example: null })
   note: string | null;
 
   /** The request that this one repeats: the one that the provider sent, also when a repetition was repeated. */
   @ApiProperty({ type: String, nullable: true, example: null })
   replay_of: string | null;
+
+  /** When it was released: it had been set aside, and a repetition of it went where the routes lead. Null until then. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  released_at: string | null;
 }
 
 /** One page of raw requests, newest first. */
@@ -72,6 +95,25 @@ export class RequestPage {
   /** Pass it as `cursor` for the next page; null on the last one. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
+}
+
+/** What a provider was answered. */
+export class RequestAnswer {
+  /** HTTP status. */
+  @ApiProperty({ type: 'integer', example: 200 })
+  status: number;
+
+  /** Headers that the endpoint's answer has; names in lower case. */
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' }, example: { 'content-type': 'application/json; charset=utf-8' } })
+  headers: Record<string, string>;
+
+  /** The first 1 KB of the body; null where it was the error envelope of this status, or was erased with the request. */
+  @ApiProperty({ type: String, nullable: true, example: '{"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}' })
+  body: string | null;
+
+  /** Whether the body was longer. */
+  @ApiProperty({ example: false })
+  truncated: boolean;
 }
 
 /** A raw request as it came. */
@@ -107,6 +149,10 @@ export class RequestDetailItem extends RequestItem {
   /** The client's address. */
   @ApiProperty({ example: '203.0.113.7' })
   ip: string;
+
+  /** What the provider was answered; null when nobody was (a replay), and for requests of versions that did not note it. */
+  @ApiProperty({ type: RequestAnswer, nullable: true })
+  answer: RequestAnswer | null;
 }
 
 /** What a replay of a raw request answers. */
@@ -121,6 +167,10 @@ export class RequestReplayed {
 }
 
 /** A sample event to send to an endpoint. */
+@Examples({
+  body: { summary: 'A body of your own', value: { body: '{"type":"invoice.paid"}' } },
+  preset: { summary: "A provider's sample", value: { preset: 'stripe' } },
+})
 export class EndpointTestBody {
   /** Another preset's sample than that of the endpoint. */
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
@@ -160,6 +210,17 @@ export function endpointIdOf(text: string): Id {
   return id;
 }
 
+export function presentReplay(replayId: Id, eventId: Id): RequestReplayed {
+  return { replay_id: showId('rpl', replayId), event_id: showId('evt', eventId) };
+}
+
+export function presentTested(
+  { eventId, answer, verifies }: { eventId: Id | null; answer: SynchronousAnswer | 'refused' | 'unavailable'; verifies: boolean },
+): EndpointTested {
+  const status = answer === 'refused' ? 401 : answer === 'unavailable' ? 502 : answer.status;
+  return { event_id: eventId && showId('evt', eventId), verified: verifies ? answer !== 'refused' : null, status };
+}
+
 export function presentRequest(row: RequestRow): RequestItem {
   return {
     id: showId('req', row.id),
@@ -173,6 +234,7 @@ export function presentRequest(row: RequestRow): RequestItem {
     dedupe_id: row.dedupeId,
     note: row.note,
     replay_of: row.replayOf && showId('req', row.replayOf),
+    released_at: row.releasedAt?.toISOString() ?? null,
   };
 }
 
@@ -188,5 +250,6 @@ export function presentRequestDetail(row: RequestDetail): RequestDetailItem {
     body_encoding: isText ? 'text' : 'base64',
     ...(row.erasedAt !== null && { erased_at: row.erasedAt.toISOString() }),
     ip: row.ip,
+    answer: shownAnswer(row.answer, row.id),
   };
 }

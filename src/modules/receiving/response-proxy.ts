@@ -1,19 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Environments } from '#modules/auth/contract.js';
+import { PROXY_TIMEOUT_MS } from '#modules/endpoints/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import type { ReceivedRequest, SynchronousAnswer, Verification } from '#engine/inbound/request.js';
 import { answerHeaderFaults } from '#engine/inbound/response.js';
+import { unpacked } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
 import { Sandbox } from '#sandbox/sandbox.js';
-import { Breaker } from '#modules/endpoints/breaker.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
-import { PROXY_TIMEOUT_MS } from '#modules/endpoints/timeouts.js';
+import { Places } from './places.js';
 
 /** What the proxy said: an answer, or that it has none and what the endpoint wants then. */
-export type Proxied = { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
+export type ProxyResult = { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };
 
 const BODY_BYTES_MAX = 64 * 1024;
 /** What a URL's answer may carry on to the provider. */
@@ -22,7 +23,7 @@ const PASSED_HEADERS = ['content-type', 'location', 'retry-after'];
 /** Asks an endpoint's proxy for the synchronous answer: JavaScript in the sandbox, or a URL. It never throws. */
 @Injectable()
 export class ResponseProxy {
-  private readonly breaker: Breaker;
+  private readonly places = new Places();
 
   constructor(
     private readonly sandbox: Sandbox,
@@ -30,27 +31,24 @@ export class ResponseProxy {
     private readonly gate: EgressGate,
     private readonly environments: Environments,
     private readonly clock: Clock,
-  ) {
-    this.breaker = new Breaker(() => clock.nowMs());
-  }
+  ) {}
 
-  async ask(endpoint: LiveEndpoint, eventId: string, request: ReceivedRequest, verification: Verification): Promise<Proxied> {
+  async ask(endpoint: LiveEndpoint, eventId: string, request: ReceivedRequest, verification: Verification): Promise<ProxyResult> {
     const { responseProxy: settings } = endpoint;
     if (settings === null) return { kind: 'fallback' };
-    const key = `${endpoint.environmentId}:${endpoint.id}:${endpoint.version}`;
-    if (this.breaker.isOpen(key)) return missing(endpoint);
     const answer = await (settings.target === 'url' ? this.call(endpoint, eventId, request) : this.evaluate(endpoint, request, verification)).catch(() => null);
-    this.breaker.count(key, answer !== null);
     return answer === null ? missing(endpoint) : { kind: 'answer', answer };
   }
 
   private async evaluate(endpoint: LiveEndpoint, request: ReceivedRequest, verification: Verification): Promise<SynchronousAnswer | null> {
-    const { responseProxy: settings, environmentId } = endpoint;
+    const { responseProxy: settings, environmentId, id } = endpoint;
+    const { organizationId } = await this.environments.get(environmentId);
     const outcome = await this.sandbox.run({
       code: settings?.code ?? '',
-      args: [JSON.stringify(guestRequest(request, verification))],
+      args: [JSON.stringify(guestRequest(unpacked(request), verification))],
       timeoutMs: settings?.timeoutMs ?? PROXY_TIMEOUT_MS.managed,
-      tenantKey: String(environmentId),
+      organization: organizationId,
+      endpoint: id,
       resultBytesMax: 2 * BODY_BYTES_MAX,
     });
     return outcome.ok && outcome.json !== null ? answered(JSON.parse(outcome.json) as unknown) : null;
@@ -61,31 +59,34 @@ export class ResponseProxy {
     const { responseProxy: settings, environmentId } = endpoint;
     const verdict = this.gate.check(settings?.url ?? '');
     if (!verdict.ok) return null;
+    const { body } = unpacked(request);
     const timestampSeconds = Math.floor(this.clock.nowMs() / 1000);
     const keys = await this.environments.signingKeys(environmentId);
-    const answer = await this.agent.exchange({
-      method: 'POST',
-      url: verdict.url,
-      headers: {
-        'content-type': request.headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
-        'user-agent': 'Posthorn/0.1',
-        'webhook-id': eventId,
-        'webhook-timestamp': String(timestampSeconds),
-        'webhook-signature': signatureHeader(keys, eventId, timestampSeconds, request.body),
-        'posthorn-method': request.method,
-        'posthorn-query': request.query,
-      },
-      body: request.body,
-      timeoutMs: settings?.timeoutMs ?? PROXY_TIMEOUT_MS.url,
-      bodyBytesMax: BODY_BYTES_MAX,
-    });
+    const answer = await this.places.run(`${environmentId}:${endpoint.id}`, settings?.timeoutMs ?? PROXY_TIMEOUT_MS.url, (timeoutMs) =>
+      this.agent.exchange({
+        method: 'POST',
+        url: verdict.url,
+        headers: {
+          'content-type': request.headers.find(([name]) => name === 'content-type')?.[1] ?? 'application/octet-stream',
+          'user-agent': 'Posthorn/0.1',
+          'webhook-id': eventId,
+          'webhook-timestamp': String(timestampSeconds),
+          'webhook-signature': signatureHeader(keys, eventId, timestampSeconds, body),
+          'posthorn-method': request.method,
+          'posthorn-query': request.query,
+        },
+        body,
+        timeoutMs,
+        bodyBytesMax: BODY_BYTES_MAX,
+      }));
+    if (answer === null) return null;
     if (answer.kind === 'error' || answer.truncated || answer.status < 200 || answer.status >= 500) return null;
     const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => PASSED_HEADERS.includes(name)));
     return { status: answer.status, headers, body: answer.body.toString() };
   }
 }
 
-function missing({ responseProxy }: LiveEndpoint): Proxied {
+function missing({ responseProxy }: LiveEndpoint): ProxyResult {
   return { kind: responseProxy?.onUnavailable === 'error' ? 'unavailable' : 'fallback' };
 }
 

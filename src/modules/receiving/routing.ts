@@ -1,17 +1,53 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
+import type { Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
-import type { EndpointSummary } from '#modules/endpoints/contract.js';
+import { conflict } from '#kernel/errors.js';
+import { Judge } from '#sandbox/judge.js';
+import type { EndpointSummary, LiveRoute } from './contract.js';
 
 /** Finds where an event goes: one delivery for each route whose filter it passes. */
 @Injectable()
 export class Routing {
-  constructor(private readonly targets: Targets) {}
+  constructor(
+    private readonly targets: Targets,
+    private readonly judge: Judge,
+  ) {}
 
-  async route(endpoint: EndpointSummary, view: RequestView, payload: string | Buffer): Promise<Arrival[]> {
-    const matching = endpoint.routes.filter(({ filter }) => filter === null || filter.matches(view));
-    return Promise.all(matching.map(({ destinationId }) => this.arrival(endpoint.environmentId, destinationId, payload)));
+  /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
+  async route(endpoint: EndpointSummary, organization: string, view: RequestView, payload: string | Buffer): Promise<Arrival[] | null> {
+    const matching = await this.matching(endpoint, organization, view);
+    return matching && Promise.all(matching.map(({ destinationId }) => this.arrival(endpoint.environmentId, destinationId, payload)));
+  }
+
+  /**
+   * The same for a request that is repeated: nothing goes to a destination that is disabled or was deleted. Throws 409
+   * when it would go nowhere else.
+   */
+  async routeAgain(endpoint: EndpointSummary, organization: string, view: RequestView, payload: string | Buffer): Promise<Arrival[] | null> {
+    const arrivals = await this.route(endpoint, organization, view, payload);
+    if (arrivals === null) return null;
+    // One that can't be loaded right now is no obstacle here either.
+    const takes = await Promise.all(arrivals.map(({ environmentId, targetId }) =>
+      this.targets.ofDestination(environmentId, targetId).then((target) => target?.status === 'active', () => true)));
+    const taken = arrivals.filter((_, i) => takes[i]);
+    if (taken.length === 0 && arrivals.length > 0) {
+      throw conflict('Every destination that the request would go to is disabled or was deleted. Change that first.', { reason: 'disabled' });
+    }
+    return taken;
+  }
+
+  /** What the moment that an event has here is not enough for is looked at on a thread. */
+  private async matching({ id, routes }: EndpointSummary, organization: string, view: RequestView): Promise<LiveRoute[] | null> {
+    const verdicts = routes.map(({ filter }) => {
+      const holds = filter === null || filter.matches(view);
+      return filter !== null && view.isExhausted ? null : holds;
+    });
+    const open = routes.flatMap(({ filter }, at): { filter: Condition; at: number }[] => (verdicts[at] === null && filter ? [{ filter, at }] : []));
+    const judged = open.length === 0 ? [] : await this.judge.filters({ organization, endpoint: id }, open.map(({ filter }) => filter), view);
+    open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
+    return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
   }
 
   /** A destination that was deleted or disabled gets its delivery too: it fails where everybody can see it, and can be sent again. */

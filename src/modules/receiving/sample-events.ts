@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { Preset } from '#engine/inbound/preset.js';
 import { signedSample, unsignedSample } from '#engine/inbound/sample.js';
@@ -6,16 +7,19 @@ import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, invalid, notFound } from '#kernel/errors.js';
+import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { Ids, showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { INGEST_PREFIX } from '#modules/endpoints/ingest-prefix.js';
-import type { LiveEndpoint } from './live-endpoint.js';
+import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
-import { Pipeline, type Passed } from './pipeline.js';
+import { Pipeline, type PipelineResult } from './pipeline.js';
+
+/** What came of a sample, and whether the endpoint verifies at all. */
+export type Tested = PipelineResult & { verifies: boolean };
 
 /** Sends an endpoint a sample event of its provider, through the pipeline that the provider's own go through. */
 @Injectable()
-export class TestSample {
+export class SampleEvents {
   constructor(
     private readonly endpoints: LiveEndpoints,
     private readonly pipeline: Pipeline,
@@ -24,20 +28,31 @@ export class TestSample {
     private readonly config: Config,
   ) {}
 
-  /** Throws 404, and 422 when only the provider could sign the sample, or the endpoint has no secret to sign with. */
-  async send(tenant: Tenant, endpointId: Id, options: { preset?: string; body?: string }): Promise<Passed & { verifies: boolean }> {
+  /**
+   * Throws 404, and 422 when only the provider could sign the sample, or the endpoint has no secret to sign with. `keeps`
+   * says what is kept for the key, in the commit of the event.
+   */
+  async send(
+    tenant: Tenant, endpointId: Id, options: { preset?: string; body?: string }, idempotency: IdempotentRequest | null,
+    keeps: (tested: Tested) => StoredAnswer,
+  ): Promise<Tested> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
     if (endpoint === null) throw notFound('endpoint');
     const preset = options.preset === undefined ? endpoint.preset : presetOf(options.preset);
     if (options.preset !== undefined && preset === null) throw invalid([{ path: 'preset', message: 'is not a known preset' }]);
     const request = this.sample(endpoint, preset ?? plain(endpoint), options.body);
-    const passed = await this.pipeline.pass(endpoint, request, { replayOf: null, traceparent: undefined });
-    return { ...passed, verifies: endpoint.scheme.kind !== 'none' };
+    const verifies = endpoint.scheme.kind !== 'none';
+    const result = await this.pipeline.run(endpoint, request, {
+      replayOf: null,
+      traceparent: undefined,
+      idempotency: idempotency && { request: idempotency, keeps: (eventId, answer) => keeps({ eventId, answer, verifies }) },
+    });
+    return { ...result, verifies };
   }
 
   private sample(endpoint: LiveEndpoint, preset: Preset, body: string | undefined): ReceivedRequest {
     const nowMs = this.clock.nowMs();
-    const secret = endpoint.secrets.find(({ untilMs }) => untilMs === null || untilMs > nowMs)?.secret ?? '';
+    const [secret = ''] = secretsInForce(endpoint, nowMs);
     const url = `${this.config.baseUrl}${INGEST_PREFIX}${endpoint.path}`;
     const own: Preset = {
       ...preset,

@@ -1,7 +1,7 @@
 import type { Signal } from '#modules/system-events/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { SystemClock } from '#kernel/clock.js';
-import type { EndpointSummary } from '#modules/endpoints/contract.js';
+import type { EndpointSummary } from './contract.js';
 import { VerificationWatch } from './verification-watch.js';
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { type Id, showId } from '#kernel/ids.js';
-import type { EndpointSummary } from '#modules/endpoints/contract.js';
+import type { EndpointSummary } from './contract.js';
 
 /** So many in a row are no stray request: the secret is wrong, or somebody tries. */
 const FAILURES_MIN = 10;

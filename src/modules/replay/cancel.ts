@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Withdrawal } from '#modules/events/recovery.contract.js';
+import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { lowestIdAt } from '#kernel/ids.js';
 import { momentMs } from './moment.js';
 import type { NamedTarget } from './named-targets.js';
@@ -7,11 +7,11 @@ import type { NamedTarget } from './named-targets.js';
 /** Cancels what waits for a target. */
 @Injectable()
 export class Cancel {
-  constructor(private readonly withdrawal: Withdrawal) {}
+  constructor(private readonly cancellations: Cancellations) {}
 
   /** Returns how many deliveries were ended, or end with the attempt that is under way. Throws 422. */
   async waiting({ environmentId, targetId, endpointId }: NamedTarget, query: { event_type?: string; until?: string }): Promise<number> {
     const beforeId = query.until === undefined ? null : lowestIdAt(momentMs(query.until, 'until') + 1);
-    return this.withdrawal.cancelTarget({ environmentId, targetId, endpointId, eventType: query.event_type ?? null, beforeId });
+    return this.cancellations.ofTarget({ environmentId, targetId, endpointId, eventType: query.event_type ?? null, beforeId });
   }
 }

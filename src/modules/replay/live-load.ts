@@ -1,6 +1,6 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { Injectable } from '@nestjs/common';
-import { ReceivedEvents } from '#modules/events/recovery.contract.js';
+import { ReceivedEvents } from '#modules/events/received.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { lowestIdAt } from '#kernel/ids.js';
 

@@ -55,7 +55,7 @@ export class NamedTargets {
   private async obstacle(environmentId: number, targetId: Id, endpoint: ApplicationEndpoint | null): Promise<string | null> {
     if (endpoint !== null && endpoint.destinationId !== targetId) return 'The endpoint has another destination now.';
     const target = await this.targets.ofDestination(environmentId, targetId);
-    const noun = endpoint?.id === targetId ? 'endpoint' : 'destination';
+    const noun = endpoint?.id === targetId || (target?.ownerId ?? null) !== null ? 'endpoint' : 'destination';
     if (target === null) return `The ${noun} was deleted.`;
     if (target.status === 'disabled') return `The ${noun} is disabled.`;
     const isOff = endpoint !== null && (await this.conditions.of(environmentId, endpoint.id)).status === 'disabled';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Endpoints } from '#modules/endpoints/contract.js';
+import { Endpoints } from '#modules/receiving/contract.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import { ReplayPages, routesTo, type NextPage, type PageSource } from './replay-pages.js';
 

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Endpoints, type EndpointSummary } from '#modules/endpoints/contract.js';
-import { ReceivedEvents, type ReceivedRange } from '#modules/events/recovery.contract.js';
+import { ReceivedEvents, type ReceivedRange } from '#modules/events/received.contract.js';
+import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
-import { Ids, lowestIdAt, parseId, type Id } from '#kernel/ids.js';
+import { Ids, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { momentMs } from './moment.js';
 import type { ReplayJob } from './replay-job.js';
-import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
+import { ReplayStart } from './replay-start.js';
+import { windowOf, type Window } from './window.js';
 
 /** What a caller asks for. */
 export interface RangeQuery {
@@ -35,8 +35,7 @@ export interface DryRun {
 /** A range that was checked. */
 interface Range {
   endpoint: EndpointSummary;
-  since: Date | null;
-  until: Date | null;
+  window: Window;
   destinations: Id[] | null;
   range: ReceivedRange;
 }
@@ -47,22 +46,6 @@ const ESTIMATE_MAX = 100_000;
 const DRY_RUN_MAX = 5_000;
 const COUNT_MAX = 2_000_000_000;
 
-/** Where a job's work is announced. */
-export abstract class ReplayAnnouncer {
-  abstract announce(job: Pick<ReplayJob, 'environmentId' | 'id'>): void;
-}
-
-/** What a replay needs besides the events. */
-@Injectable()
-export class ReplayBasics {
-  constructor(
-    readonly ids: Ids,
-    readonly clock: Clock,
-    readonly cursors: Cursors,
-    readonly announcer: ReplayAnnouncer,
-  ) {}
-}
-
 /** Replays of everything that an endpoint received in a time. */
 @Injectable()
 export class RangeReplay {
@@ -70,40 +53,38 @@ export class RangeReplay {
     private readonly endpoints: Endpoints,
     private readonly pages: ReplayPages,
     private readonly received: ReceivedEvents,
-    private readonly jobs: ReplayJobsStore,
-    private readonly basics: ReplayBasics,
+    private readonly starting: ReplayStart,
+    private readonly ids: Ids,
+    private readonly cursors: Cursors,
+    private readonly clock: Clock,
   ) {}
 
   /** Throws 404, 400 for a cursor, 409 for an endpoint that is not active or has a live replay, and 422. */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined) throw badRequest('A real replay takes no cursor: it is one job over the whole window.');
-    const { endpoint, since, until, destinations, range } = await this.checked(tenant, endpointId, query);
+    const { endpoint, window, destinations, range } = await this.checked(tenant, endpointId, query);
     if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
-    const { ids, clock, announcer } = this.basics;
     // Whatever their state: telling that apart for a large window takes as long as the job.
     const { scanned } = await this.received.count({ ...range, status: null }, ESTIMATE_MAX);
-    const job = await this.jobs.insert({
-      environmentId: tenant.environmentId, id: ids.next(), kind: 'range', replayId: ids.next(), endpointId, applicationId: null,
-      targetId: null, includeCancelled: false, since, until, status: query.status ?? null, destinations, destinationsUsed: routesTo(endpoint, destinations).map(({ destinationId }) => destinationId),
-      beforeId: range.beforeId, fromId: range.fromId, totalEstimate: scanned, createdAt: clock.now(),
+    return this.starting.start({
+      ...window, environmentId: tenant.environmentId, kind: 'range', endpointId, applicationId: null, targetId: null, includeCancelled: false,
+      status: query.status ?? null, destinations, destinationsUsed: routesTo(endpoint, destinations).map(({ destinationId }) => destinationId),
+      totalEstimate: scanned,
     });
-    announcer.announce(job);
-    return job;
   }
 
   /** Counts what a replay would do, and enqueues nothing. Throws 404, 400 for a bad cursor, and 422. */
   async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
     const { cursor, ...filters } = query;
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);
-    const { ids, cursors } = this.basics;
     const routes = routesTo(endpoint, destinations);
-    const run = { replayId: ids.next(), destinations: routes.map(({ destinationId }) => destinationId) };
+    const run = { replayId: this.ids.next(), destinations: routes.map(({ destinationId }) => destinationId) };
     const list: CursorQuery = { list: `dry run ${endpointId}`, filters: { ...filters, destinations: filters.destinations?.join() } };
-    if (cursor !== undefined) range.beforeId = cursors.read(tenant, list, cursor);
+    if (cursor !== undefined) range.beforeId = this.cursors.read(tenant, list, cursor);
     if (routes.every(({ filter }) => filter === null)) return { ...run, ...(await this.countAll(range, routes.length)), nextCursor: null };
     const page = await this.pages.read(range, routes, DRY_RUN_MAX);
     const { scanned, replayed, skipped, excluded, isFull, lastId } = page;
-    const nextCursor = isFull && lastId ? cursors.issue(tenant, list, lastId) : null;
+    const nextCursor = isFull && lastId ? this.cursors.issue(tenant, list, lastId) : null;
     return { ...run, scanned, replayed, enqueued: page.deliveries.length, skipped, excluded, nextCursor };
   }
 
@@ -117,21 +98,13 @@ export class RangeReplay {
   private async checked(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<Range> {
     const endpoint = await this.endpoints.find(tenant.environmentId, endpointId);
     if (endpoint === null) throw notFound('endpoint');
-    const since = query.since === undefined ? null : new Date(momentMs(query.since, 'since'));
-    const until = query.until === undefined ? null : new Date(momentMs(query.until, 'until'));
-    if (since && until && since > until) throw invalid([{ path: 'since', message: 'must not be after until' }]);
-    const nowMs = this.basics.clock.nowMs();
-    // The window is fixed now: what comes while it runs is delivered anyway.
-    const endMs = Math.min(until?.getTime() ?? nowMs, nowMs);
+    const window = windowOf(query, this.clock.nowMs());
+    const { fromId, beforeId } = window;
     return {
       endpoint,
-      since,
-      until,
+      window,
       destinations: destinationsOf(endpoint, query.destinations),
-      range: {
-        environmentId: tenant.environmentId, endpointId, status: query.status ?? null,
-        beforeId: lowestIdAt(endMs + 1), fromId: lowestIdAt(since?.getTime() ?? 0),
-      },
+      range: { environmentId: tenant.environmentId, endpointId, status: query.status ?? null, fromId, beforeId },
     };
   }
 }

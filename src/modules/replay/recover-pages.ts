@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FailedDeliveries, type FailedRow } from '#modules/events/recovery.contract.js';
+import { FailedDeliveries, type FailedRow } from '#modules/ledger/redelivery.contract.js';
 import type { Id } from '#kernel/ids.js';
 import { NamedTargets } from './named-targets.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
@@ -19,7 +19,7 @@ export class RecoverPages implements PageSource {
     const obstacle = await this.named.obstacleOf(environmentId, targetId, applicationId === null ? null : endpointId);
     if (obstacle !== null) return { obstacle };
     const { beforeId, fromId, status } = job;
-    const rows = await this.failed.page({ environmentId, targetId, beforeId, fromId, status }, PAGE_EVENTS);
+    const rows = await this.failed.page({ environmentId, targetIds: [targetId], beforeId, fromId, status }, PAGE_EVENTS);
     const isOwn = ({ endpointId: of }: FailedRow): boolean => applicationId === null || targetId === endpointId || of === endpointId;
     return { page: pageOf(rows.filter(isOwn), rows, targetId, job.includeCancelled), destinations: [] };
   }

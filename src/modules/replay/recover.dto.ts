@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 
 /** Which failed deliveries to send again. */
 export class RecoverBody {
@@ -19,7 +20,22 @@ export class RecoverBody {
   include_cancelled?: boolean;
 }
 
+/** Which events of an application to send again. */
+export class ApplicationReplayBody {
+  /** Events accepted at or after this time (RFC 3339). */
+  @ApiProperty({ format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  since: string;
+
+  /** Only events accepted at or before this time (RFC 3339); up to now when left out. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+}
+
 /** Which waiting deliveries to end; all that wait for the target without a field. */
+@Examples({
+  type: { summary: 'What waits of one event type', value: { event_type: 'invoice.paid' } },
+  all: { summary: 'Everything that waits', value: {} },
+})
 export class CancelBody {
   /** Only events of exactly this type. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 256, example: 'invoice.paid' })

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
-import { subjectOf, type NewReplayJob, type ReplayJob } from './replay-job.js';
+import { subjectOf, SUBJECTS, type NewReplayJob, type ReplayJob } from './replay-job.js';
 
 const COLUMNS = `
   environment_id as "environmentId", id, kind, application_id as "applicationId", target_id as "targetId",
   include_cancelled as "includeCancelled", replay_id as "replayId", endpoint_id as "endpointId", state, since, until, status,
   destinations, destinations_used as "destinationsUsed", stop_requested as "stopRequested", before_id as "beforeId",
-  from_id as "fromId", total_estimate as "totalEstimate", scanned, replayed, enqueued, skipped, excluded,
+  from_id as "fromId", total_estimate as "totalEstimate", scanned, replayed, enqueued, skipped, excluded, erased,
   resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
   page_at as "pageAt", finished_at as "finishedAt"`;
 
@@ -57,7 +57,7 @@ const UPDATE: Statement = {
     update replay_jobs
     set state = $3, before_id = $4, scanned = $5, replayed = $6, enqueued = $7, skipped = $8, excluded = $9,
         resumed_from = $10, error = $11, failures = $12, runner = $13, started_at = $14, page_at = $15, finished_at = $16,
-        destinations_used = $17::uuid[]
+        destinations_used = $17::uuid[], from_id = $18, erased = $19::jsonb
     where environment_id = $1 and id = $2`,
 };
 
@@ -74,7 +74,7 @@ const FORGOTTEN: Statement = {
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** Committed together with an idempotency key. Throws 409 while another job of the endpoint or destination is live. */
+  /** Committed together with an idempotency key. Throws 409 while another job of the endpoint, destination or application is live. */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId, job.id, job.replayId, job.endpointId, job.since, job.until, job.status, job.destinations,
@@ -82,7 +82,7 @@ export class ReplayJobsStore {
       job.kind, job.applicationId, job.targetId, job.includeCancelled,
     ];
     const [row] = await this.database.transaction(() => this.database.query<ReplayJob>(INSERT, values));
-    if (!row) throw conflict(`Another replay of this ${subjectOf(job) === 'dst' ? 'destination' : 'endpoint'} is live. Wait for it, or stop it.`, { reason: 'replay_live' });
+    if (!row) throw conflict(`Another replay of this ${SUBJECTS[subjectOf(job)]} is live. Wait for it, or stop it.`, { reason: 'replay_live' });
     return row;
   }
 
@@ -110,7 +110,8 @@ export class ReplayJobsStore {
   async update(job: ReplayJob): Promise<void> {
     await this.database.query(UPDATE, [
       job.environmentId, job.id, job.state, job.beforeId, job.scanned, job.replayed, job.enqueued, job.skipped, job.excluded,
-      job.resumedFrom, job.error, job.failures, job.runner, job.startedAt, job.pageAt, job.finishedAt, job.destinationsUsed,
+      job.resumedFrom, job.error, job.failures, job.runner, job.startedAt, job.pageAt, job.finishedAt, job.destinationsUsed, job.fromId,
+      job.erased && JSON.stringify(job.erased),
     ]);
   }
 

@@ -28,7 +28,7 @@ export class ReplayJobs {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'replays', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
-    const endpointId = filters.endpoint === undefined ? undefined : (parseId('ep', filters.endpoint) ?? parseId('dst', filters.endpoint));
+    const endpointId = filters.endpoint === undefined ? undefined : (parseId('ep', filters.endpoint) ?? parseId('dst', filters.endpoint) ?? parseId('app', filters.endpoint));
     if (endpointId === null) return { rows: [], nextCursor: null };
     const rows = await this.store.page(tenant.environmentId, { beforeId, endpointId, state: filters.state }, limit + 1);
     const page = rows.slice(0, limit);

@@ -1,19 +1,31 @@
 import { Injectable } from '@nestjs/common';
+import { ApplicationPages } from './application-pages.js';
+import { EraseWork } from './erase-work.js';
 import { RangePages } from './range-pages.js';
 import { RecoverPages } from './recover-pages.js';
-import type { JobKind, ReplayJob } from './replay-job.js';
-import type { NextPage, PageSource } from './replay-pages.js';
+import { subjectOf, type JobKind, type ReplayJob } from './replay-job.js';
+import type { NextPage, PageSource, WorkSource } from './replay-pages.js';
+import { RequestsWork } from './requests-work.js';
 
-/** What jobs send, by kind. */
+/** What jobs do, by kind. */
 @Injectable()
 export class ReplayKinds implements PageSource {
-  private readonly sources: Readonly<Record<JobKind, PageSource>>;
+  private readonly sources: Readonly<Record<JobKind, PageSource | WorkSource>>;
 
-  constructor(range: RangePages, recover: RecoverPages) {
-    this.sources = { range, recover };
+  constructor(range: RangePages, recover: RecoverPages, application: ApplicationPages, requests: RequestsWork, erase: EraseWork) {
+    this.sources = { range, recover, application, requests, erase };
   }
 
+  /** Of a kind that sends again. */
   next(job: ReplayJob): Promise<NextPage> {
-    return this.sources[job.kind].next(job);
+    const source = this.sources[job.kind === 'recover' && subjectOf(job) === 'app' ? 'application' : job.kind];
+    if (!('next' in source)) throw new Error(`A job of kind ${job.kind} has no pages.`);
+    return source.next(job);
+  }
+
+  /** What does the work of a kind that commits by itself; null for one that sends again. */
+  workOf(kind: JobKind): WorkSource | null {
+    const source = this.sources[kind];
+    return 'work' in source ? source : null;
   }
 }

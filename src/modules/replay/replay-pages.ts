@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { EndpointSummary, LiveRoute } from '#modules/endpoints/contract.js';
-import type { Redelivered } from '#modules/ledger/accept.contract.js';
-import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/recovery.contract.js';
+import { Environments } from '#modules/auth/contract.js';
+import type { EndpointSummary, LiveRoute } from '#modules/receiving/contract.js';
+import type { Redelivered } from '#modules/ledger/redelivery.contract.js';
+import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from '#modules/events/received.contract.js';
+import type { Condition } from '#engine/conditions/condition.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
-import type { ReplayJob } from './replay-job.js';
+import { Judge } from '#sandbox/judge.js';
+import type { Erased, ReplayJob } from './replay-job.js';
 
 const STEP_WITH_BODIES = 100;
 
@@ -17,7 +20,7 @@ export interface ReplayPage {
   replayed: number;
   /** Events that no route takes, or that were cancelled. */
   skipped: number;
-  /** Events that are never sent again: quarantined, parked, or without a payload any more. */
+  /** Events that are never sent again: quarantined, parked, without a payload any more, or with filters that take too long. */
   excluded: number;
   /** The oldest event of the page; null for an empty one. */
   lastId: Id | null;
@@ -33,10 +36,35 @@ export interface PageSource {
   next(job: ReplayJob): Promise<NextPage>;
 }
 
+/** What a stretch of work came to. */
+export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'> {
+  /** Deliveries that it made. */
+  enqueued: number;
+  /** Where the job goes on; what is left out stays. */
+  fromId?: Id;
+  beforeId?: Id;
+  erased?: Erased;
+  isOver: boolean;
+  /** How long to rest before the next stretch. */
+  restMs?: number;
+}
+
+/**
+ * What a job of one kind does besides sending again. It commits by itself, a stretch of a few seconds at a time, and so must bear
+ * that a stretch is repeated: this process may die before it is noted how far the job has come.
+ */
+export interface WorkSource {
+  work(job: ReplayJob): Promise<WorkDone | { obstacle: string }>;
+}
+
 /** Decides what a replay sends: the events of a page, to the routes of now. */
 @Injectable()
 export class ReplayPages {
-  constructor(private readonly received: ReceivedEvents) {}
+  constructor(
+    private readonly received: ReceivedEvents,
+    private readonly environments: Environments,
+    private readonly judge: Judge,
+  ) {}
 
   /** Looks at up to `limit` events, newest first. */
   async read(range: ReceivedRange, routes: readonly LiveRoute[], limit: number): Promise<ReplayPage> {
@@ -51,7 +79,7 @@ export class ReplayPages {
       isFull = rows.length === Math.min(step, limit - looked + rows.length);
       page.isFull = isFull && looked === limit;
       page.lastId = rows.at(-1)?.id ?? page.lastId;
-      for (const row of rows) if (row.inStatus) backwards.push(this.count(page, row, range.endpointId, routes));
+      for (const row of rows) if (row.inStatus) backwards.push(await this.count(page, row, range, routes));
       // Filters of customers run here: others have their turn in between.
       if (hasFilters) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -60,25 +88,35 @@ export class ReplayPages {
     return page;
   }
 
-  private count(page: ReplayPage, row: ReceivedRow, endpointId: Id, routes: readonly LiveRoute[]): Redelivered[] {
+  private async count(page: ReplayPage, row: ReceivedRow, { environmentId, endpointId }: ReceivedRange, routes: readonly LiveRoute[]): Promise<Redelivered[]> {
     page.scanned += 1;
-    if (row.erased || row.disposition === 'quarantined' || row.disposition === 'parked') {
+    const isOut = row.erased || row.disposition === 'quarantined' || row.disposition === 'parked';
+    const destinations = isOut ? null : await this.destinations(row, { environmentId, endpointId }, routes);
+    if (destinations === null) {
       page.excluded += 1;
       return [];
     }
-    const destinations = destinationsOf(row, routes);
     if (destinations.length === 0) page.skipped += 1;
     else page.replayed += 1;
     return destinations.map((targetId) => ({ eventId: row.id, expiresOn: row.expiresOn, targetId, endpointId }));
+  }
+
+  /** Null where filters take too long, so that nobody knows where it goes. */
+  private async destinations(
+    { request }: ReceivedRow, { environmentId, endpointId }: Pick<ReceivedRange, 'environmentId' | 'endpointId'>, routes: readonly LiveRoute[],
+  ): Promise<Id[] | null> {
+    const view = request && new RequestView(request, request.verification);
+    const verdicts = routes.map(({ filter }) => filter === null || (view !== null && filter.matches(view)));
+    if (view?.isExhausted !== true) return routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
+    const filters = routes.flatMap(({ filter }): Condition[] => (filter ? [filter] : []));
+    const { organizationId } = await this.environments.get(environmentId);
+    const judged = await this.judge.filters({ organization: organizationId, endpoint: endpointId }, filters, view);
+    if (judged.includes(null)) return null;
+    return routes.filter(({ filter }) => filter === null || judged[filters.indexOf(filter)]).map(({ destinationId }) => destinationId);
   }
 }
 
 /** The routes that a replay uses: all, or those to the destinations that the caller named. */
 export function routesTo(endpoint: EndpointSummary, destinations: readonly Id[] | null): LiveRoute[] {
   return endpoint.routes.filter(({ destinationId }) => destinations === null || destinations.includes(destinationId));
-}
-
-function destinationsOf({ request }: ReceivedRow, routes: readonly LiveRoute[]): Id[] {
-  const view = request && new RequestView(request, request.verification);
-  return routes.filter(({ filter }) => filter === null || (view !== null && filter.matches(view))).map(({ destinationId }) => destinationId);
 }

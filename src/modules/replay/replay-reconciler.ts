@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
-import { Loop } from '#kernel/loop.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { FORGOTTEN_MS } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
@@ -20,7 +20,7 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
     private readonly runner: ReplayRunner,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('Replay reconciler', () => this.turn(), () => clock.nowMs());
+    this.loop = new Loop('Replay reconciler', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {

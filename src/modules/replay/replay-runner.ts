@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { Ledger } from '#modules/ledger/accept.contract.js';
-import { ReceivedEvents } from '#modules/events/recovery.contract.js';
+import { ReceivedEvents } from '#modules/events/received.contract.js';
+import { Redeliveries } from '#modules/ledger/redelivery.contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database.js';
@@ -10,6 +10,7 @@ import { LiveLoad } from './live-load.js';
 import { endOf, FORGOTTEN_MS, type ReplayJob } from './replay-job.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayKinds } from './replay-kinds.js';
+import type { ReplayPage, WorkSource } from './replay-pages.js';
 
 /** The next page waits until so few of the last one are unclaimed: a replay is never a wall that live events queue behind. */
 const WAITING_MAX = 300;
@@ -22,18 +23,7 @@ const FAILURES_MAX = 10;
 const REFUSALS_MAX = 5;
 
 /** How a page ended. */
-type Step = { kind: 'more'; fromId: Id; toId: Id; enqueued: number } | { kind: 'over' } | { kind: 'elsewhere' };
-
-/** What a runner reads and writes besides the jobs. */
-@Injectable()
-export class ReplayReach {
-  constructor(
-    readonly received: ReceivedEvents,
-    readonly ledger: Ledger,
-    readonly database: Database,
-    readonly clock: Clock,
-  ) {}
-}
+type Step = { kind: 'more'; fromId: Id; toId: Id; enqueued: number } | { kind: 'worked'; enqueued: number; restMs: number } | { kind: 'over' } | { kind: 'elsewhere' };
 
 /**
  * Works a job off, a page a transaction: what a page enqueues and how far the job has come are committed together, so
@@ -48,19 +38,23 @@ export class ReplayRunner {
   constructor(
     private readonly jobs: ReplayJobsStore,
     private readonly kinds: ReplayKinds,
-    private readonly reach: ReplayReach,
+    private readonly received: ReceivedEvents,
+    private readonly redeliveries: Redeliveries,
     private readonly live: LiveLoad,
     private readonly systemEvents: SystemEvents,
+    private readonly database: Database,
+    private readonly clock: Clock,
   ) {}
 
   /** Resolves when the job is over, another process has it, or this process stops; a failed page is tried again. */
   async run(environmentId: number, id: Id): Promise<void> {
     for (let failures = 0; !this.stopping; ) {
       try {
-        const step = await this.reach.database.transaction(() => this.step(environmentId, id));
-        if (step.kind !== 'more') return;
+        const step = await this.page(environmentId, id);
+        if (step.kind !== 'more' && step.kind !== 'worked') return;
         failures = 0;
-        await this.waitForRoom(environmentId, step);
+        if (step.kind === 'more') await this.waitForRoom(environmentId, step);
+        else await this.rest(step.restMs);
         await this.rest(await this.live.restMs(environmentId, step.enqueued));
       } catch (error) {
         failures += 1;
@@ -78,21 +72,57 @@ export class ReplayRunner {
     this.stopping = true;
   }
 
-  private async step(environmentId: number, id: Id): Promise<Step> {
+  private async page(environmentId: number, id: Id): Promise<Step> {
+    const job = await this.jobs.find(environmentId, id);
+    const work = job && this.kinds.workOf(job.kind);
+    return work ? this.worked(environmentId, id, work) : this.database.transaction(() => this.step(environmentId, id));
+  }
+
+  /** Taken, worked on, and noted how far it has come: nothing is held while it is worked on, however slow that is. */
+  private async worked(environmentId: number, id: Id, source: WorkSource): Promise<Step> {
+    const taken = await this.database.transaction(async () => {
+      const job = await this.taken(environmentId, id);
+      if (!isJob(job)) return job;
+      if (job.stopRequested) return this.finish(job, 'stopped', null);
+      await this.jobs.update(job);
+      return job;
+    });
+    if (!isJob(taken)) return taken;
+    const done = await source.work(taken);
+    return this.database.transaction(async () => {
+      const job = await this.taken(environmentId, id);
+      if (!isJob(job)) return job;
+      if ('obstacle' in done) return this.finish(job, 'failed', done.obstacle);
+      this.add(job, done);
+      job.enqueued += done.enqueued;
+      job.fromId = done.fromId ?? job.fromId;
+      job.beforeId = done.beforeId ?? job.beforeId;
+      job.erased = done.erased ?? job.erased;
+      if (done.isOver) return this.finish(job, 'completed', null);
+      await this.jobs.update(job);
+      return { kind: 'worked', enqueued: done.enqueued, restMs: done.restMs ?? 0 };
+    });
+  }
+
+  /** The job, locked and this runner's; or what became of it instead. */
+  private async taken(environmentId: number, id: Id): Promise<ReplayJob | Step> {
     const job = await this.jobs.lock(environmentId, id);
     if (job === null || !isLive(job)) return { kind: 'over' };
     if (this.isElsewhere(job)) return { kind: 'elsewhere' };
     this.begin(job);
+    return job;
+  }
+
+  private async step(environmentId: number, id: Id): Promise<Step> {
+    const job = await this.taken(environmentId, id);
+    if (!isJob(job)) return job;
     if (job.stopRequested) return this.finish(job, 'stopped', null);
     const next = await this.kinds.next(job);
     if ('obstacle' in next) return this.finish(job, 'failed', next.obstacle);
     const { page, destinations } = next;
-    if (page.deliveries.length > 0) job.enqueued += await this.reach.ledger.redeliverTo(environmentId, page.deliveries);
+    if (page.deliveries.length > 0) job.enqueued += await this.redeliveries.redeliverTo(environmentId, page.deliveries);
     job.destinationsUsed = [...new Set([...job.destinationsUsed, ...destinations])];
-    job.scanned += page.scanned;
-    job.replayed += page.replayed;
-    job.skipped += page.skipped;
-    job.excluded += page.excluded;
+    this.add(job, page);
     const toId = job.beforeId;
     job.beforeId = page.lastId ?? job.beforeId;
     if (!page.isFull) return this.finish(job, 'completed', null);
@@ -100,14 +130,21 @@ export class ReplayRunner {
     return { kind: 'more', fromId: job.beforeId, toId, enqueued: page.deliveries.length };
   }
 
+  private add(job: ReplayJob, { scanned, replayed, skipped, excluded }: Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'>): void {
+    job.scanned += scanned;
+    job.replayed += replayed;
+    job.skipped += skipped;
+    job.excluded += excluded;
+  }
+
   /** The queue hands a job out again when its process was away for a while, which by then another one may have taken up. */
   private isElsewhere({ runner, pageAt }: ReplayJob): boolean {
-    return runner !== null && runner !== this.runner && pageAt !== null && this.reach.clock.nowMs() - pageAt.getTime() < FORGOTTEN_MS;
+    return runner !== null && runner !== this.runner && pageAt !== null && this.clock.nowMs() - pageAt.getTime() < FORGOTTEN_MS;
   }
 
   /** Another runner's job is one that was interrupted. */
   private begin(job: ReplayJob): void {
-    const now = this.reach.clock.now();
+    const now = this.clock.now();
     if (job.runner !== null && job.runner !== this.runner) job.resumedFrom = job.scanned;
     job.state = 'running';
     job.runner = this.runner;
@@ -116,7 +153,7 @@ export class ReplayRunner {
   }
 
   private async finish(job: ReplayJob, state: 'completed' | 'stopped' | 'failed', error: string | null): Promise<Step> {
-    const ended = { ...job, state, error, finishedAt: this.reach.clock.now() };
+    const ended = { ...job, state, error, finishedAt: this.clock.now() };
     await this.jobs.update(ended);
     await this.systemEvents.note(endOf(ended));
     return { kind: 'over' };
@@ -124,7 +161,7 @@ export class ReplayRunner {
 
   private async giveUp(environmentId: number, id: Id): Promise<void> {
     const why = `Storage refused a page of it ${REFUSALS_MAX} times. The log of the worker says why.`;
-    await this.reach.database.transaction(async () => {
+    await this.database.transaction(async () => {
       const job = await this.jobs.lock(environmentId, id);
       if (job !== null && isLive(job) && !this.isElsewhere(job)) await this.finish(job, 'failed', why);
     }).catch((error: unknown) => this.logger.warn(`A replay could not be ended: ${(error as Error).message}`));
@@ -137,12 +174,15 @@ export class ReplayRunner {
   }
 
   private async waitForRoom(environmentId: number, { fromId, toId }: { fromId: Id; toId: Id }): Promise<void> {
-    const { received } = this.reach;
     for (let waitedMs = 0; waitedMs < WAIT_MAX_MS && !this.stopping; waitedMs += WAIT_STEP_MS) {
-      if ((await received.waiting(environmentId, fromId, toId, WAITING_MAX + 1)) <= WAITING_MAX) return;
+      if ((await this.received.waiting(environmentId, fromId, toId, WAITING_MAX + 1)) <= WAITING_MAX) return;
       await rest(WAIT_STEP_MS);
     }
   }
+}
+
+function isJob(taken: ReplayJob | Step): taken is ReplayJob {
+  return 'replayId' in taken;
 }
 
 function isLive({ state }: ReplayJob): boolean {

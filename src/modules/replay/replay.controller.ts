@@ -8,6 +8,10 @@ import type { Tenant } from '#kernel/tenant.js';
 import { RedriveBody, Redriven, ReplayAccepted } from './replay.dto.js';
 import { ReplayService } from './replay.service.js';
 
+const REDRIVES =
+  'Sends every dead letter of the selection again, marked as a replay. Those for what is disabled or was deleted stay dead ' +
+  'letters and are counted as `skipped`; 409 when there are no others. With an `Idempotency-Key` all are sent in one transaction.';
+
 /** Sending again. */
 @Section('Replay', 'Sending again what was sent before.')
 @Controller('v1')
@@ -23,7 +27,8 @@ export class ReplayController {
   @Idempotent()
   @ApiOperation({
     summary: 'Replay an event',
-    description: 'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it.',
+    description: 'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. ' +
+      'Nothing goes to what is disabled or was deleted; 409 when it went nowhere else.',
   })
   @ApiParam({ name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiAcceptedResponse({ type: ReplayAccepted, description: 'The event is on its way again.' })
@@ -36,10 +41,11 @@ export class ReplayController {
   @HttpCode(202)
   @Scope('write')
   @Idempotent()
-  @ApiOperation({ summary: 'Redrive dead letters', description: 'Sends every dead letter of the selection again, marked as a replay.' })
+  @ApiOperation({ summary: 'Redrive dead letters', description: REDRIVES })
   @ApiBody({ type: RedriveBody, required: false })
   @ApiAcceptedResponse({ type: Redriven, description: 'How many are on their way again.' })
   async redriveDeadLetters(@CurrentTenant() tenant: Tenant, @Body() body?: RedriveBody): Promise<Redriven> {
-    return { redriven: await this.replays.deadLetters(tenant, body ?? {}) };
+    const { made, left } = await this.replays.deadLetters(tenant, body ?? {});
+    return { redriven: made, skipped: left };
   }
 }

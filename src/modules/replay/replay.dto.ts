@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 
 /** What a replay of one event answers. */
 export class ReplayAccepted {
@@ -12,6 +13,10 @@ export class ReplayAccepted {
 }
 
 /** Which dead letters to send again; all of them without a field. */
+@Examples({
+  all: { summary: 'All dead letters', value: {} },
+  destination: { summary: 'Those of a destination', value: { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
+})
 export class RedriveBody {
   /** Only those of this destination, or of what this inbound endpoint (its id or path) received. */
   @ApiProperty({ required: false, maxLength: 200, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -27,4 +32,8 @@ export class Redriven {
   /** How many dead letters are sent again. */
   @ApiProperty({ type: 'integer', example: 3 })
   redriven: number;
+
+  /** How many stay dead letters, because what they are for is disabled or was deleted. */
+  @ApiProperty({ type: 'integer', example: 0 })
+  skipped: number;
 }

@@ -3,16 +3,22 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import type { Config } from '#kernel/config.js';
 import { ApplicationsModule } from '../applications/applications.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
-import { EndpointsModule } from '../endpoints/endpoints.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { ReceivingModule } from '../receiving/receiving.module.js';
+import { ApplicationJobs } from './application-jobs.js';
+import { ApplicationJobsController } from './application-jobs.controller.js';
+import { ApplicationPages } from './application-pages.js';
 import { Cancel } from './cancel.js';
+import { EraseWork } from './erase-work.js';
 import { LiveLoad } from './live-load.js';
 import { NamedTargets } from './named-targets.js';
 import { RangePages } from './range-pages.js';
-import { RangeReplay, ReplayAnnouncer, ReplayBasics } from './range-replay.js';
+import { RangeReplay } from './range-replay.js';
 import { Recover } from './recover.js';
 import { RecoverController } from './recover.controller.js';
 import { RecoverPages } from './recover-pages.js';
+import { Release } from './release.js';
 import { ReplayController } from './replay.controller.js';
 import { ReplayJobs } from './replay-jobs.js';
 import { ReplayJobsStore } from './replay-jobs.store.js';
@@ -21,11 +27,15 @@ import { ReplayPages } from './replay-pages.js';
 import { ReplayProcessor } from './replay.processor.js';
 import { REPLAY_QUEUE, ReplayQueue } from './replay.queue.js';
 import { ReplayReconciler } from './replay-reconciler.js';
-import { ReplayReach, ReplayRunner } from './replay-runner.js';
+import { ReplayRunner } from './replay-runner.js';
 import { ReplayService } from './replay.service.js';
+import { ReplayAnnouncer, ReplayStart } from './replay-start.js';
 import { ReplaysController } from './replays.controller.js';
+import { RequestsWork } from './requests-work.js';
 
-const WORKER = [LiveLoad, RangePages, RecoverPages, ReplayKinds, ReplayProcessor, ReplayReach, ReplayReconciler, ReplayRunner];
+const WORKER = [
+  ApplicationPages, EraseWork, LiveLoad, RangePages, RecoverPages, ReplayKinds, ReplayProcessor, ReplayReconciler, ReplayRunner, RequestsWork,
+];
 
 /** Sending again: one event, dead letters, and time ranges and what failed as jobs, which run where deliveries do. Giving up on what waits. */
 @Module({})
@@ -33,18 +43,20 @@ export class ReplayModule {
   static for(role: Config['role']): DynamicModule {
     return {
       module: ReplayModule,
-      imports: [BullModule.registerQueue({ name: REPLAY_QUEUE }), ApplicationsModule, DestinationsModule, EndpointsModule, EventsModule],
-      controllers: [RecoverController, ReplayController, ReplaysController],
+      imports: [BullModule.registerQueue({ name: REPLAY_QUEUE }), ApplicationsModule, DestinationsModule, EventsModule, LedgerModule, ReceivingModule],
+      controllers: [ApplicationJobsController, RecoverController, ReplayController, ReplaysController],
       providers: [
+        ApplicationJobs,
         Cancel,
         NamedTargets,
         RangeReplay,
         Recover,
-        ReplayBasics,
+        Release,
         ReplayJobs,
         ReplayJobsStore,
         ReplayPages,
         ReplayService,
+        ReplayStart,
         { provide: ReplayAnnouncer, useClass: ReplayQueue },
         ...(role === 'api' ? [] : WORKER),
       ],

@@ -8,7 +8,7 @@ import { REPLAY_QUEUE, type ReplayWork } from './replay.queue.js';
 const COMPLAINT_EVERY_MS = 10_000;
 
 /** Works replay jobs off, two at a time in each process. */
-@Processor(REPLAY_QUEUE, { concurrency: 2 })
+@Processor(REPLAY_QUEUE, { concurrency: 2, runRetryDelay: 1_000 })
 export class ReplayProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ReplayProcessor.name);
   private complainedAtMs = 0;

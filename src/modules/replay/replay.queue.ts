@@ -4,7 +4,7 @@ import type { Queue } from 'bullmq';
 import { Database } from '#kernel/database.js';
 import { showId } from '#kernel/ids.js';
 import type { ReplayJob } from './replay-job.js';
-import { ReplayAnnouncer } from './range-replay.js';
+import { ReplayAnnouncer } from './replay-start.js';
 
 export const REPLAY_QUEUE = 'replays';
 

@@ -1,39 +1,55 @@
 import { Injectable } from '@nestjs/common';
-import { EventSources, Ledger, Requests, type Redelivery } from '#modules/ledger/accept.contract.js';
-import { Withdrawal } from '#modules/events/recovery.contract.js';
-import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { EventSources } from '#modules/events/event-sources.contract.js';
+import { Redeliveries, type FindObstacle, type Redelivery, type Resent } from '#modules/ledger/redelivery.contract.js';
+import { Requests } from '#modules/events/requests.contract.js';
+import { Erasures } from '#modules/events/erasure.contract.js';
+import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { NamedTargets } from './named-targets.js';
 import { momentMs } from './moment.js';
 
 /** Sends again what was sent before, with its id and its body, marked as a replay. */
 @Injectable()
 export class ReplayService {
   constructor(
-    private readonly ledger: Ledger,
+    private readonly redeliveries: Redeliveries,
     private readonly sources: EventSources,
     private readonly requests: Requests,
-    private readonly withdrawal: Withdrawal,
+    private readonly erasures: Erasures,
+    private readonly named: NamedTargets,
   ) {}
 
-  /** Takes an `evt_` id or the `msg_` id of a send. Throws 404, and 409 for one without a payload or that went nowhere. */
+  /**
+   * Takes an `evt_` id or the `msg_` id of a send. Throws 404, and 409 for one without a payload, that went nowhere, or
+   * that went only to what takes no deliveries now.
+   */
   async event(tenant: Tenant, text: string): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
     if (eventId === null) throw notFound('event');
-    if ((await this.withdrawal.erasedAt(tenant.environmentId, eventId)) !== null) {
+    if ((await this.erasures.erasedAt(tenant.environmentId, eventId)) !== null) {
       throw conflict('The payload of the event was erased: there is nothing to send again.', { reason: 'erased' });
     }
-    if ((await this.ledger.redeliver(tenant, { eventId })) > 0) return eventId;
+    const resent = await this.redeliveries.redeliverEvent(tenant, eventId, this.obstacleIn(tenant));
+    refuseWhenNothingWasTaken(resent);
+    if (resent.made > 0) return eventId;
     const request = await this.requests.find(tenant.environmentId, eventId);
     if (request === null) throw notFound('event');
     throw conflict(`The event is ${request.status} and went nowhere. Replay its raw request instead: that verifies and routes it anew.`);
   }
 
-  /** Returns how many dead letters are sent again. */
-  async deadLetters(tenant: Tenant, filter: { endpoint?: string; since?: string }): Promise<number> {
+  /** Throws 409 when there are dead letters, and none of what they are for takes deliveries now. */
+  async deadLetters(tenant: Tenant, filter: { endpoint?: string; since?: string }): Promise<Resent> {
     const sinceMs = filter.since === undefined ? undefined : momentMs(filter.since, 'since');
     const aim = filter.endpoint === undefined ? {} : await this.aim(tenant, filter.endpoint);
-    return this.ledger.redeliver(tenant, { ...aim, sinceMs });
+    const resent = await this.redeliveries.redeliverDeadLetters(tenant, { ...aim, sinceMs }, this.obstacleIn(tenant));
+    refuseWhenNothingWasTaken(resent);
+    return resent;
+  }
+
+  private obstacleIn({ environmentId }: Tenant): FindObstacle {
+    return ({ targetId, endpointId, isAdHoc }) =>
+      isAdHoc ? Promise.resolve(null) : this.named.obstacleOf(environmentId, targetId, endpointId).catch(reasonOfConflict);
   }
 
   private async aim(tenant: Tenant, text: string): Promise<Pick<Redelivery, 'targetId' | 'endpointId'>> {
@@ -43,4 +59,14 @@ export class ReplayService {
     if (aim === null) throw invalid([{ path: 'endpoint', message: 'must be the id of a destination, or the id or path of an endpoint' }]);
     return aim;
   }
+}
+
+/** A target whose settings can't be used, such as one that lacks a secret, keeps no other from being sent to. */
+function reasonOfConflict(error: unknown): string {
+  if (error instanceof ApiError && error.type === 'conflict') return error.message;
+  throw error;
+}
+
+function refuseWhenNothingWasTaken({ made, left, obstacle }: Resent): void {
+  if (made === 0 && left > 0) throw conflict(`${obstacle} Change that first.`, { reason: 'disabled' });
 }

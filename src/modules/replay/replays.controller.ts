@@ -7,9 +7,11 @@ import { notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { RangeReplay } from './range-replay.js';
+import { Release } from './release.js';
 import { ReplayJobs } from './replay-jobs.js';
 import {
-  DryRunResult, presentDryRun, presentJob, presentJobPage, RangeReplayBody, ReplayJobItem, ReplayJobListQuery, ReplayJobPage,
+  DryRunResult, presentDryRun, presentJob, presentJobPage, presentReleaseDryRun, RangeReplayBody, ReleaseBody, ReleaseDryRunResult, ReplayJobItem,
+  ReplayJobListQuery, ReplayJobPage,
 } from './replays.dto.js';
 
 const JOB = { name: 'id', description: 'The replay job.', example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -21,6 +23,7 @@ export class ReplaysController {
   constructor(
     private readonly ranges: RangeReplay,
     private readonly jobs: ReplayJobs,
+    private readonly releases: Release,
   ) {}
 
   @Post('endpoints/:id/replay')
@@ -45,6 +48,29 @@ export class ReplaysController {
     if (!isDry) return presentJob(await this.ranges.start(tenant, endpointId, query));
     reply.code(200);
     return presentDryRun(await this.ranges.dryRun(tenant, endpointId, query));
+  }
+
+  @Post('endpoints/:id/requests/replay')
+  @HttpCode(202)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Release what was set aside',
+    description:
+      'Runs the requests that the endpoint quarantined or parked between `since` and `until` through it as it is set now, as a job in the ' +
+      'background: oldest first, each verified, transformed and routed, as a new event. What is released once is not released again. With `dry_run` it counts at once (200).',
+  })
+  @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiOkResponse({ type: ReleaseDryRunResult, description: 'What a release would look at (`dry_run: true`).' })
+  @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
+  async replayRequests(
+    @CurrentTenant() tenant: Tenant, @Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply, @Body() body: ReleaseBody,
+  ): Promise<ReplayJobItem | ReleaseDryRunResult> {
+    const endpointId = idOf('ep', id, 'endpoint');
+    const { dry_run: isDry, ...query } = body;
+    if (!isDry) return presentJob(await this.releases.start(tenant, endpointId, query));
+    reply.code(200);
+    return presentReleaseDryRun(await this.releases.dryRun(tenant, endpointId, query));
   }
 
   @Get('replays')

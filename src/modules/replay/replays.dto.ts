@@ -1,11 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
 import { showId } from '#kernel/ids.js';
 import type { DryRun } from './range-replay.js';
+import type { ReleaseDryRun } from './release.js';
 import { JOB_KINDS, JOB_STATES, subjectOf, type ReplayJob } from './replay-job.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
 /** Which of an endpoint's events to send again. */
+@Examples({
+  count: { summary: 'Count only', value: { dry_run: true } },
+  all: { summary: 'Everything that is kept', value: {} },
+  failed: { summary: 'What ended as a dead letter', value: { status: 'dlq' } },
+})
 export class RangeReplayBody {
   /** Only events received at or after this time (RFC 3339); from the oldest that is kept when left out. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
@@ -30,6 +37,67 @@ export class RangeReplayBody {
   /** For a dry run with route filters: the `next_cursor` of the call before. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
+}
+
+/** Which of the requests that an endpoint set aside to release. */
+export class ReleaseBody {
+  /** `quarantined`: their signatures did not hold. `parked`: the endpoint was paused, or its transform failed. */
+  @ApiProperty({ enum: ['quarantined', 'parked'], example: 'quarantined' })
+  status: 'quarantined' | 'parked';
+
+  /** Only requests received at or after this time (RFC 3339); from the oldest that is kept when left out. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-14T00:00:00.000Z' })
+  since?: string;
+
+  /** Only requests received at or before this time (RFC 3339); up to now when left out. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+
+  /** True to count only: nothing is released. */
+  @ApiProperty({ required: false, default: false, example: false })
+  dry_run?: boolean;
+}
+
+/** What a release would look at. */
+export class ReleaseDryRunResult {
+  /** Id of this call. */
+  @ApiProperty({ example: 'rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  replay_id: string;
+
+  /** Always true here. */
+  @ApiProperty({ example: true })
+  dry_run: boolean;
+
+  /** Requests of the time in that state that were not released yet; repetitions count as what they repeat. */
+  @ApiProperty({ type: 'integer', example: 42 })
+  scanned: number;
+
+  /** Of those the ones that would be run through the endpoint. What becomes of each is seen then: it may be set aside once more. */
+  @ApiProperty({ type: 'integer', example: 41 })
+  replayed: number;
+
+  /** Of those the ones that were erased. */
+  @ApiProperty({ type: 'integer', example: 1 })
+  excluded: number;
+}
+
+/** What an erasure did away with. */
+export class ErasedItem {
+  /** Endpoints of the application. */
+  @ApiProperty({ type: 'integer', example: 2 })
+  endpoints: number;
+
+  /** Messages whose payload, header values and channels are gone. */
+  @ApiProperty({ type: 'integer', example: 1204 })
+  messages: number;
+
+  /** Deliveries that waited, and were ended. */
+  @ApiProperty({ type: 'integer', example: 3 })
+  deliveries: number;
+
+  /** Attempts whose excerpt of the receiver's answer is gone. */
+  @ApiProperty({ type: 'integer', example: 2410 })
+  attempts: number;
 }
 
 /** What a replay would do. */
@@ -77,11 +145,14 @@ export class ReplayJobItem {
   @ApiProperty({ example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** `range` for what an endpoint received in a time, `recover` for what failed at an endpoint or a destination. */
+  /**
+   * `range` for what an endpoint received in a time, `recover` for what failed at an endpoint, a destination or an application, `application` for
+   * everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application.
+   */
   @ApiProperty({ enum: JOB_KINDS, example: 'range' })
   kind: string;
 
-  /** The endpoint, or the destination (`dst_`) of a recovery. */
+  /** What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`). */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint: string;
 
@@ -113,7 +184,7 @@ export class ReplayJobItem {
   @ApiProperty({ example: false })
   stop_requested: boolean;
 
-  /** Events in the window when it was asked for, of a range whatever their state; counted up to 100,000. */
+  /** Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to 100,000. */
   @ApiProperty({ type: 'integer', example: 120 })
   total_estimate: number;
 
@@ -121,7 +192,7 @@ export class ReplayJobItem {
   @ApiProperty({ type: 'integer', example: 120 })
   scanned: number;
 
-  /** Events that were sent again so far. */
+  /** Events that were sent again so far, or requests that were released. */
   @ApiProperty({ type: 'integer', example: 115 })
   replayed: number;
 
@@ -129,13 +200,20 @@ export class ReplayJobItem {
   @ApiProperty({ type: 'integer', example: 230 })
   enqueued: number;
 
-  /** Events that no route takes; of a recovery those that were cancelled. */
+  /**
+   * Events that no route takes; of a recovery those that were cancelled; of an application also those for endpoints that take no deliveries;
+   * of a release requests that were set aside once more.
+   */
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
 
   /** Events that are never replayed: quarantined, parked, or without a payload any more. */
   @ApiProperty({ type: 'integer', example: 2 })
   excluded: number;
+
+  /** What an erasure did away with so far; null for any other job. */
+  @ApiProperty({ type: ErasedItem, nullable: true, example: null })
+  erased: ErasedItem | null;
 
   /** What `scanned` was when the job went on after an interruption; null when there was none. */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
@@ -164,7 +242,7 @@ export class ReplayJobItem {
 
 /** Filters of the list of replay jobs. */
 export class ReplayJobListQuery {
-  /** Only jobs of this endpoint or destination. */
+  /** Only jobs of this endpoint, destination or application (`app_`). */
   @ApiProperty({ required: false, maxLength: 64, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   endpoint?: string;
 
@@ -213,6 +291,7 @@ export function presentJob(job: ReplayJob): ReplayJobItem {
     enqueued: job.enqueued,
     skipped: job.skipped,
     excluded: job.excluded,
+    erased: job.kind === 'erase' ? (job.erased ?? { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 }) : null,
     resumed_from: job.resumedFrom,
     destinations_used: job.destinationsUsed.map(destination),
     error: job.error,
@@ -228,4 +307,8 @@ export function presentJobPage({ rows, nextCursor }: { rows: ReplayJob[]; nextCu
 
 export function presentDryRun({ replayId, destinations, nextCursor, ...counts }: DryRun): DryRunResult {
   return { replay_id: showId('rpl', replayId), dry_run: true, ...counts, destinations: destinations.map(destination), next_cursor: nextCursor };
+}
+
+export function presentReleaseDryRun({ replayId, scanned, excluded }: ReleaseDryRun): ReleaseDryRunResult {
+  return { replay_id: showId('rpl', replayId), dry_run: true, scanned, replayed: scanned - excluded, excluded };
 }

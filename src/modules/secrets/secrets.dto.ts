@@ -1,4 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
+import { Fixed } from '#http/schemas.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { NewSecret, SecretChanges } from './secret-keeper.js';
@@ -35,6 +37,10 @@ export class NewSecretBody {
 }
 
 /** What to change of a secret: what is left out stays. */
+@Fixed({ name: 'cannot be changed: create another secret' })
+@Examples({
+  value: { summary: 'A new value', value: { value: 'tok_9Ws4nR' } },
+})
 export class SecretChangesBody {
   /** A new value, which is a new version; in force on every node within five seconds. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 16_384, example: 'tok_9Ws4nR' })

@@ -1,13 +1,13 @@
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
-import { showId } from '#kernel/ids.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { ApplicationEndpointTestBody } from './endpoint-test.dto.js';
 import { EndpointTestService } from './endpoint-test.service.js';
-import { presentAttempt, TestSent } from './send.dto.js';
+import { presentTest, TestSent, unattempted } from './send.dto.js';
 
 /** Tries a customer's endpoint with an event made for it. */
 @ApiTags('Applications')
@@ -29,9 +29,10 @@ export class EndpointTestController {
   @ApiOkResponse({ type: TestSent, description: 'What came of the first attempt.' })
   async testApplicationEndpoint(
     @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
-    @Body() body?: ApplicationEndpointTestBody,
+    @Req() { idempotency }: FastifyRequest, @Body() body?: ApplicationEndpointTestBody,
   ): Promise<TestSent> {
-    const { messageId, attempt } = await this.tests.run(tenant, { application, endpoint, eventType: body?.event_type });
-    return { message_id: showId('msg', messageId), attempt: attempt && presentAttempt(attempt) };
+    const test = { application, endpoint, eventType: body?.event_type, idempotency, answer: unattempted };
+    const { messageId, attempt } = await this.tests.run(tenant, test);
+    return presentTest(messageId, attempt);
   }
 }

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Applications, EndpointConditions } from '#modules/applications/contract.js';
+import { Retention } from '#modules/auth/contract.js';
 import { type Target, Targets } from '#modules/destinations/contract.js';
-import { Ledger, type AttemptRow } from '#modules/ledger/accept.contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
+import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict } from '#kernel/errors.js';
-import type { Id } from '#kernel/ids.js';
+import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
+import { Ids, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { SendBasics } from './send-basics.js';
+import { Tracing } from '#kernel/tracing.js';
 import { TEST_TYPE, TEST_WAIT_MS, testPayload } from './test-event.service.js';
 
 /** What a caller wants tried: `application` and `endpoint` by their ids or uids. */
@@ -14,6 +17,12 @@ export interface EndpointTest {
   application: string;
   endpoint: string;
   eventType?: string;
+}
+
+/** The key of the call, and what is kept for it from the commit of the event on. */
+export interface EndpointTestCall extends EndpointTest {
+  idempotency: IdempotentRequest | null;
+  answer: (messageId: Id) => StoredAnswer;
 }
 
 /** Which endpoint, and whether it takes anything. */
@@ -48,26 +57,30 @@ export class EndpointTestService {
   constructor(
     private readonly endpoints: TestedEndpoints,
     private readonly ledger: Ledger,
-    private readonly basics: SendBasics,
+    private readonly attempts: AttemptLog,
+    private readonly retention: Retention,
+    private readonly ids: Ids,
+    private readonly tracing: Tracing,
     private readonly clock: Clock,
   ) {}
 
   /** Throws 404, and 409 for an endpoint that takes nothing now. */
-  async run(tenant: Tenant, test: EndpointTest): Promise<{ messageId: Id; attempt: AttemptRow | null }> {
+  async run(tenant: Tenant, test: EndpointTestCall): Promise<{ messageId: Id; attempt: AttemptRow | null }> {
     const { environmentId } = tenant;
-    const { eventType = TEST_TYPE } = test;
+    const { eventType = TEST_TYPE, idempotency, answer } = test;
     const { applicationId, id: endpointId, target } = await this.endpoints.find(environmentId, test);
     const payload = JSON.stringify(testPayload(eventType, this.clock.now(), 'endpoint'));
     const pulled = this.endpoints.isPulled(target);
-    const [messageId = '', eventId = ''] = this.basics.ids.block(2);
-    const span = this.basics.tracing.startAccept(undefined, eventType);
+    const [messageId = '', eventId = ''] = this.ids.block(2);
+    const span = this.tracing.startAccept(undefined, eventType);
     const { targetId, ratePerSecond, concurrency } = target;
     await this.ledger.fanOut({
-      environmentId, id: messageId, applicationId, eventType, channels: [], headers: null, traceparent: span.traceparent, once: null,
-      expiresOnDay: await this.basics.expiresOnDay(environmentId, messageId), payload, payloadBytes: Buffer.byteLength(payload),
+      environmentId, id: messageId, applicationId, eventType, channels: [], headers: null, traceparent: span.traceparent,
+      idempotency: idempotency && { request: idempotency, ...answer(messageId) },
+      expiresOnDay: await this.retention.expiresOnDay(environmentId, messageId), payload, payloadBytes: Buffer.byteLength(payload),
       events: [{ environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false }],
     });
     span.end('accepted');
-    return { messageId, attempt: await this.ledger.firstAttempt(tenant, eventId, pulled ? 0 : TEST_WAIT_MS) };
+    return { messageId, attempt: await this.attempts.first(tenant, eventId, pulled ? 0 : TEST_WAIT_MS) };
   }
 }

@@ -1,8 +1,9 @@
-import { Body, Controller, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
+import { nameAfter } from '#http/request-name.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EmitBody, EventAccepted } from './fan-out.dto.js';
 import { FanOutService } from './fan-out.service.js';
@@ -26,16 +27,19 @@ export class FanOutController {
   @ApiAcceptedResponse({ type: EventAccepted, description: 'Accepted: stored for every endpoint that it goes to.' })
   async emitEvent(
     @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() body: EmitBody, @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    return this.fanOuts.emit(tenant, {
+    const { id, body: answer } = await this.fanOuts.emit(tenant, {
       application,
       eventType: body.event_type,
       channels: body.channels ?? [],
       headers: body.headers,
       payload: body.payload,
       bodyText: request.bodyText ?? '',
-      once: request.once,
+      idempotency: request.idempotency,
       traceparent: request.headers.traceparent as string | undefined,
     });
+    nameAfter(request, reply, id);
+    return answer;
   }
 }

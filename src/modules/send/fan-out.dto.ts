@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { FORWARDED_HEADERS_RULE } from '#engine/headers.js';
 import { Verbatim } from '#http/schemas.js';
 
 /** One event for an application's subscribed endpoints. */
@@ -16,8 +17,11 @@ export class EmitBody {
   @ApiProperty({ required: false, type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 10, example: ['project-42'] })
   channels?: string[];
 
-  /** Headers to forward. Those that authenticate, sign or frame the request are refused. */
-  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  /** Headers to forward with the deliveries; they win over the destination's own. */
+  @ApiProperty({
+    description: `Headers to forward with the deliveries; they win over the destination's own. ${FORWARDED_HEADERS_RULE}`,
+    selfRequired: false, type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' },
+  })
   headers?: Record<string, string>;
 }
 

@@ -1,9 +1,10 @@
-import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOperation } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Section } from '#http/openapi-sections.js';
 import { Idempotent } from '#http/idempotent.js';
+import { nameAfter } from '#http/request-name.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SendAccepted, SendBody } from './send.dto.js';
 import { acceptedBody, SendService } from './send.service.js';
@@ -24,16 +25,17 @@ export class SendController {
     description: 'Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once.',
   })
   @ApiAcceptedResponse({ type: SendAccepted, description: 'Accepted: it will be delivered, or end as a dead letter that can be replayed.' })
-  async sendWebhook(@CurrentTenant() tenant: Tenant, @Body() body: SendBody, @Req() request: FastifyRequest): Promise<string> {
+  async sendWebhook(@CurrentTenant() tenant: Tenant, @Body() body: SendBody, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const id = await this.sending.send(tenant, {
       destination: body.destination,
       eventType: body.event_type,
       headers: body.headers,
       payload: body.payload,
       bodyText: request.bodyText ?? '',
-      once: request.once,
+      idempotency: request.idempotency,
       traceparent: request.headers.traceparent as string | undefined,
     });
+    nameAfter(request, reply, id);
     return acceptedBody(id);
   }
 }

@@ -1,8 +1,24 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Examples } from '#http/openapi-examples.js';
+import { FORWARDED_HEADERS_RULE } from '#engine/headers.js';
 import { Verbatim } from '#http/schemas.js';
-import type { AttemptRow } from '#modules/ledger/accept.contract.js';
+import type { StoredAnswer } from '#kernel/idempotency.js';
+import { showId, type Id } from '#kernel/ids.js';
+import type { AttemptRow } from '#modules/events/attempts.contract.js';
+
+const TESTED_STATUS = 200;
 
 /** One payload for one target. */
+@Examples({
+  destination: {
+    summary: 'To a destination: the last one that was created here',
+    value: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', event_type: 'invoice.paid', payload: { id: 'in_1', amount: 4200 } },
+  },
+  url: {
+    summary: 'To an HTTPS URL, without a destination',
+    value: { destination: 'https://example.com/webhooks', event_type: 'invoice.paid', payload: { id: 'in_1', amount: 4200 } },
+  },
+})
 export class SendBody {
   /** Where to send: the id of a destination, or an HTTPS URL. */
   @ApiProperty({ minLength: 1, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -17,8 +33,11 @@ export class SendBody {
   @ApiProperty({ type: 'object', additionalProperties: true, example: { id: 'in_1', amount: 4200 } })
   payload: Record<string, unknown>;
 
-  /** Headers to forward. Those that authenticate, sign or frame the request are refused. */
-  @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' } })
+  /** Headers to forward with the deliveries; they win over the destination's own. */
+  @ApiProperty({
+    description: `Headers to forward with the deliveries; they win over the destination's own. ${FORWARDED_HEADERS_RULE}`,
+    selfRequired: false, type: 'object', additionalProperties: { type: 'string' }, example: { 'x-tenant': '42' },
+  })
   headers?: Record<string, string>;
 }
 
@@ -51,7 +70,7 @@ export class TestAttempt {
   @ApiProperty({ type: String, nullable: true, example: 'ok' })
   response_excerpt: string | null;
 
-  /** Why there was no answer: timeout, dns, connection, tls, blocked or protocol. */
+  /** Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter. */
   @ApiProperty({ type: String, nullable: true, example: null })
   error: string | null;
 }
@@ -67,7 +86,16 @@ export class TestSent {
   attempt: TestAttempt | null;
 }
 
-export function presentAttempt(row: AttemptRow): TestAttempt {
+/** What is kept for the key of a test from its commit on: all that is known then. */
+export function unattempted(id: Id): StoredAnswer {
+  return { status: TESTED_STATUS, body: JSON.stringify(presentTest(id, null)) };
+}
+
+export function presentTest(id: Id, attempt: AttemptRow | null): TestSent {
+  return { message_id: showId('msg', id), attempt: attempt && presentAttempt(attempt) };
+}
+
+function presentAttempt(row: AttemptRow): TestAttempt {
   return {
     number: row.number,
     status: row.status,

@@ -4,11 +4,11 @@ import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventTypesModule } from '../event-types/event-types.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { EndpointTestController } from './endpoint-test.controller.js';
 import { EndpointTestService, TestedEndpoints } from './endpoint-test.service.js';
 import { FanOutController } from './fan-out.controller.js';
 import { FanOutService } from './fan-out.service.js';
-import { SendBasics } from './send-basics.js';
 import { SendController } from './send.controller.js';
 import { SendService } from './send.service.js';
 import { TestEventController } from './test-event.controller.js';
@@ -16,8 +16,8 @@ import { TestEventService } from './test-event.service.js';
 
 /** Sending: from a request to a committed event. */
 @Module({
-  imports: [ApplicationsModule, AuthModule, DestinationsModule, EventTypesModule, EventsModule],
+  imports: [ApplicationsModule, AuthModule, DestinationsModule, EventTypesModule, EventsModule, LedgerModule],
   controllers: [EndpointTestController, FanOutController, SendController, TestEventController],
-  providers: [EndpointTestService, FanOutService, SendBasics, SendService, TestedEndpoints, TestEventService],
+  providers: [EndpointTestService, FanOutService, SendService, TestedEndpoints, TestEventService],
 })
 export class SendModule {}

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { Retention } from '#modules/auth/contract.js';
 import { Targets, type Target } from '#modules/destinations/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
 import { Ledger, type NewEvent } from '#modules/ledger/accept.contract.js';
+import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { invalid } from '#kernel/errors.js';
-import { parseId, showId, type Id } from '#kernel/ids.js';
-import type { Once } from '#kernel/idempotency.js';
+import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
+import { Ids, parseId, showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { messageContent } from './message.js';
-import { SendBasics } from './send-basics.js';
+import { Tracing } from '#kernel/tracing.js';
+import { messageContent, type MessageContent } from './message.js';
 
 /** A send as the edge hands it over: validated fields, and the request's text for the payload's characters. */
 export interface SendRequest {
@@ -17,7 +19,9 @@ export interface SendRequest {
   /** The payload as it was parsed, for the schema of its type; undefined for one of ours, which has none. */
   payload?: unknown;
   bodyText: string;
-  once: Once | null;
+  idempotency: IdempotentRequest | null;
+  /** What is kept for the key; the answer of a send when left out. */
+  answer?: (id: Id) => StoredAnswer;
   traceparent: string | undefined;
 }
 
@@ -30,12 +34,15 @@ export class SendService {
     private readonly targets: Targets,
     private readonly types: EventTypes,
     private readonly ledger: Ledger,
-    private readonly basics: SendBasics,
+    private readonly retention: Retention,
+    private readonly ids: Ids,
+    private readonly tracing: Tracing,
+    private readonly acceptance: Acceptance,
   ) {}
 
   /**
    * Returns the accepted event's id. Throws 413 for a payload over 1 MB and 422 for a target or header that can't be, and for a payload
-   * that breaks the schema of its type where that is enforced.
+   * that breaks the schema of its type where that is enforced, or that a policy of an extension refuses.
    */
   async send(tenant: Tenant, request: SendRequest): Promise<Id> {
     const content = messageContent(request.bodyText, request.headers);
@@ -43,25 +50,32 @@ export class SendService {
     const checked = request.payload === undefined ? undefined : this.types.check(tenant.environmentId, request.eventType, request.payload);
     if (checked) await checked;
     const target = await this.target(tenant, request.destination);
-    const span = this.basics.tracing.startAccept(request.traceparent, request.eventType);
-    const id = this.basics.ids.next();
+    const headers = this.acceptance.isRuled ? await this.ruledHeaders(tenant, request, content) : content.headers;
+    const span = this.tracing.startAccept(request.traceparent, request.eventType);
+    const id = this.ids.next();
     const event: NewEvent = {
       environmentId: tenant.environmentId,
       id,
-      expiresOnDay: await this.basics.expiresOnDay(tenant.environmentId, id),
+      expiresOnDay: await this.retention.expiresOnDay(tenant.environmentId, id),
       targetId: target.targetId,
       url: target.destinationId === null ? (target.url?.href ?? null) : null,
       eventType: request.eventType,
       traceparent: span.traceparent,
       ...content,
+      headers,
       pulled: this.targets.adapter(target.type).pulled,
       ratePerSecond: target.ratePerSecond,
       concurrency: target.concurrency,
-      once: request.once && { request: request.once, status: ACCEPTED_STATUS, body: acceptedBody(id) },
+      idempotency: request.idempotency && { request: request.idempotency, ...(request.answer ?? accepted)(id) },
     };
     await this.ledger.accept(event);
-    span.end('accepted');
+    span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
     return id;
+  }
+
+  private async ruledHeaders(tenant: Tenant, { destination, eventType }: SendRequest, { payload, headers }: MessageContent): Promise<MessageContent['headers']> {
+    const added = await this.acceptance.rule({ kind: 'send', tenant, to: destination, eventType, headers: headers ?? {}, payload });
+    return added === null ? headers : { ...headers, ...added };
   }
 
   /** A destination of another environment is one that does not exist. */
@@ -77,6 +91,8 @@ export class SendService {
     return target;
   }
 }
+
+const accepted = (id: Id): StoredAnswer => ({ status: ACCEPTED_STATUS, body: acceptedBody(id) });
 
 /** The answer of a send, as text: an idempotency key repeats it byte for byte. */
 export function acceptedBody(id: Id): string {

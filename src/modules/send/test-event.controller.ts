@@ -1,10 +1,10 @@
-import { Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags, ApiUnprocessableEntityResponse } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
-import { showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { presentAttempt, TestSent } from './send.dto.js';
+import { presentTest, TestSent, unattempted } from './send.dto.js';
 import { TestEventService } from './test-event.service.js';
 
 /** Tries a destination with an event made for it. */
@@ -23,8 +23,9 @@ export class TestEventController {
   })
   @ApiParam({ name: 'id', description: 'The destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiOkResponse({ type: TestSent, description: 'What came of the first attempt.' })
-  async testDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<TestSent> {
-    const { eventId, attempt } = await this.tests.run(tenant, id);
-    return { message_id: showId('msg', eventId), attempt: attempt && presentAttempt(attempt) };
+  @ApiUnprocessableEntityResponse({ description: 'The destination is disabled.' })
+  async testDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Req() { idempotency }: FastifyRequest): Promise<TestSent> {
+    const { eventId, attempt } = await this.tests.run(tenant, id, idempotency, unattempted);
+    return presentTest(eventId, attempt);
   }
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger, type AttemptRow } from '#modules/ledger/accept.contract.js';
+import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
+import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SendService } from './send.service.js';
@@ -18,12 +19,17 @@ export class TestEventService {
   constructor(
     private readonly sending: SendService,
     private readonly targets: Targets,
-    private readonly ledger: Ledger,
+    private readonly attempts: AttemptLog,
     private readonly clock: Clock,
   ) {}
 
-  /** Throws 404 for a destination that is not in this environment and 422 for a disabled one. */
-  async run(tenant: Tenant, destination: string): Promise<{ eventId: Id; attempt: AttemptRow | null }> {
+  /**
+   * Throws 404 for a destination that is not in this environment and 422 for a disabled one. `answer` says what is kept
+   * for the key from the commit of the event on: whoever repeats a test whose process died gets that, and no second event.
+   */
+  async run(
+    tenant: Tenant, destination: string, idempotency: IdempotentRequest | null, answer: (eventId: Id) => StoredAnswer,
+  ): Promise<{ eventId: Id; attempt: AttemptRow | null }> {
     const id = parseId('dst', destination);
     const target = id && (await this.targets.ofListed(tenant.environmentId, id));
     if (!target) throw notFound('destination');
@@ -33,11 +39,12 @@ export class TestEventService {
       eventType: TEST_TYPE,
       headers: undefined,
       bodyText: JSON.stringify({ payload }),
-      once: null,
+      idempotency,
+      answer,
       traceparent: undefined,
     });
     const waitMs = this.targets.adapter(target.type).pulled ? 0 : TEST_WAIT_MS;
-    return { eventId, attempt: await this.ledger.firstAttempt(tenant, eventId, waitMs) };
+    return { eventId, attempt: await this.attempts.first(tenant, eventId, waitMs) };
   }
 }
 

@@ -20,7 +20,7 @@ export interface Batch {
   destinationId: Id | null;
   /** In days since the epoch; fixed with the batch, since it is part of the event's key. */
   expiresOnDay: number;
-  /** How often telling it has failed. */
+  /** How often notifying of it has failed. */
   failures: number;
 }
 

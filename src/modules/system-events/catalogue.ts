@@ -25,13 +25,15 @@ const WHOSE: Schema = {
   ],
 };
 
-/** What was replayed: what an endpoint received, or what failed at an application's endpoint or at a destination. */
+/** What a job was about: an endpoint that receives or is an application's, a destination, or an application. */
 const REPLAYED: Schema = {
   oneOf: [
-    { required: ['endpoint'], properties: { destination: false } },
-    { required: ['destination'], properties: { endpoint: false, kind: { const: 'recover' } } },
+    { required: ['endpoint'], properties: { destination: false, application: false, kind: { enum: ['range', 'recover', 'requests'] } } },
+    { required: ['destination'], properties: { endpoint: false, application: false, kind: { const: 'recover' } } },
+    { required: ['application'], properties: { endpoint: false, destination: false, kind: { enum: ['recover', 'application', 'erase'] } } },
   ],
 };
+const ERASED: Schema = { type: 'object', properties: { endpoints: number, messages: number, deliveries: number, attempts: number } };
 
 const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
@@ -89,10 +91,10 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
     { ...ORDERS, event_ids: ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'], count: 314 }),
   entry(
     'replay.completed',
-    'A replay of a time range, or a recovery, ended: `completed`, `stopped` by a call, or `failed` with an `error`. `kind` says which; a recovery is of an application\'s `endpoint`, or of a `destination`.',
+    'A job ended: `completed`, `stopped` by a call, or `failed` with an `error`. `kind` says which: a replay of a time range, a recovery of an `endpoint`, a `destination` or an `application`, a replay of everything of an `application`, a release of `requests` that were set aside, or an erasure, with what it `erased`.',
     {
       properties: {
-        replay: id('rpj'), kind: { enum: ['range', 'recover'] }, endpoint: id('ep'), destination: id('dst'), state: { enum: ['completed', 'stopped', 'failed'] }, error: text,
+        replay: id('rpj'), kind: { enum: ['range', 'recover', 'application', 'requests', 'erase'] }, endpoint: id('ep'), destination: id('dst'), application: id('app'), erased: ERASED, state: { enum: ['completed', 'stopped', 'failed'] }, error: text,
         scanned: number, replayed: number, enqueued: number, skipped: number, excluded: number,
       },
       required: ['replay', 'kind', 'state', 'scanned', 'replayed', 'enqueued', 'skipped', 'excluded'],

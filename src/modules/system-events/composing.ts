@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DeadLetters } from '#modules/events/recovery.contract.js';
+import { DeadLetters } from '#modules/events/dead-letters.contract.js';
 import { type Id, idTimeMs, showId } from '#kernel/ids.js';
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';

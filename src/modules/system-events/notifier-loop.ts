@@ -1,26 +1,26 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { Loop, type Rest } from '#kernel/loop.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { Notifier } from './notifier.js';
 import { SystemEventsMetrics } from './system-events.metrics.js';
-import { Telling } from './notifier.js';
 import { WaitingSignals } from './waiting-signals.js';
 
 const REST_MS = 1_000;
 
-/** The job that tells; in every process that delivers. */
+/** The job that notifies; in every process that delivers. */
 @Injectable()
-export class TellingLoop implements OnApplicationBootstrap, OnApplicationShutdown {
+export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
 
   constructor(
-    private readonly telling: Telling,
+    private readonly notifier: Notifier,
     private readonly signals: WaitingSignals,
     private readonly metrics: SystemEventsMetrics,
     private readonly config: Config,
     clock: Clock,
   ) {
-    this.loop = new Loop('System events', () => this.turn(), () => clock.nowMs());
+    this.loop = new Loop('System events', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {
@@ -33,7 +33,7 @@ export class TellingLoop implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async turn(): Promise<Rest> {
     await this.signals.tidy();
-    for (const { type } of await this.telling.tellReady()) this.metrics.told(type);
+    for (const { type } of await this.notifier.notifyReady()) this.metrics.notified(type);
     return { restMs: REST_MS };
   }
 }

@@ -15,13 +15,13 @@ const PAUSE_MS_MAX = 60_000;
 class ListenerFailed extends Error {}
 
 /**
- * Tells what was noted. In this order: signals are marked as a batch with the id of its event, the event is accepted
+ * Notifies of what was noted. In this order: signals are marked as a batch with the id of its event, the event is accepted
  * under that id, listeners are called, the signals are deleted. A crash in between repeats the steps behind it: the
  * event is accepted once, since its id is taken the second time; listeners may be called twice.
  */
 @Injectable()
-export class Telling {
-  private readonly logger = new Logger(Telling.name);
+export class Notifier {
+  private readonly logger = new Logger(Notifier.name);
 
   constructor(
     private readonly batches: BatchesStore,
@@ -31,19 +31,19 @@ export class Telling {
     private readonly ids: Ids,
   ) {}
 
-  /** Tells everything that may be told now; returns what was told. A batch that fails comes again and keeps no other from its turn. */
-  async tellReady(): Promise<Batch[]> {
-    const told: Batch[] = [];
+  /** Notifies of everything that it may now; returns that. A batch that fails comes again and keeps no other from its turn. */
+  async notifyReady(): Promise<Batch[]> {
+    const notified: Batch[] = [];
     for (const { environmentId, type } of await this.batches.ready()) {
       const id = this.ids.next();
       const batch: Batch = { environmentId, type, id, ...(await this.destination.aim(environmentId, id)), failures: 0 };
-      if ((await this.batches.begin(batch)) && (await this.tell(batch))) told.push(batch);
+      if ((await this.batches.begin(batch)) && (await this.notify(batch))) notified.push(batch);
     }
-    for (const batch of await this.batches.claim()) if (await this.tell(batch)) told.push(batch);
-    return told;
+    for (const batch of await this.batches.claim()) if (await this.notify(batch)) notified.push(batch);
+    return notified;
   }
 
-  private async tell(batch: Batch): Promise<boolean> {
+  private async notify(batch: Batch): Promise<boolean> {
     try {
       await this.deliver(batch);
       await this.callListeners(batch);

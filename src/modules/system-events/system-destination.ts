@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Environments, SystemDestinations } from '#modules/auth/contract.js';
+import { Environments, Retention, SystemDestinations } from '#modules/auth/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
 import { sqlState } from '#kernel/database.js';
-import { type Id, idTimeMs } from '#kernel/ids.js';
+import type { Id } from '#kernel/ids.js';
 import type { Batch } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
-const DAY_MS = 86_400_000;
 const UNIQUE_VIOLATION = '23505';
 
 /** Where an environment's events go, and the way there: they are accepted like any other. */
@@ -15,6 +14,7 @@ const UNIQUE_VIOLATION = '23505';
 export class SystemDestination {
   constructor(
     private readonly environments: Environments,
+    private readonly retention: Retention,
     private readonly targets: Targets,
     private readonly ledger: Ledger,
     destinations: SystemDestinations,
@@ -24,9 +24,9 @@ export class SystemDestination {
 
   /** For an event with this id: where it goes, and when it expires. One that was deleted since it was named is none. */
   async aim(environmentId: number, eventId: Id): Promise<Pick<Batch, 'destinationId' | 'expiresOnDay'>> {
-    const { systemDestinationId: id, retentionDays } = await this.environments.get(environmentId);
+    const { systemDestinationId: id } = await this.environments.get(environmentId);
     const destinationId = id !== null && (await this.exists(environmentId, id)) ? id : null;
-    return { destinationId, expiresOnDay: Math.floor(idTimeMs(eventId) / DAY_MS) + retentionDays };
+    return { destinationId, expiresOnDay: await this.retention.expiresOnDay(environmentId, eventId) };
   }
 
   /** Accepts the event once, however often it is asked to. */
@@ -36,7 +36,7 @@ export class SystemDestination {
     const payload = JSON.stringify({ type, timestamp, data });
     const event = {
       environmentId, id, expiresOnDay, targetId, payload,
-      url: null, eventType: type, headers: null, traceparent: null, once: null,
+      url: null, eventType: type, headers: null, traceparent: null, idempotency: null,
       payloadBytes: Buffer.byteLength(payload),
       pulled: target !== null && this.targets.adapter(target.type).pulled,
       ratePerSecond: target?.ratePerSecond ?? null,

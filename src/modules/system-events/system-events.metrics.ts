@@ -4,20 +4,20 @@ import { Metrics } from '#kernel/metrics.js';
 import type { SystemEventType } from './contract.js';
 import { SignalsStore } from './signals.store.js';
 
-/** What operators watch of telling. */
+/** What operators watch of the service's own events. */
 @Injectable()
 export class SystemEventsMetrics {
-  private readonly tellings: Counter<'type'>;
+  private readonly notifications: Counter<'type'>;
 
   constructor(metrics: Metrics, signals: SignalsStore) {
-    this.tellings = metrics.counter('system_events_told_total', "Events of the service's own that this process told.", ['type']);
+    this.notifications = metrics.counter('system_events_told_total', "Events of the service's own that this process told.", ['type']);
     metrics.gauge('system_signals_waiting', 'Signals that wait to be told.', [], async (gauge) => gauge.set((await signals.waiting()).waiting));
     metrics.gauge('system_signals_oldest_age_seconds', 'How long the oldest signal waits to be told.', [], async (gauge) => {
       gauge.set((await signals.waiting()).oldestAgeSeconds);
     });
   }
 
-  told(type: SystemEventType): void {
-    this.tellings.inc({ type });
+  notified(type: SystemEventType): void {
+    this.notifications.inc({ type });
   }
 }

@@ -96,6 +96,7 @@ export const CODE: readonly Preset[] = [
     eventType: [[{ member: 'action.type' }]],
     // One action comes once for every watched model, each with contents of its own.
     dedupeId: [[{ member: 'action.id' }, { member: 'model.id', optional: true }]],
+    urlCheck: ['HEAD', 'GET'],
     response: null,
     retry: { attempts: 4, note: 'Trello retries three times: after 30, 60 and 120 seconds. It creates a webhook only when HEAD is answered 200.' },
     sample: jsonSample({

@@ -129,6 +129,7 @@ export const MESSAGING: readonly Preset[] = [
     secret: 'The client secret of the app.',
     eventType: [[{ member: 'topic' }]],
     dedupeId: [[{ member: 'id' }]],
+    urlCheck: ['HEAD', 'GET'],
     response: null,
     retry: { attempts: 2, note: 'Intercom retries once, after a minute.' },
     sample: jsonSample({

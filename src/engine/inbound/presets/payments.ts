@@ -72,6 +72,20 @@ export const PAYMENTS: readonly Preset[] = [
     }),
   },
   {
+    id: 'paypal',
+    title: 'PayPal',
+    verify: { kind: 'paypal' },
+    secret: 'The id of the webhook: the signature covers it, and the certificate is PayPal\'s own.',
+    eventType: [[{ member: 'event_type' }]],
+    dedupeId: [[{ member: 'id' }]],
+    response: null,
+    retry: { attempts: 26, note: 'PayPal retries up to 25 times over three days.' },
+    sample: jsonSample({
+      id: '{{id}}', event_version: '1.0', create_time: '{{iso}}', resource_type: 'capture', event_type: 'PAYMENT.CAPTURE.COMPLETED',
+      resource: { id: '42311647XV020574X', amount: { currency_code: 'USD', value: '10.00' }, status: 'COMPLETED' },
+    }),
+  },
+  {
     id: 'adyen',
     title: 'Adyen (payments)',
     verify: { kind: 'adyen' },

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { DeliveryListener, Metrics, type AttemptReport, type FailedAttemptReport } from 'posthorn';
+
+/** Counts attempts for `/metrics`, by type and by what came of them. */
+@Injectable()
+export class AttemptCounts extends DeliveryListener {
+  private readonly count: (type: string, outcome: string) => void;
+
+  constructor(metrics: Metrics) {
+    super();
+    const counter = metrics.counter('nats_sample_attempts_total', 'Attempts that the sample extension heard of.', ['type', 'outcome']);
+    this.count = (type, outcome) => counter.inc({ type, outcome });
+  }
+
+  override delivered({ type }: AttemptReport): void {
+    this.count(type, 'delivered');
+  }
+
+  override attemptFailed({ type, next }: FailedAttemptReport): void {
+    this.count(type, next);
+  }
+}

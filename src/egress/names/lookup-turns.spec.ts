@@ -1,0 +1,99 @@
+import { LookupTurns, shareOf } from './lookup-turns.js';
+
+const TURNS = { runningMax: 4, runningOfOneMax: 2, waitingMax: 6, waitingOfOneMax: 5 };
+
+/** Turns of a few shares, and who has had one. */
+function arrange() {
+  const turns = new LookupTurns(TURNS);
+  const started: string[] = [];
+  const ending = new AbortController();
+  const releases = new Map<string, () => void>();
+  const take = (share: string, name: string, signal = ending.signal): Promise<string | null> =>
+    turns.take(share, signal).then((release) => {
+      started.push(name);
+      releases.set(name, release);
+      return null;
+    }, (error: Error) => error.message);
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return { turns, started, take, release: (name: string) => releases.get(name)?.(), settle, ending };
+}
+
+describe('LookupTurns', () => {
+  it('gives one share no more than its part, and the others theirs at once', async () => {
+    const { turns, started, take, settle } = arrange();
+
+    for (const name of ['a1', 'a2', 'a3', 'b1']) void take('a'.concat(name === 'b1' ? '!' : ''), name);
+    await settle();
+
+    expect(started).toEqual(['a1', 'a2', 'b1']);
+    expect(turns.figures()).toEqual({ running: 3, waiting: 1 });
+  });
+
+  it('goes round by share when all places are taken', async () => {
+    const { started, take, release, settle } = arrange();
+    for (const name of ['a1', 'a2']) void take('a', name);
+    for (const name of ['b1', 'b2']) void take('b', name);
+    for (const name of ['a3', 'a4']) void take('a', name);
+    for (const name of ['c1', 'c2']) void take('c', name);
+    await settle();
+    expect(started).toEqual(['a1', 'a2', 'b1', 'b2']);
+
+    for (const name of ['a1', 'a2', 'b1', 'b2']) {
+      release(name);
+      await settle();
+    }
+
+    expect(started.slice(4)).toEqual(['c1', 'a3', 'c2', 'a4']);
+  });
+
+  it('takes a place back once, however often it is given', async () => {
+    const { turns, take, release, settle } = arrange();
+    await take('a', 'a1');
+
+    release('a1');
+    release('a1');
+    await settle();
+
+    expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('refuses what waits behind too many, of one share and of all', async () => {
+    const { take, settle } = arrange();
+    for (let n = 0; n < 7; n += 1) void take('a', `a${n}`);
+    await settle();
+
+    expect(await take('a', 'a8')).toContain('EBUSY');
+    for (const name of ['b1', 'b2', 'b3']) void take('b', name);
+    expect(await take('b', 'b4')).toContain('EBUSY');
+    expect(await take('c', 'c1')).toContain('EBUSY');
+  });
+
+  it('lets one that waited too long go, and forgets it', async () => {
+    const { turns, take, release, settle, ending } = arrange();
+    const alone = new AbortController();
+    for (const name of ['a1', 'a2']) void take('a', name);
+    const waiting = take('a', 'a3', alone.signal);
+
+    alone.abort(new Error('too late'));
+
+    expect(await waiting).toBe('too late');
+    expect(turns.figures()).toEqual({ running: 2, waiting: 0 });
+    for (const name of ['a1', 'a2']) release(name);
+    await settle();
+    expect(turns.figures()).toEqual({ running: 0, waiting: 0 });
+    ending.abort();
+  });
+});
+
+describe('shareOf', () => {
+  it.each([
+    ['hooks.example.com', 'example.com'],
+    ['a.b.c.example.com', 'example.com'],
+    ['shop.example.co.uk', 'example.co.uk'],
+    ['example.com', 'example.com'],
+    ['receiver', 'receiver'],
+    ['hooks.ibm.com', 'hooks.ibm.com'],
+  ])('%s is of %s', (name, share) => {
+    expect(shareOf(name)).toBe(share);
+  });
+});

@@ -1,0 +1,116 @@
+import { LookupFailed } from './lookup-failed.js';
+
+export interface LookupTurnsOptions {
+  /** Look-ups under way at once. */
+  runningMax: number;
+  /** The same of one share. */
+  runningOfOneMax: number;
+  /** More than this waiting, and the next one fails at once. */
+  waitingMax: number;
+  waitingOfOneMax: number;
+}
+
+/** One that waits: `start` is given what gives the place back. */
+interface Waiter {
+  start: (release: () => void) => void;
+}
+
+interface Share {
+  running: number;
+  waiting: Set<Waiter>;
+}
+
+/**
+ * Who may look up a name now. Places go round by share, and one share has only so many of them: whoever makes up names
+ * by the hundred waits for himself.
+ */
+export class LookupTurns {
+  private running = 0;
+  private waiting = 0;
+  private readonly shares = new Map<string, Share>();
+  /** Shares that wait and may have one more place, in the order of their turns. */
+  private readonly ready = new Set<string>();
+
+  constructor(private readonly options: LookupTurnsOptions) {}
+
+  /** Resolves with what gives the place back. Rejects with `EBUSY`, or with the reason of the signal. */
+  take(key: string, signal: AbortSignal): Promise<() => void> {
+    const share = this.shares.get(key) ?? { running: 0, waiting: new Set() };
+    const { runningMax, runningOfOneMax, waitingMax, waitingOfOneMax } = this.options;
+    if (this.running < runningMax && share.running < runningOfOneMax) return Promise.resolve(this.begin(key, share));
+    if (this.waiting >= waitingMax || share.waiting.size >= waitingOfOneMax) return Promise.reject(new LookupFailed('EBUSY'));
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        start: (release) => {
+          signal.removeEventListener('abort', leave);
+          resolve(release);
+        },
+      };
+      const leave = (): void => {
+        share.waiting.delete(waiter);
+        this.waiting -= 1;
+        this.settle(key, share);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      share.waiting.add(waiter);
+      this.waiting += 1;
+      this.shares.set(key, share);
+      this.settle(key, share);
+    });
+  }
+
+  figures(): { running: number; waiting: number } {
+    return { running: this.running, waiting: this.waiting };
+  }
+
+  private begin(key: string, share: Share): () => void {
+    share.running += 1;
+    this.running += 1;
+    this.shares.set(key, share);
+    let isGiven = false;
+    return () => {
+      if (isGiven) return;
+      isGiven = true;
+      share.running -= 1;
+      this.running -= 1;
+      this.settle(key, share);
+      this.startNext();
+    };
+  }
+
+  private startNext(): void {
+    for (const key of this.ready) {
+      if (this.running >= this.options.runningMax) return;
+      const share = this.shares.get(key);
+      const [waiter] = share?.waiting ?? [];
+      if (share === undefined || waiter === undefined) continue;
+      share.waiting.delete(waiter);
+      this.waiting -= 1;
+      // Behind the others: this share has had its turn.
+      this.ready.delete(key);
+      const release = this.begin(key, share);
+      this.settle(key, share);
+      waiter.start(release);
+    }
+  }
+
+  /** Whether a share waits for a turn, and whether there is anything to remember of it. */
+  private settle(key: string, share: Share): void {
+    if (share.waiting.size > 0 && share.running < this.options.runningOfOneMax) this.ready.add(key);
+    else this.ready.delete(key);
+    if (share.waiting.size === 0 && share.running === 0) this.shares.delete(key);
+  }
+}
+
+/**
+ * Whose share a name is: the last two labels, or three where the second-to-last is as short as `co` of `co.uk`. It need
+ * not be exact: names of one share only wait for each other.
+ */
+export function shareOf(name: string): string {
+  const labels = name.split('.').filter((label) => label !== '');
+  const second = labels.at(-2) ?? '';
+  return labels.slice(second.length <= SHORT_LABEL ? -3 : -2).join('.');
+}
+
+const SHORT_LABEL = 3;

@@ -1,0 +1,58 @@
+/** A decimal number as people and JSON write it. */
+export const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
+
+/** As many digits are exact in a number of JavaScript. */
+const EXACT_DIGITS = 15;
+
+/** Whether a text is a decimal number. */
+export function isDecimal(text: string): boolean {
+  const [, , whole, fraction] = DECIMAL.exec(text) ?? [];
+  return whole !== undefined && whole + (fraction ?? '') !== '';
+}
+
+/**
+ * Below, above or 0, as the first number is less than, greater than or the same as the second one, to the last of their
+ * digits: 9007199254740993 is not 9007199254740992. Both are decimal numbers.
+ */
+export function compareDecimals(left: string, right: string): number {
+  if (left.length <= EXACT_DIGITS && right.length <= EXACT_DIGITS && !hasExponent(left) && !hasExponent(right)) return Number(left) - Number(right);
+  const [a, b] = [partsOf(left), partsOf(right)];
+  if (a.sign !== b.sign) return a.sign - b.sign;
+  if (a.exponent !== b.exponent) return a.exponent > b.exponent ? a.sign : -a.sign;
+  if (a.digits === b.digits) return 0;
+  const length = Math.max(a.digits.length, b.digits.length);
+  return a.digits.padEnd(length, '0') > b.digits.padEnd(length, '0') ? a.sign : -a.sign;
+}
+
+interface Parts {
+  sign: -1 | 0 | 1;
+  /** The number is `0.digits` times ten to the power of it. */
+  exponent: bigint;
+  /** Without zeros at either end. */
+  digits: string;
+}
+
+const ZERO: Parts = { sign: 0, exponent: 0n, digits: '' };
+
+function partsOf(text: string): Parts {
+  const [, sign, whole = '', fraction = '', power = '0'] = DECIMAL.exec(text) ?? [];
+  const digits = whole + fraction;
+  const zeros = digits.length - digits.replace(/^0+/, '').length;
+  if (zeros === digits.length) return ZERO;
+  return {
+    sign: sign === '-' ? -1 : 1,
+    exponent: BigInt(power) + BigInt(whole.length - zeros),
+    digits: withoutZerosBehind(digits.slice(zeros)),
+  };
+}
+
+/** A pattern such as /0+$/ would look at inner zeros again and again. */
+function withoutZerosBehind(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
+}
+
+function hasExponent(text: string): boolean {
+  return text.includes('e') || text.includes('E');
+}

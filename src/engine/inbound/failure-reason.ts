@@ -1,0 +1,98 @@
+import { headerOf, type ReceivedRequest } from './request.js';
+import type { Scheme } from './scheme.js';
+import { PAYPAL_HEADERS } from './paypal.js';
+import { verify } from './verify.js';
+
+type Received = Omit<ReceivedRequest, 'ip'>;
+
+/** What the secrets and the moment were when a request failed to verify. */
+export interface FailedUnder {
+  secrets: readonly string[];
+  nowMs: number;
+  /** As `verify` was given it. */
+  published?: string | undefined;
+}
+
+/** Why a request that failed to verify did, as the end of a sentence: for its owner, never for its sender. */
+export function failureReason(scheme: Scheme, request: Received, { secrets, nowMs, published }: FailedUnder): string {
+  if (secrets.length === 0 && scheme.kind !== 'jwt') return 'the endpoint has no secret yet';
+  const missing = missingHeader(scheme, request);
+  if (missing !== null) return `the header ${missing} is missing`;
+  const holdsUnder = (other: Scheme): boolean => verify(other, request, secrets, nowMs, published) === 'verified';
+  const relaxed = withoutLimit(scheme);
+  if (relaxed !== null && holdsUnder(relaxed.scheme)) {
+    const isFuture = relaxed.pastOnly === null ? timeOfStandard(scheme, request) > nowMs : holdsUnder(relaxed.pastOnly);
+    return `it is right, but ${isFuture ? 'from the future' : 'too old'}: its time may be ${relaxed.seconds} seconds from now`;
+  }
+  return OTHERWISE[scheme.kind] ?? 'it is wrong, or made with another secret';
+}
+
+/** Of schemes whose proof is no signature in a header. */
+const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
+  token: 'the token is not the endpoint\'s secret',
+  bearer: 'the token is not the endpoint\'s secret',
+  jwt: 'the token is not by a published key, not for this endpoint, or over',
+  paypal: 'it is wrong, of another webhook, or its certificate is none of PayPal\'s',
+  'public-key': 'it is wrong, or by another key',
+  basic: 'user and password are not those of the endpoint\'s secret',
+  mailgun: 'the body has no timestamp, token and signature that belong together',
+  adyen: 'an item of the body has no signature, or a wrong one',
+  'client-state': 'an item of the body does not repeat the endpoint\'s secret',
+  sns: 'the signature in the body is wrong, or the message is of another topic',
+};
+
+/** The name of a header that the scheme needs and the request lacks; null when it has them all. */
+function missingHeader(scheme: Scheme, request: Received): string | null {
+  const lacks = (name: string): boolean => (headerOf(request, name) ?? '') === '';
+  return neededHeaders(scheme, lacks).find(lacks) ?? null;
+}
+
+function neededHeaders(scheme: Scheme, lacks: (name: string) => boolean): string[] {
+  switch (scheme.kind) {
+    case 'hmac': {
+      const signature = scheme.headers.find((name) => !lacks(name)) ?? scheme.headers[0];
+      const from = scheme.timestamp?.from;
+      return [signature ?? '', ...(typeof from === 'object' && 'header' in from ? [from.header] : [])];
+    }
+    case 'standard-webhooks': {
+      const prefix = scheme.prefixes.find((start) => !lacks(`${start}signature`)) ?? scheme.prefixes[0] ?? '';
+      return ['signature', 'timestamp', 'id'].map((name) => prefix + name);
+    }
+    case 'ed25519':
+    case 'ecdsa': return [scheme.signatureHeader, scheme.timestampHeader];
+    case 'token': return [scheme.header];
+    case 'basic': return ['authorization'];
+    case 'twilio': return ['x-twilio-signature'];
+    case 'bearer': return ['authorization'];
+    case 'jwt': return [scheme.header];
+    case 'paypal': return [...PAYPAL_HEADERS];
+    case 'public-key': {
+      const from = scheme.timestamp?.from;
+      return [scheme.header, ...(typeof from === 'object' && 'header' in from ? [from.header] : [])];
+    }
+    case 'mailgun':
+    case 'adyen':
+    case 'client-state':
+    case 'sns':
+    case 'none': return [];
+  }
+}
+
+function timeOfStandard(scheme: Scheme, request: Received): number {
+  const prefixes = scheme.kind === 'standard-webhooks' ? scheme.prefixes : [];
+  const text = prefixes.map((prefix) => headerOf(request, `${prefix}timestamp`)).find((value) => value !== undefined);
+  return Number(text) * 1000;
+}
+
+/** The scheme without its limit on the time, and with the one on the past alone; null for one that has none. */
+function withoutLimit(scheme: Scheme): { scheme: Scheme; pastOnly: Scheme | null; seconds: number } | null {
+  if (scheme.kind === 'standard-webhooks') return { scheme: { ...scheme, toleranceSeconds: Infinity }, pastOnly: null, seconds: scheme.toleranceSeconds };
+  if ((scheme.kind !== 'hmac' && scheme.kind !== 'public-key') || scheme.timestamp === undefined || scheme.timestamp.toleranceSeconds === null) return null;
+  const { timestamp } = scheme;
+  const { toleranceSeconds: seconds } = scheme.timestamp;
+  return {
+    scheme: { ...scheme, timestamp: { ...timestamp, toleranceSeconds: null } },
+    pastOnly: { ...scheme, timestamp: { ...timestamp, ageOnly: true } },
+    seconds,
+  };
+}

@@ -1,0 +1,49 @@
+import { Buffer } from 'node:buffer';
+
+const BOUNDARY = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s";,]{1,70}))/i;
+/** Forms of providers have some twenty fields; attachments stand among them. */
+const PARTS_MAX = 200;
+const HEAD_BYTES_MAX = 4_096;
+const FIELD_BYTES_MAX = 64 * 1024;
+const HEAD_END = Buffer.from('\r\n\r\n');
+const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*;(.*)$/im;
+const NAME = /(?:^|;)[ \t]*name="([^"\r\n]{0,256})"/i;
+
+/**
+ * The fields of a multipart form (RFC 7578), without files: at most 200 parts are looked at, and values of at most 64 KB.
+ * Null when the content type is none.
+ */
+export function multipartFields(contentType: string | undefined, body: Buffer): [name: string, value: string][] | null {
+  if (contentType === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) return null;
+  const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  return boundary === undefined ? null : partsOf(body, boundary).flatMap((part) => fieldOf(part) ?? []);
+}
+
+function partsOf(body: Buffer, boundary: string): Buffer[] {
+  const parts: Buffer[] = [];
+  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  let from = body.indexOf(delimiter.subarray(2));
+  // The first one stands at the beginning, or behind a preamble that ends its line.
+  if (from !== 0) from = body.indexOf(delimiter);
+  if (from < 0) return [];
+  from += from === 0 ? delimiter.length - 2 : delimiter.length;
+  while (parts.length < PARTS_MAX) {
+    const to = body.indexOf(delimiter, from);
+    if (to === -1) break;
+    parts.push(body.subarray(from, to));
+    from = to + delimiter.length;
+  }
+  return parts;
+}
+
+/** Null for a file, and for what is no part. */
+function fieldOf(part: Buffer): [[name: string, value: string]] | null {
+  const end = part.indexOf(HEAD_END);
+  if (end === -1 || end > HEAD_BYTES_MAX) return null;
+  const value = part.subarray(end + HEAD_END.length);
+  const parameters = DISPOSITION.exec(part.subarray(0, end).toString('utf8'))?.[1] ?? '';
+  const name = NAME.exec(parameters)?.[1];
+  if (name === undefined || /;[ \t]*filename\*?=/i.test(parameters) || value.length > FIELD_BYTES_MAX) return null;
+  return [[name, value.toString('utf8')]];
+}

@@ -1,0 +1,91 @@
+import { fileURLToPath } from 'node:url';
+import type { DynamicModule, Type } from '@nestjs/common';
+import type { INestApplication } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import type { LoadedExtension } from './extensions.js';
+import { ConfigError } from './kernel/config.js';
+import type { Role } from './kernel/config.js';
+
+/** A start failed in an extension's code, or because of its classes. */
+export class ExtensionFailed extends Error {
+  constructor({ name, specifier }: Pick<LoadedExtension, 'name' | 'specifier'>, cause: unknown) {
+    super(`The extension ${name} (${specifier}) failed: ${(cause instanceof Error ? cause.message : String(cause)).trim().split('\n', 1)[0]}`, { cause });
+  }
+}
+
+/** What a start tells of an error: the same one, or that it is an extension's. By the files in its stack first, then by the classes that it names. */
+export function blamed(error: unknown, extensions: readonly LoadedExtension[], role: Role): unknown {
+  if (error instanceof ExtensionFailed || error instanceof ConfigError || !(error instanceof Error)) return error;
+  // An error says the name of the extension already where the migrations did.
+  if (extensions.some(({ name }) => error.message.includes(`extension ${name} `))) return error;
+  const files = filesOf(error);
+  const author = extensions.find(({ directory }) => directory !== null && files.some((file) => isIn(directory, file)))
+    ?? extensions.find((extension) => namesOf(extension, role).some((name) => new RegExp(`\\b${name}\\b`).test(error.message)));
+  return author === undefined ? error : new ExtensionFailed(author, error);
+}
+
+/**
+ * Names the extension whose hook rejects while the application starts: what a server at the other end of a connection
+ * says has no file of anybody's in its stack. To be called between the making of the application and its start.
+ */
+export function watchHooks(app: Pick<INestApplication, 'get'>, extensions: readonly LoadedExtension[], role: Role): void {
+  const modules = [...app.get(ModulesContainer).values()];
+  for (const extension of extensions) {
+    const classes = new Set(classesOf(rootOf(extension.imported(role))));
+    for (const module of modules) {
+      for (const { instance } of [...module.providers.values(), ...module.controllers.values()]) {
+        if (instance !== null && typeof instance === 'object' && classes.has((instance).constructor as Type)) watch(instance, extension);
+      }
+    }
+  }
+}
+
+type Hooks = Partial<Record<(typeof HOOKS)[number], () => unknown>>;
+
+const HOOKS = ['onModuleInit', 'onApplicationBootstrap'] as const;
+
+function watch(instance: Hooks, extension: LoadedExtension): void {
+  for (const hook of HOOKS) {
+    const run = instance[hook];
+    if (typeof run !== 'function') continue;
+    instance[hook] = async () => {
+      try {
+        await run.call(instance);
+      } catch (error) {
+        throw new ExtensionFailed(extension, error);
+      }
+    };
+  }
+}
+
+/** Class names that are the extension's own: of its modules, what they provide, and its tables. */
+function namesOf(extension: LoadedExtension, role: Role): string[] {
+  try {
+    return [...classesOf(rootOf(extension.imported(role))), ...extension.entities].map(({ name }) => name).filter((name) => /^\w{3,}$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+const rootOf = (imported: Type | DynamicModule): DynamicModule => ('module' in imported ? imported : { module: imported });
+
+/** Every class that a module brings, with those of the modules that it imports by their class. What it configures, as `BullModule`, is not its own. */
+function classesOf(root: DynamicModule, seen = new Set<Type>()): Type[] {
+  if (seen.has(root.module)) return [];
+  seen.add(root.module);
+  const parts = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [
+    ...((Reflect.getMetadata(name, root.module) as unknown[] | undefined) ?? []), ...((root[name] as unknown[] | undefined) ?? []),
+  ];
+  const own = [...parts('providers'), ...parts('controllers')].map((given) => (given as { useClass?: unknown } | null)?.useClass ?? given);
+  const isClass = (given: unknown): given is Type => typeof given === 'function';
+  return [root.module, ...own.filter(isClass), ...parts('imports').filter(isClass).flatMap((given) => classesOf({ module: given }, seen))];
+}
+
+function filesOf({ stack = '' }: Error): string[] {
+  return [...stack.matchAll(/(?:\(|at |async )((?:file:\/\/)?\/[^\n()]+?):\d+:\d+\)?$/gm)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
+}
+
+/** Not what is installed below it: the service itself may be. */
+function isIn(directory: string, file: string): boolean {
+  return file.startsWith(directory) && !file.slice(directory.length).includes('node_modules/');
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify';
+
+const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i;
+const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}|\[([0-9a-f:.]+)\](?::\d{1,5})?)$/i;
+const HOST = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/i;
+
+/**
+ * Leaves addresses alone in `X-Forwarded-For`, which some balancers write with ports, and cuts off what stands before something
+ * that is none: nobody trusted wrote that. Fastify then takes the last one that no trusted proxy has.
+ */
+export function tidyForwardedFor({ raw }: FastifyRequest): void {
+  const given = raw.headers['x-forwarded-for'];
+  if (given === undefined) return;
+  const entries = String(given).split(',').map((entry) => entry.trim()).map((entry) => {
+    const [, v4, v6] = WITH_PORT.exec(entry) ?? [];
+    return v4 ?? v6 ?? entry;
+  });
+  const bad = entries.findLastIndex((entry) => !ADDRESS.test(entry));
+  raw.headers['x-forwarded-for'] = entries.slice(bad + 1).join(', ');
+  if (bad === entries.length - 1) delete raw.headers['x-forwarded-for'];
+}
+
+/** Where the client called us, as a trusted proxy says or the Host header does; null where neither says it in a way that can be. */
+export function originCalled({ protocol, host }: FastifyRequest): string | null {
+  return HOST.test(host) && (protocol === 'http' || protocol === 'https') ? `${protocol}://${host.toLowerCase()}` : null;
+}

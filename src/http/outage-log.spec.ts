@@ -1,0 +1,36 @@
+import { OutageLog } from './outage-log.js';
+
+describe('OutageLog', () => {
+  let nowMs: number;
+  let outage: OutageLog;
+
+  beforeEach(() => {
+    nowMs = 0;
+    outage = new OutageLog(6432, () => nowMs);
+  });
+
+  it.each([
+    'A turn failed, next one in 100 ms: connect ECONNREFUSED 10.0.0.7:6432',
+    'Not listening for changes: the database system is shutting down',
+    'The queue is away, the sweep delivers meanwhile: terminating connection due to administrator command',
+    'Accepting failed: Connection terminated unexpectedly',
+    'POST /v1/send 503: timeout exceeded when trying to connect',
+    'A turn failed, next one in 100 ms: ',
+  ])('says once that PostgreSQL is away: %s', (line) => {
+    expect(outage.reworded(line)).toMatch(/^PostgreSQL is away \([^)]+\): nothing is accepted or delivered until it is back/);
+    expect(outage.reworded(line)).toBeNull();
+    nowMs += 29_000;
+    expect(outage.reworded('read ECONNRESET')).toBeNull();
+  });
+
+  it('says so again of the next outage', () => {
+    outage.reworded('read ECONNRESET');
+    nowMs += 31_000;
+
+    expect(outage.reworded('read ECONNRESET')).toMatch(/^PostgreSQL is away/);
+  });
+
+  it.each(['The queue took no wake-up: connect ECONNREFUSED 127.0.0.1:6379', 'A turn failed, next one in 100 ms: duplicate key value'])('leaves alone what is about something else: %s', (line) => {
+    expect(outage.reworded(line)).toBe(line);
+  });
+});

@@ -1,0 +1,52 @@
+import pg from 'pg';
+import { connectionOptions } from './connection.js';
+
+/**
+ * How the hot statements must be planned. They touch a few rows by key each; a planner that meets tables which grow
+ * faster than their statistics would flip them to scans and hash joins (reference/performance.md, end to end).
+ */
+export const PLANNED_SETTINGS = [
+  'jit=off',
+  'enable_hashjoin=off',
+  'enable_mergejoin=off',
+  'enable_seqscan=off',
+  'enable_bitmapscan=off',
+  'plan_cache_mode=force_generic_plan',
+  'statement_timeout=30s',
+] as const;
+
+/** A little more than the server's own limit: for a server that works on and does not keep it. */
+const DEADLINE_MS = 35_000;
+
+/** Through a pooler a session is nobody's: each statement brings the settings along, in the same packet. */
+const BEGIN_PLANNED = ['begin', ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`)].join('; ');
+
+/** Connections whose statements are planned for tables of any size. Each statement is a transaction of its own. */
+export class PlannedPool {
+  readonly pool: pg.Pool;
+
+  constructor(url: string, name: string, max: number, private readonly isPooled: boolean) {
+    this.pool = new pg.Pool({
+      ...connectionOptions({ url, name, deadlineMs: DEADLINE_MS, settings: PLANNED_SETTINGS, isPooled }),
+      max,
+      idleTimeoutMillis: 0,
+      pipeline: isPooled,
+    });
+    // A connection that breaks while it is idle is replaced by the next query.
+    this.pool.on('error', () => undefined);
+  }
+
+  async query(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    return this.isPooled ? this.planned(statement) : this.pool.query(statement);
+  }
+
+  /** Three statements in one round trip. Until the last is answered the connection is not anybody else's. */
+  private async planned(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    const client = await this.pool.connect();
+    const answers = await Promise.allSettled([client.query(BEGIN_PLANNED), client.query(statement), client.query('commit')]);
+    client.release();
+    const refused = answers.find(({ status }) => status === 'rejected');
+    if (refused) throw (refused as PromiseRejectedResult).reason;
+    return (answers[1] as PromiseFulfilledResult<pg.QueryResult>).value;
+  }
+}

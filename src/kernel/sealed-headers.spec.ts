@@ -1,0 +1,37 @@
+import { openNamed, sealNamed, type HeadersPlace } from './sealed-headers.js';
+import { Vault } from './vault.js';
+
+const KEY = Buffer.alloc(32, 1);
+const vault = new Vault({ newest: () => ({ id: 1, key: KEY }), find: (id) => (id === 1 ? KEY : null) });
+const PLACE: HeadersPlace = { table: 'events', environmentId: 1, id: '0190f0a0-0000-0000-0000-000000000001' };
+
+describe('headers by name', () => {
+  it('opens what it sealed; only sensitive values are sealed, whatever the case of their names', () => {
+    const headers = { Authorization: 'Bearer a', 'x-auth-token': 'b', 'x-tenant': '42', ['__proto__']: 'c' };
+
+    const stored = JSON.parse(JSON.stringify(sealNamed(vault, PLACE, headers))) as ReturnType<typeof sealNamed>;
+
+    expect(stored).toEqual({ ...headers, Authorization: { sealed: expect.any(String) }, 'x-auth-token': { sealed: expect.any(String) } });
+    expect(JSON.stringify(stored)).not.toContain('Bearer');
+    expect(openNamed(vault, PLACE, stored)).toEqual(headers);
+  });
+
+  it('costs what has no sensitive header nothing: it is the same object', () => {
+    const headers = { 'x-tenant': '42' };
+
+    expect(sealNamed(vault, PLACE, headers)).toBe(headers);
+    expect(openNamed(vault, PLACE, headers)).toBe(headers);
+  });
+
+  it('opens in its own place alone', () => {
+    const stored = sealNamed(vault, PLACE, { cookie: 'a=b' });
+
+    for (const place of [{ ...PLACE, table: 'messages' }, { ...PLACE, environmentId: 2 }, { ...PLACE, id: '0190f0a0-0000-0000-0000-000000000002' }]) {
+      expect(() => openNamed(vault, place, stored)).toThrow(/can't be opened/);
+    }
+  });
+
+  it('reads what was stored in the clear before', () => {
+    expect(openNamed(vault, PLACE, { authorization: 'Bearer old' })).toEqual({ authorization: 'Bearer old' });
+  });
+});

@@ -1,0 +1,33 @@
+import { grants, type Caller } from './tenant.js';
+
+/** What readers are shown in place of a value that authenticates. */
+export const HIDDEN = '(hidden)';
+
+const NAMES: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
+/** `x-api-key`, `x-auth-token`, `x-session-id`: a word of the name says that its value lets somebody in. */
+const WORDS = /(?:^|[-_.])(?:auth|tokens?|secrets?|passw(?:or)?d|credentials?|session|api-?keys?|(?:access|private|secret)-?keys?)(?:$|[-_.])/;
+
+/** Senders use few names, and each again and again. */
+const decided = new Map<string, boolean>();
+const DECIDED_MAX = 2_000;
+
+/** Whether a header of this name, in lower case, may let somebody in: it is sealed where it is stored, and shown to nobody who only reads. */
+export function isSensitive(lowerName: string): boolean {
+  let answer = decided.get(lowerName);
+  if (answer === undefined) {
+    answer = NAMES.has(lowerName) || WORDS.test(lowerName);
+    if (decided.size < DECIDED_MAX) decided.set(lowerName, answer);
+  }
+  return answer;
+}
+
+/** The headers as a caller may see them: with the values of sensitive ones only for who may write. */
+export function shownHeaders(headers: Readonly<Record<string, string>>, { scope }: Pick<Caller, 'scope'>): Record<string, string> {
+  return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
+}
+
+/** The same for headers in their order, repeated ones too. */
+export function shownPairs(headers: readonly (readonly [string, string])[], { scope }: Pick<Caller, 'scope'>): [string, string][] {
+  const maySeeAll = grants(scope, 'write');
+  return headers.map(([name, value]) => [name, maySeeAll || !isSensitive(name.toLowerCase()) ? value : HIDDEN]);
+}

@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { Environments, Retention } from '#modules/auth/contract.js';
+import { type Id, idTimeMs } from '#kernel/ids.js';
+
+const DAY_MS = 86_400_000;
+
+/** The retention that an environment has set, counted from the time in the id. */
+@Injectable()
+export class EnvironmentRetention extends Retention {
+  constructor(private readonly environments: Environments) {
+    super();
+  }
+
+  override async expiresOnDay(environmentId: number, id: Id): Promise<number> {
+    const { retentionDays } = await this.environments.get(environmentId);
+    return Math.floor(idTimeMs(id) / DAY_MS) + retentionDays;
+  }
+}

@@ -1,0 +1,16 @@
+import { Injectable } from '@nestjs/common';
+import { type LongestRetrySeconds, RetrySchedules } from '#modules/auth/contract.js';
+
+/** Asks the context that has destinations; without one nothing is ever tried. */
+@Injectable()
+export class AttachedRetrySchedules extends RetrySchedules {
+  private find: LongestRetrySeconds = async () => 0;
+
+  override attach(longest: LongestRetrySeconds): void {
+    this.find = longest;
+  }
+
+  longestSeconds(environmentId: number): Promise<number> {
+    return this.find(environmentId);
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError, notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { PayloadStore, type PayloadRow } from './payload.store.js';
+
+/** A payload with the type that it says it is of. */
+export interface Payload {
+  contentType: string;
+  bytes: Buffer;
+}
+
+/** RFC 9110, section 8.3.1: a type and a subtype, and parameters of printable characters. */
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[\t ]*;[\t\x20-\x7e]*)?$/;
+const UNKNOWN = 'application/octet-stream';
+
+/** Reads payloads as they are delivered, whatever their size. */
+@Injectable()
+export class Payloads {
+  constructor(private readonly store: PayloadStore) {}
+
+  /** Of an event, or of the message of a fan-out. Throws 404, also for what was erased. */
+  async find({ environmentId }: Tenant, id: Id): Promise<Payload> {
+    const row = await this.store.find(environmentId, id);
+    if (row === null) throw notFound('event');
+    if (row.erasedAt !== null) {
+      throw new ApiError('not_found', 'The payload was erased.', { reason: 'erased', erased_at: row.erasedAt.toISOString() });
+    }
+    return { contentType: contentTypeOf(row), bytes: row.body ?? Buffer.from(row.payload ?? '') };
+  }
+}
+
+/** What was sent is JSON. What was received is what its provider says, unless it is encoded besides. */
+function contentTypeOf({ isReceived, headers }: PayloadRow): string {
+  if (!isReceived) return 'application/json; charset=utf-8';
+  const said = headers?.['content-type'];
+  return typeof said === 'string' && headers?.['content-encoding'] === undefined && MEDIA_TYPE.test(said) ? said : UNKNOWN;
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import { uuidArray } from '#kernel/pg-array.js';
+import { SentEvents, type SentRange, type SentRow } from './sent.contract.js';
+
+/** Of each endpoint a page: events_target_id_idx, backwards. */
+const SENT = `
+  unnest($2::uuid[]) t(endpoint_id) cross join lateral (
+    select e.environment_id, e.id, e.expires_on, e.message_id, e.erased_at from events e
+    where e.environment_id = $1 and e.target_id = t.endpoint_id and e.id < $3 and e.id >= $4 order by e.id desc limit $5
+  ) e`;
+
+/** Of those the newest; messages_pkey of the one partition for each row of the page. */
+const PAGE: Statement = {
+  name: 'sent_page',
+  text: `
+    with picked as (select t.endpoint_id, e.* from ${SENT} order by e.id desc limit $5)
+    select p.id, p.expires_on::text as "expiresOn", p.endpoint_id as "endpointId",
+           p.erased_at is not null or m.erased_at is not null as "isGone"
+    from picked p
+    left join messages m on m.environment_id = p.environment_id and m.id = p.message_id and m.expires_on = p.expires_on
+    order by p.id desc`,
+};
+
+/** events_target_id_idx; the limit bounds what a large range costs. */
+const COUNT: Statement = { name: 'sent_count', text: `select count(*)::int as count from (select 1 from ${SENT} limit $5) counted` };
+
+/** Reads what was fanned out. */
+@Injectable()
+export class SentStore extends SentEvents {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override page(range: SentRange, limit: number): Promise<SentRow[]> {
+    return this.database.read<SentRow>(PAGE, [...valuesOf(range), limit]);
+  }
+
+  override async count(range: SentRange, max: number): Promise<number> {
+    const [row] = await this.database.read<{ count: number }>(COUNT, [...valuesOf(range), max]);
+    return row?.count ?? 0;
+  }
+}
+
+function valuesOf({ environmentId, endpointIds, beforeId, fromId }: SentRange): unknown[] {
+  return [environmentId, uuidArray(endpointIds), beforeId, fromId];
+}

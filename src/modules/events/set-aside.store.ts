@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { uuidArray } from '#kernel/pg-array.js';
+import { SetAsideRequests, type Released, type SetAsideRange } from './set-aside.contract.js';
+
+/** events_set_aside_idx, and requests_pkey of the one partition for each of them. */
+const SET_ASIDE = `
+  select e.id, e.erased_at is not null as "isErased"
+  from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
+  where e.environment_id = $1 and e.target_id = $2 and e.disposition = $3 and e.id >= $4 and e.id < $5
+    and r.replay_of is null and r.released_at is null`;
+
+const PAGE: Statement = { name: 'set_aside_page', text: `${SET_ASIDE} order by e.id limit $6` };
+
+/** The same; the limit bounds what a large range costs. */
+const COUNT: Statement = {
+  name: 'set_aside_count',
+  text: `
+    select count(*)::int as scanned, count(*) filter (where "isErased")::int as excluded from (${SET_ASIDE} limit $6) counted`,
+};
+
+/** events_pkey, requests_pkey, due_deliveries_pkey and deliveries_pkey, one look-up in each partition. The first time stays. */
+const NOTE: Statement = {
+  name: 'set_aside_note',
+  text: `
+    with made as (
+      select environment_id, id, expires_on from events
+      where environment_id = $1 and id = $3 and (disposition is null or disposition = 'ignored')
+    ), noted as (
+      update requests r set released_at = now()
+      where r.environment_id = $1 and r.id = any ($2::uuid[]) and r.released_at is null and (select true from made)
+        and (select e.disposition from events e where e.environment_id = $1 and e.id = r.id and e.expires_on = r.expires_on) in ('quarantined', 'parked')
+    )
+    select (select count(*)::int from due_deliveries d where d.environment_id = $1 and d.event_id = m.id)
+           + (select count(*)::int from deliveries d where d.environment_id = $1 and d.event_id = m.id and d.expires_on = m.expires_on) as deliveries
+    from made m`,
+};
+
+/** Statements over what was set aside. */
+@Injectable()
+export class SetAsideStore extends SetAsideRequests {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  override page(range: SetAsideRange, limit: number): Promise<{ id: Id; isErased: boolean }[]> {
+    return this.database.read(PAGE, [...valuesOf(range), limit]);
+  }
+
+  override async count(range: SetAsideRange, max: number): Promise<{ scanned: number; excluded: number }> {
+    const [row] = await this.database.read<{ scanned: number; excluded: number }>(COUNT, [...valuesOf(range), max]);
+    return row ?? { scanned: 0, excluded: 0 };
+  }
+
+  override async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
+    const [row] = await this.database.hot<{ deliveries: number }>(NOTE, [environmentId, uuidArray(requestIds), madeId]);
+    return { isReleased: row !== undefined, deliveries: row?.deliveries ?? 0 };
+  }
+}
+
+function valuesOf({ environmentId, endpointId, status, fromId, beforeId }: SetAsideRange): unknown[] {
+  return [environmentId, endpointId, status, fromId, beforeId];
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config.js';
+import type { Id } from '#kernel/ids.js';
+import type { NewEvent } from './accept.contract.js';
+import { AcceptGroup, type Outcomes } from './accept-group.js';
+import { AcceptStore, type Admitted } from './accept.store.js';
+import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { IdempotentRequests } from './idempotent-requests.js';
+import { LedgerMetrics } from './ledger.metrics.js';
+import { LaneOutlet } from './outlet.js';
+import { Partitions } from './partitions.js';
+
+/** Accepts events that are sent to one target: the event and its one delivery. */
+@Injectable()
+export class Accept {
+  private readonly group: AcceptGroup<NewEvent>;
+
+  constructor(
+    private readonly store: AcceptStore,
+    private readonly idempotent: IdempotentRequests,
+    private readonly outlet: LaneOutlet,
+    private readonly metrics: LedgerMetrics,
+    private readonly config: Config,
+    partitions: Partitions,
+  ) {
+    this.group = new AcceptGroup<NewEvent>(partitions, {
+      what: 'Accepting',
+      weighBytes: ({ payloadBytes }) => payloadBytes,
+      backlogMax: 20_000,
+      backlogBytesMax: Infinity,
+      store: (events) => this.write(events),
+    });
+  }
+
+  /** As `Ledger.accept`. */
+  accept(event: NewEvent): Promise<void> {
+    return this.idempotent.hold(event.idempotency?.request ?? null, () => this.group.add(event));
+  }
+
+  drained(): Promise<void> {
+    return this.group.drained();
+  }
+
+  private async write(events: NewEvent[]): Promise<() => Promise<Outcomes>> {
+    const claimant = this.outlet.claimant();
+    const group = events.map((event) => ({ event, admission: this.outlet.admission(event, claimant) }));
+    let stored: Set<number> | 'all';
+    try {
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs);
+    } catch (error) {
+      this.outlet.giveBack(admitted(group));
+      throw error;
+    }
+    return () => {
+      this.metrics.acceptedGroup(group.length);
+      const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
+      this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      this.outlet.giveBack(admitted(group.filter((_, i) => !isStored(i))));
+      return this.idempotent.outcomes(events, stored);
+    };
+  }
+
+  private handOn(group: readonly Admitted[], claimant: Id | null): void {
+    const run: ClaimedDelivery[] = [];
+    const left: DeliveryKey[] = [];
+    for (const { event, admission } of group) {
+      if (admission === 'run') run.push(claimedAtBirth(event, claimant as Id));
+      else if (admission !== 'pull') left.push({ environmentId: event.environmentId, eventId: event.id, ordinal: 0 });
+    }
+    this.outlet.handOn(run, left);
+  }
+}
+
+function admitted(group: readonly Admitted[]): NewEvent[] {
+  return group.filter(({ admission }) => admission === 'run').map(({ event }) => event);
+}
+
+function claimedAtBirth(event: NewEvent, claimedBy: Id): ClaimedDelivery {
+  const { environmentId, id: eventId, targetId, url, eventType, headers, traceparent, payload } = event;
+  return {
+    environmentId, eventId, ordinal: 0, claimedBy, direction: 'outbound', messageId: null, targetId, url, eventType, headers, traceparent, payload,
+    attempts: 0, attemptsUsed: 0, firstAttemptAtMs: null, replayed: false,
+  };
+}

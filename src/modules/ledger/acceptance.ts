@@ -1,0 +1,66 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { Acceptance, AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/acceptance.contract.js';
+import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
+import { withDeadline } from '#kernel/deadline.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
+import { providersExtending } from '#kernel/extension-points.js';
+
+const RULING_MS_MAX = 2_000;
+const REASON_CHARACTERS_MAX = 500;
+
+/** Asks the policies of extensions. One that fails lets nothing through: what it is there to keep out would come in else. */
+@Injectable()
+export class PolicedAcceptance extends Acceptance implements OnModuleInit {
+  private readonly logger = new Logger('Extensions');
+  private policies: readonly AcceptancePolicy[] = [];
+
+  constructor(private readonly discovery: DiscoveryService) {
+    super();
+  }
+
+  onModuleInit(): void {
+    this.policies = providersExtending(this.discovery, AcceptancePolicy);
+  }
+
+  override get isRuled(): boolean {
+    return this.policies.length > 0;
+  }
+
+  override async rule(submission: Submission): Promise<Record<string, string> | null> {
+    const added: Record<string, string> = {};
+    for (const policy of this.policies) {
+      const ruling = await this.rulingOf(policy, { ...submission, headers: { ...submission.headers, ...added } });
+      if (ruling === null) continue;
+      if ('refuse' in ruling) throw new ApiError('validation_failed', ruling.refuse.slice(0, REASON_CHARACTERS_MAX), { check: 'policy' });
+      Object.assign(added, normalizeForwardedHeaders(ruling.headers));
+    }
+    return Object.keys(added).length === 0 ? null : added;
+  }
+
+  private async rulingOf(policy: AcceptancePolicy, submission: Submission): Promise<Ruling> {
+    try {
+      const ruling: unknown = await withDeadline(RULING_MS_MAX, () => policy.rule(submission));
+      const fault = faultOf(ruling);
+      if (fault === null) return ruling as Ruling;
+      throw new Error(fault);
+    } catch (error) {
+      this.logger.error(`The acceptance policy ${policy.constructor.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      throw unavailable('A policy of this service could not decide. Nothing was accepted, send it again.');
+    }
+  }
+}
+
+/** What is wrong with a ruling, whatever its type says; null for one that can be followed. */
+function faultOf(ruling: unknown): string | null {
+  if (ruling === null) return null;
+  if (typeof ruling !== 'object') return 'It ruled neither null, nor { refuse }, nor { headers }.';
+  const { refuse, headers, ...unknown } = ruling as Record<string, unknown>;
+  const [stranger] = Object.keys(unknown);
+  if (stranger !== undefined) return `Its ruling has ${stranger}, which is not known.`;
+  if (refuse !== undefined) return headers === undefined && typeof refuse === 'string' && refuse.trim() !== '' ? null : 'A refusal is { refuse: "a sentence" } alone.';
+  const isTexts = typeof headers === 'object' && headers !== null && Object.values(headers).every((value) => typeof value === 'string');
+  if (!isTexts) return 'It ruled neither null, nor { refuse }, nor { headers } with texts.';
+  const [fault] = forwardedHeaderFaults(headers as Record<string, string>);
+  return fault === undefined ? null : `${fault.path}: ${fault.message}`;
+}

@@ -1,0 +1,53 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { Id } from '#kernel/ids.js';
+import { Claims, type ClaimedDelivery, type DeliveryKey, type TargetKey } from './claims.contract.js';
+import { DueStore } from './due.store.js';
+import { untilStored } from './until-stored.js';
+
+/** Claims over the table of what is due. */
+@Injectable()
+export class StoredClaims extends Claims {
+  private readonly logger = new Logger('Ledger');
+
+  constructor(private readonly store: DueStore) {
+    super();
+  }
+
+  override due(claimant: Id, limit: number): Promise<ClaimedDelivery[]> {
+    return this.store.claimDue(claimant, limit);
+  }
+
+  override dueBeside(claimant: Id, environmentIds: readonly number[], limit: number): Promise<ClaimedDelivery[]> {
+    return this.store.claimBeside(claimant, environmentIds, limit);
+  }
+
+  override waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }> {
+    return this.store.waitingDestinations(after);
+  }
+
+  override these(claimant: Id, keys: readonly DeliveryKey[]): Promise<ClaimedDelivery[]> {
+    return this.store.claimThese(claimant, keys);
+  }
+
+  override parked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]> {
+    return this.store.claimParked(claimant, environmentId, targetId, limit);
+  }
+
+  override async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
+    if (deliveries.length > 0) await untilStored(this.logger, 'Giving back claims', () => this.store.release(deliveries, parked));
+  }
+
+  override parkedTargets(): Promise<TargetKey[]> {
+    return this.store.parkedTargets();
+  }
+
+  override async park(environmentId: number, targetId: Id): Promise<void> {
+    while ((await this.store.park(environmentId, targetId)) > 0);
+  }
+
+  override async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
+    let total = 0;
+    for (let count = -1; count !== 0; total += count) count = await this.store.failWaiting(environmentId, targetId, reason);
+    return total;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Id } from '#kernel/ids.js';
+import type { Arrival } from './accept.contract.js';
+import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+
+/** Where a new delivery goes first: to this process at once, behind its target's gate, or to whoever claims it. */
+export type Admission = 'run' | 'park' | 'leave';
+
+/** The worker in this process, as far as accepting knows it: it may take what was accepted without a hop. */
+export interface Lane {
+  /** The claim that rows are born with, or null while this process may not claim. */
+  claimant(): Id | null;
+  /** Decides for one delivery, and keeps a place for it when the answer is `run`. */
+  admit(arrival: Arrival): Admission;
+  /** The commit is through: these run now. */
+  take(deliveries: ClaimedDelivery[]): void;
+  /** The commit failed: the places are free again. */
+  giveBack(arrivals: readonly Arrival[]): void;
+  /** Rows were committed that nobody holds. */
+  left(): void;
+}
+
+/** Tells workers elsewhere that deliveries are due. A wake-up only: losing it delays nothing by more than a sweep. */
+export interface Handover {
+  announce(deliveries: DeliveryKey[]): void;
+}
+
+/** Where accepted deliveries go: into the lane of this process, or to whoever claims them. Connected by the delivery context. */
+export abstract class Outlet {
+  /** Connects the worker of this process. */
+  abstract attachLane(lane: Lane): void;
+
+  /** Connects the queue that wakes workers elsewhere. */
+  abstract attachHandover(handover: Handover): void;
+}

@@ -1,0 +1,70 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { AuthModule } from '../auth/auth.module.js';
+import { Ledger } from './accept.contract.js';
+import { Accept } from './accept.js';
+import { AcceptStore } from './accept.store.js';
+import { PolicedAcceptance } from './acceptance.js';
+import { Acceptance } from './acceptance.contract.js';
+import { Cancel } from './cancel.js';
+import { CancelStore } from './cancel.store.js';
+import { Cancellations } from './cancellation.contract.js';
+import { StoredClaims } from './claim.js';
+import { Claims } from './claims.contract.js';
+import { DueStore } from './due.store.js';
+import { FailedStore } from './failed.store.js';
+import { FanOut } from './fan-out.js';
+import { FanOutStore } from './fan-out.store.js';
+import { IdempotentRequests } from './idempotent-requests.js';
+import { Outlet } from './lane.contract.js';
+import { GroupLedger } from './ledger.js';
+import { LedgerMetrics, StorageGauges } from './ledger.metrics.js';
+import { LaneOutlet } from './outlet.js';
+import { Partitions } from './partitions.js';
+import { PartitionsStore } from './partitions.store.js';
+import { Presence } from './presence.contract.js';
+import { PresenceStore } from './presence.store.js';
+import { Receive } from './receive.js';
+import { ReceiveStore } from './receive.store.js';
+import { Results } from './record.contract.js';
+import { RecordResults } from './record.js';
+import { RecordStore } from './record.store.js';
+import { Redeliver } from './redeliver.js';
+import { RedeliverStore } from './redeliver.store.js';
+import { FailedDeliveries, Redeliveries } from './redelivery.contract.js';
+import { Retention } from './retention.js';
+
+/** The middle of everything: what was accepted, what is due, who holds it, what came of it. It has no routes. */
+@Module({
+  imports: [AuthModule, DiscoveryModule],
+  providers: [
+    Accept,
+    AcceptStore,
+    CancelStore,
+    DueStore,
+    FanOut,
+    FanOutStore,
+    IdempotentRequests,
+    LaneOutlet,
+    LedgerMetrics,
+    Partitions,
+    PartitionsStore,
+    Receive,
+    ReceiveStore,
+    RecordStore,
+    RedeliverStore,
+    Retention,
+    StorageGauges,
+    { provide: Acceptance, useClass: PolicedAcceptance },
+    { provide: Cancellations, useClass: Cancel },
+    { provide: Claims, useClass: StoredClaims },
+    { provide: FailedDeliveries, useClass: FailedStore },
+    { provide: Ledger, useClass: GroupLedger },
+    { provide: Outlet, useExisting: LaneOutlet },
+    { provide: Presence, useClass: PresenceStore },
+    { provide: Redeliveries, useClass: Redeliver },
+    { provide: Results, useClass: RecordResults },
+  ],
+  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, Ledger, Outlet, Presence, Redeliveries, Results],
+})
+export class LedgerModule {}

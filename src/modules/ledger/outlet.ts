@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { Id } from '#kernel/ids.js';
+import type { Arrival } from './accept.contract.js';
+import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { Outlet, type Admission, type Handover, type Lane } from './lane.contract.js';
+
+/** The outlet of this process. */
+@Injectable()
+export class LaneOutlet extends Outlet {
+  private lane: Lane | null = null;
+  private handover: Handover | null = null;
+
+  override attachLane(lane: Lane): void {
+    this.lane = lane;
+  }
+
+  override attachHandover(handover: Handover): void {
+    this.handover = handover;
+  }
+
+  /** The claim that rows are born with, or null while this process may not claim. */
+  claimant(): Id | null {
+    return this.lane?.claimant() ?? null;
+  }
+
+  /** Where a delivery goes first; a place is kept for it when the answer is `run`. */
+  admission(arrival: Arrival, claimant: Id | null): Admission | 'pull' {
+    if (arrival.pulled) return 'pull';
+    return claimant && this.lane ? this.lane.admit(arrival) : 'leave';
+  }
+
+  /** These were admitted and not committed: their places are free again. */
+  giveBack(arrivals: readonly Arrival[]): void {
+    this.lane?.giveBack(arrivals);
+  }
+
+  /** These are committed: what was admitted runs now, what was left is announced. */
+  handOn(run: ClaimedDelivery[], left: DeliveryKey[]): void {
+    this.lane?.take(run);
+    if (left.length === 0) return;
+    if (this.lane) this.lane.left();
+    else this.handover?.announce(left);
+  }
+
+  /** Rows were committed that nobody holds. */
+  left(): void {
+    this.lane?.left();
+  }
+}

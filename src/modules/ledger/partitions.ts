@@ -1,0 +1,48 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
+import { LedgerMetrics } from './ledger.metrics.js';
+import { PartitionsStore } from './partitions.store.js';
+
+/** Partitions are made this many days ahead of need, so that a missed run refuses nothing. */
+const DAYS_AHEAD = 4;
+
+/** The days of which the ledger has partitions. */
+@Injectable()
+export class Partitions {
+  private readonly logger = new Logger(Partitions.name);
+
+  constructor(
+    private readonly store: PartitionsStore,
+    private readonly environments: Environments,
+    private readonly metrics: LedgerMetrics,
+  ) {}
+
+  /** Makes those that are missing, from today to the end of the longest retention. */
+  async ensure(): Promise<void> {
+    await this.store.ensure((await this.environments.longestRetentionDays()) + DAYS_AHEAD);
+  }
+
+  /**
+   * Ends what is still open of days that have passed, and drops the partitions of the days before: those of which
+   * something was open stay until the next run, so that what became of it can be seen. Returns true when some could not be
+   * dropped now.
+   */
+  async dropPassed(): Promise<boolean> {
+    const openDays = await this.store.openDays();
+    await this.expire(openDays);
+    const { names, isHeldUp } = await this.store.dropPassed(openDays);
+    if (names.length > 0) this.logger.log(`Retention dropped ${names.join(', ')}`);
+    if (isHeldUp) this.logger.warn('Partitions of passed days are held by a long transaction, or another process drops them; tried again in some minutes.');
+    return isHeldUp;
+  }
+
+  private async expire(openDays: readonly number[]): Promise<void> {
+    if (openDays.length === 0) return;
+    let expired = 0;
+    for (let count = -1; count !== 0; expired += count) {
+      count = await this.store.expire();
+      this.metrics.expired(count);
+    }
+    if (expired > 0) this.logger.warn(`Retention ended ${expired} deliveries as expired that had not reached their targets.`);
+  }
+}

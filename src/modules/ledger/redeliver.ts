@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { LaneOutlet } from './outlet.js';
+import { Redeliveries, type FindObstacle, type Redelivered, type Redelivery, type Resent } from './redelivery.contract.js';
+import { DEAD_LETTERS_STEP, RedeliverStore, type Behind, type Sendable } from './redeliver.store.js';
+
+/** Sends again, and wakes the dispatcher of this process once that is committed. */
+@Injectable()
+export class Redeliver extends Redeliveries {
+  constructor(
+    private readonly store: RedeliverStore,
+    private readonly outlet: LaneOutlet,
+  ) {
+    super();
+  }
+
+  override redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle): Promise<Resent> {
+    return this.store.transaction(async () => this.resend(tenant, await this.store.ofEvent(tenant, eventId), obstacleOf));
+  }
+
+  override async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
+    const known = once(obstacleOf);
+    const total: Resent = { made: 0, left: 0, obstacle: null };
+    let behind: Behind | null = null;
+    for (;;) {
+      const { resent, last, isLast } = await this.store.transaction(() => this.step(tenant, selection, behind, known));
+      total.made += resent.made;
+      total.left += resent.left;
+      total.obstacle ??= resent.obstacle;
+      if (isLast) return total;
+      behind = last;
+    }
+  }
+
+  override async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
+    const count = await this.store.to(environmentId, picked);
+    // Outside of the caller's unit of work, which the dispatcher's loop would otherwise go on in.
+    if (count > 0) this.store.afterCommit(() => this.outlet.left());
+    return count;
+  }
+
+  private async step(
+    tenant: Tenant, selection: Redelivery, behind: Behind | null, obstacleOf: FindObstacle,
+  ): Promise<{ resent: Resent; last: Behind | null; isLast: boolean }> {
+    const rows = await this.store.deadLetters(tenant, selection, behind);
+    return { resent: await this.resend(tenant, rows, obstacleOf), last: rows.at(-1) ?? null, isLast: rows.length < DEAD_LETTERS_STEP };
+  }
+
+  /** What an addressee does not take stays what it is: a new delivery would fail at once, and the dead letter be gone. */
+  private async resend({ environmentId }: Tenant, rows: readonly Sendable[], obstacleOf: FindObstacle): Promise<Resent> {
+    const taken: Sendable[] = [];
+    let obstacle: string | null = null;
+    for (const row of rows) {
+      const why = await obstacleOf({ targetId: row.targetId, endpointId: row.applicationEndpointId, isAdHoc: row.isAdHoc });
+      if (why === null) taken.push(row);
+      else obstacle ??= why;
+    }
+    const made = taken.length === 0 ? 0 : await this.redeliverTo(environmentId, taken);
+    return { made, left: rows.length - taken.length, obstacle };
+  }
+}
+
+/** Asks once about each addressee. */
+function once(obstacleOf: FindObstacle): FindObstacle {
+  const known = new Map<string, Promise<string | null>>();
+  return (addressee) => {
+    const key = `${addressee.targetId} ${addressee.endpointId}`;
+    const found = known.get(key) ?? obstacleOf(addressee);
+    known.set(key, found);
+    return found;
+  };
+}

@@ -1,0 +1,86 @@
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+
+/** Which dead letters to send again. */
+export interface Redelivery {
+  /** Dead letters of one target, or of all. */
+  targetId?: Id;
+  /** Dead letters of what one endpoint received. */
+  endpointId?: Id;
+  /** Dead letters of events received at or after this time, in milliseconds since the epoch. */
+  sinceMs?: number;
+}
+
+/** An event and a target that it is sent to again. */
+export interface Redelivered {
+  eventId: Id;
+  /** The day of its partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+  targetId: Id;
+  endpointId: Id | null;
+}
+
+/** Where deliveries went. */
+export interface Addressee {
+  targetId: Id;
+  /** The application's endpoint that shares the target with others; null without one. */
+  endpointId: Id | null;
+  /** True for a URL that is no stored destination. */
+  isAdHoc: boolean;
+}
+
+/** Why an addressee takes no deliveries now, in a sentence; null while it does. */
+export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
+
+/** What became of sending again. */
+export interface Resent {
+  /** How many deliveries were made. */
+  made: number;
+  /** How many were left where they are, since their addressee takes nothing. */
+  left: number;
+  /** Why, of the first of them. */
+  obstacle: string | null;
+}
+
+/** Sending again: the same event makes a new delivery. */
+export abstract class Redeliveries {
+  /** Sends an event again to wherever it went, whatever became of it. */
+  abstract redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle): Promise<Resent>;
+
+  /** Sends dead letters again: inside the caller's unit of work all of them or none, otherwise in steps that commit one by one. */
+  abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
+
+  /** Sends events again to the given targets, inside the caller's transaction; returns how many deliveries were made. */
+  abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;
+}
+
+/** Which failed deliveries to look at: those of some targets, of events from one id to before another. */
+export interface FailedRange {
+  environmentId: number;
+  targetIds: readonly Id[];
+  beforeId: Id;
+  fromId: Id;
+  /** Only those in this state; null for both. */
+  status: string | null;
+}
+
+/** A delivery that ended without being delivered, and that no later one stands for. */
+export interface FailedRow {
+  eventId: Id;
+  /** The day of its partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+  targetId: Id;
+  endpointId: Id | null;
+  reason: string | null;
+  /** True when there is no payload to send any more. */
+  isGone: boolean;
+}
+
+/** What failed at targets, for sending it again. */
+export abstract class FailedDeliveries {
+  /** Newest first. Inside the caller's transaction, until whose end no other replay of the environment makes deliveries. */
+  abstract page(range: FailedRange, limit: number): Promise<FailedRow[]>;
+
+  /** How many there are, of one endpoint or of any; counts up to `max`. */
+  abstract count(range: FailedRange, endpointId: Id | null, max: number): Promise<number>;
+}

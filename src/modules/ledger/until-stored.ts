@@ -1,0 +1,21 @@
+import type { Logger } from '@nestjs/common';
+import { isStorageAway } from '#kernel/database.js';
+
+const BACKOFF_MS_MAX = 2_000;
+
+/**
+ * Repeats `work` for as long as storage is away: for what has happened already, and must be written down whenever that is
+ * possible again. `what` is for the log. Throws what `work` throws for another reason.
+ */
+export async function untilStored<R>(logger: Logger, what: string, work: () => Promise<R>): Promise<R> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStorageAway(error)) throw error;
+      const restMs = Math.min(50 * 2 ** failures, BACKOFF_MS_MAX);
+      logger.warn(`${what} failed, again in ${restMs} ms: ${(error as Error).message}`);
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+  }
+}

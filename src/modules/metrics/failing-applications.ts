@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { badRequest } from '#kernel/errors.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { type FailingApplication, FailingApplicationsStore } from './failing-applications.store.js';
+import { KEPT_MS } from './windows.js';
+
+const DAY_MS = 86_400_000;
+const LIMIT_DEFAULT = 50;
+
+/** Which applications fail. */
+@Injectable()
+export class FailingApplications {
+  constructor(
+    private readonly store: FailingApplicationsStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Since the beginning of an hour, by default of the one a day ago. Throws 400 for a time of which no minutes are kept, or that is to come. */
+  list({ environmentId }: Tenant, { sinceMs, limit = LIMIT_DEFAULT }: { sinceMs?: number; limit?: number }): Promise<FailingApplication[]> {
+    const nowMs = this.clock.nowMs();
+    const fromMs = sinceMs ?? nowMs - DAY_MS;
+    if (fromMs > nowMs || fromMs < nowMs - KEPT_MS['1m']) throw badRequest('since must be in the past, by seven days at most.');
+    return this.store.failing(environmentId, new Date(fromMs), limit);
+  }
+}

@@ -1,0 +1,57 @@
+const PLACES_PER_KEY = 100;
+
+/**
+ * How many requests one endpoint may have under way at its transform's or its proxy's URL. What finds no place waits for
+ * one, in the order of arrival and within its own time: a host that hangs holds so many connections, and every event
+ * has its try all the same.
+ */
+export class Places {
+  private readonly taken = new Map<string, number>();
+  private readonly waiting = new Map<string, Set<() => void>>();
+
+  constructor(private readonly perKeyMax = PLACES_PER_KEY) {}
+
+  /** Runs the work with the milliseconds that are left to it; null when no place became free in time. */
+  async run<T>(key: string, timeoutMs: number, work: (leftMs: number) => Promise<T>): Promise<T | null> {
+    const fromMs = performance.now();
+    const taken = this.taken.get(key) ?? 0;
+    if (taken < this.perKeyMax) this.taken.set(key, taken + 1);
+    else if (!(await this.place(key, timeoutMs))) return null;
+    try {
+      return await work(Math.max(1, timeoutMs - (performance.now() - fromMs)));
+    } finally {
+      this.leave(key);
+    }
+  }
+
+  private place(key: string, timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const line = this.waiting.get(key) ?? new Set();
+      this.waiting.set(key, line);
+      const enter = (): void => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const timer = setTimeout(() => {
+        line.delete(enter);
+        resolve(false);
+      }, timeoutMs);
+      line.add(enter);
+    });
+  }
+
+  /** Whoever leaves hands the place on. */
+  private leave(key: string): void {
+    const line = this.waiting.get(key);
+    const [next] = line ?? [];
+    if (next) {
+      line?.delete(next);
+      next();
+      return;
+    }
+    this.waiting.delete(key);
+    const taken = (this.taken.get(key) ?? 1) - 1;
+    if (taken === 0) this.taken.delete(key);
+    else this.taken.set(key, taken);
+  }
+}

@@ -1,0 +1,53 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { DestinationsModule } from '../destinations/destinations.module.js';
+import { EndpointsModule } from '../endpoints/endpoints.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { SecretsModule } from '../secrets/secrets.module.js';
+import { Accepting } from './accepting.js';
+import { Answering } from './answering.js';
+import { Certificates } from './certificates.js';
+import { Endpoints, Releases } from './contract.js';
+import { Ingest } from './ingest.js';
+import { IngestMetrics } from './ingest.metrics.js';
+import { LiveEndpoints } from './live-endpoints.js';
+import { Pipeline } from './pipeline.js';
+import { RawRequests } from './raw-requests.js';
+import { Reception } from './reception.js';
+import { RequestsController } from './requests.controller.js';
+import { ResponseProxy } from './response-proxy.js';
+import { Routing } from './routing.js';
+import { SampleEvents } from './sample-events.js';
+import { Transformer } from './transformer.js';
+import { UrlTransforms } from './url-transforms.js';
+import { VerificationWatch } from './verification-watch.js';
+import { Verifying } from './verifying.js';
+
+/** What happens to a request that came to an endpoint, from its bytes to the answer. */
+@Module({
+  imports: [AuthModule, DestinationsModule, EndpointsModule, EventsModule, LedgerModule, SecretsModule],
+  controllers: [RequestsController],
+  providers: [
+    Accepting,
+    Answering,
+    Certificates,
+    Ingest,
+    IngestMetrics,
+    LiveEndpoints,
+    Pipeline,
+    RawRequests,
+    Reception,
+    ResponseProxy,
+    Routing,
+    SampleEvents,
+    Transformer,
+    UrlTransforms,
+    VerificationWatch,
+    Verifying,
+    { provide: Endpoints, useExisting: LiveEndpoints },
+    { provide: Releases, useExisting: RawRequests },
+  ],
+  exports: [Endpoints, Releases],
+})
+export class ReceivingModule {}

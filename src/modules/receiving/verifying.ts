@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { failureReason } from '#engine/inbound/failure-reason.js';
+import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
+import { hasKeyOf, jwtOf } from '#engine/inbound/jwt.js';
+import type { Scheme } from '#engine/inbound/scheme.js';
+import { publishedAt, verify } from '#engine/inbound/verify.js';
+import { Clock } from '#kernel/clock.js';
+import { unavailable } from '#kernel/errors.js';
+import { Certificates } from './certificates.js';
+import type { LiveEndpoint } from './live-endpoint.js';
+
+/** A verdict, and why it is a bad one. */
+export interface Verdict {
+  verification: Verification;
+  /** The end of a sentence; null unless it failed. */
+  reason: string | null;
+}
+
+/** A set of keys is looked for again so often at most. */
+const ROTATED_MS = 60_000;
+const VERDICT_KEPT = new Set<Verification>(['verified']);
+
+/** Finds out whether a request is from its endpoint's provider. */
+@Injectable()
+export class Verifying {
+  constructor(
+    private readonly certificates: Certificates,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * A repeated request keeps a good verdict (`earlier`): its timestamp is too old by now. One that failed may hold with
+   * today's secret. Throws 503 when what the signature is checked against can't be had right now.
+   */
+  async verify(
+    { scheme }: LiveEndpoint, request: ReceivedRequest, secrets: readonly string[], earlier: Verification | undefined,
+  ): Promise<Verdict> {
+    if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return { verification: earlier, reason: null };
+    const published = await this.published(scheme, request, secrets);
+    // A repeated request is checked as of when it came.
+    const atMs = earlier === undefined ? this.clock.nowMs() : (request.receivedAtMs ?? this.clock.nowMs());
+    const verification = verify(scheme, request, secrets, atMs, published);
+    const reason = verification === 'failed' ? failureReason(scheme, request, { secrets, nowMs: atMs, published }) : null;
+    return { verification, reason };
+  }
+
+  /** What the signature is checked against: a certificate or a set of keys, where the scheme has them published. */
+  private async published(scheme: Scheme, request: ReceivedRequest, secrets: readonly string[]): Promise<string | undefined> {
+    const url = publishedAt(scheme, request, secrets);
+    if (url === null) return undefined;
+    const found = await this.certificates.get(url);
+    const token = scheme.kind === 'jwt' ? jwtOf(scheme, request) : null;
+    // Keys are rotated: one that is not in the set of the last hour may be in that of now.
+    const isOld = found !== undefined && token !== null && !hasKeyOf(token, found);
+    const published = isOld ? await this.certificates.get(url, ROTATED_MS) : found;
+    if (published === undefined) throw unavailable('What the signature is checked against can\'t be had right now. Send it again.');
+    return published;
+  }
+}

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Applications } from '#modules/applications/contract.js';
+import { ApplicationErasures } from '#modules/events/erasure.contract.js';
+import { SentEvents } from '#modules/events/sent.contract.js';
+import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
+import { Clock } from '#kernel/clock.js';
+import { conflict, notFound } from '#kernel/errors.js';
+import { lowestIdAt, parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { RecoverQuery } from './recover.js';
+import type { ReplayJob } from './replay-job.js';
+import { ReplayStart } from './replay-start.js';
+import { windowOf } from './window.js';
+
+/** A count on a request goes no further; the job knows the rest when it is done. */
+const ESTIMATE_MAX = 100_000;
+
+/** Starts jobs over everything that an application was sent. */
+@Injectable()
+export class ApplicationJobs {
+  constructor(
+    private readonly applications: Applications,
+    private readonly failed: FailedDeliveries,
+    private readonly sent: SentEvents,
+    private readonly erasures: ApplicationErasures,
+    private readonly starting: ReplayStart,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Sends what failed again, to every endpoint. Throws 404, 409 for an application without endpoints or with a live job, and 422. */
+  async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
+    const { id, endpoints } = await this.named(environmentId, application);
+    const window = windowOf(query, this.clock.nowMs());
+    const { fromId, beforeId } = window;
+    const status = query.status ?? null;
+    const targetIds = [...new Set(endpoints.map(({ destinationId }) => destinationId))];
+    return this.starting.start({
+      ...window, ...jobOf(environmentId, id), kind: 'recover', status, includeCancelled: query.include_cancelled ?? false,
+      totalEstimate: await this.failed.count({ environmentId, targetIds, beforeId, fromId, status }, null, ESTIMATE_MAX),
+    });
+  }
+
+  /** Sends everything again. Throws as `recover` does. */
+  async replay({ environmentId }: Tenant, application: string, query: { since: string; until?: string }): Promise<ReplayJob> {
+    const { id, endpoints } = await this.named(environmentId, application);
+    const window = windowOf(query, this.clock.nowMs());
+    const { fromId, beforeId } = window;
+    const endpointIds = endpoints.map(({ id: endpointId }) => endpointId);
+    return this.starting.start({
+      ...window, ...jobOf(environmentId, id), kind: 'application', status: null, includeCancelled: true,
+      totalEstimate: await this.sent.count({ environmentId, endpointIds, beforeId, fromId }, ESTIMATE_MAX),
+    });
+  }
+
+  /** Erases the application and everything that it was sent; one that was deleted by its id. Throws 404, and 409 while it has a live job. */
+  async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
+    const applicationId = await this.erasable(environmentId, application);
+    const [fromId, beforeId] = [lowestIdAt(0), lowestIdAt(Infinity)];
+    return this.starting.start({
+      since: null, until: null, fromId, beforeId, ...jobOf(environmentId, applicationId), kind: 'erase', status: null, includeCancelled: false,
+      totalEstimate: await this.erasures.count({ environmentId, applicationId, fromId, beforeId }, ESTIMATE_MAX),
+    });
+  }
+
+  private async named(environmentId: number, application: string): Promise<{ id: Id; endpoints: Awaited<ReturnType<Applications['endpointsOf']>> }> {
+    const id = await this.applications.find(environmentId, application);
+    const endpoints = await this.applications.endpointsOf(environmentId, id);
+    if (endpoints.length === 0) throw conflict('The application has no endpoints: there is nowhere to send to.', { reason: 'no_endpoints' });
+    return { id, endpoints };
+  }
+
+  private async erasable(environmentId: number, application: string): Promise<Id> {
+    const id = parseId('app', application);
+    if (id !== null && (await this.erasures.hasMessages(environmentId, id))) return id;
+    if (application.startsWith('app_') && id === null) throw notFound('application');
+    return this.applications.find(environmentId, application);
+  }
+}
+
+function jobOf(environmentId: number, id: Id): Pick<ReplayJob, 'environmentId' | 'endpointId' | 'applicationId' | 'targetId' | 'destinationsUsed'> & { destinations: null } {
+  return { environmentId, endpointId: id, applicationId: id, targetId: null, destinations: null, destinationsUsed: [] };
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { ApplicationRemovals, Applications } from '#modules/applications/contract.js';
+import { ApplicationErasures } from '#modules/events/erasure.contract.js';
+import { Clock } from '#kernel/clock.js';
+import { lowestIdAt, type Id } from '#kernel/ids.js';
+import type { Erased, ReplayJob } from './replay-job.js';
+import type { WorkDone, WorkSource } from './replay-pages.js';
+
+/** Caches of applications are never older than five seconds: from then on nobody accepts for one that is gone. */
+const ALL_KNOW_MS = 6_000;
+/** Clocks of nodes differ: ids made since then may be of after the removal. */
+const CLOCKS_MS = 60_000;
+/** An attempt that is under way ends within its time-out. */
+const PENDING_REST_MS = 250;
+
+/**
+ * Erases an application: what goes with it is counted and noted; then it goes with its endpoints, so that nothing new is accepted;
+ * then what it was sent, newest first; at last what was accepted by whoever did not know yet.
+ */
+@Injectable()
+export class EraseWork implements WorkSource {
+  constructor(
+    private readonly applications: Applications,
+    private readonly removals: ApplicationRemovals,
+    private readonly erasures: ApplicationErasures,
+    private readonly clock: Clock,
+  ) {}
+
+  async work({ environmentId, endpointId: applicationId, fromId, beforeId, erased: before, createdAt }: ReplayJob): Promise<WorkDone> {
+    const none = { scanned: 0, replayed: 0, skipped: 0, excluded: 0, enqueued: 0 };
+    if (before === null) return { ...none, erased: await this.counted(environmentId, applicationId), isOver: false };
+    await this.removals.removeWhole(environmentId, applicationId);
+    const late = lowestIdAt(createdAt.getTime() - CLOCKS_MS);
+    const { messages, attempts, lastId, isPending, ...stretch } = await this.erasures.eraseNewest({ environmentId, applicationId, fromId, beforeId });
+    const scanned = fromId === late ? messages : stretch.scanned;
+    const erased = { ...before, messages: before.messages + messages, attempts: before.attempts + attempts };
+    if (isPending) return { ...none, erased, isOver: false, restMs: PENDING_REST_MS };
+    if (lastId !== null) return { ...none, scanned, erased, beforeId: lastId, isOver: false };
+    if (fromId === late) return { ...none, erased, isOver: true };
+    const waitMs = createdAt.getTime() + ALL_KNOW_MS - this.clock.nowMs();
+    if (waitMs > 0) return { ...none, erased, isOver: false, restMs: waitMs };
+    return { ...none, erased, fromId: late, beforeId: lowestIdAt(Infinity), isOver: false };
+  }
+
+  private async counted(environmentId: number, applicationId: Id): Promise<Erased> {
+    const endpoints = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);
+    const deliveries = endpoints.length === 0 ? 0 : await this.erasures.waiting(environmentId, endpoints);
+    return { endpoints: endpoints.length, messages: 0, deliveries, attempts: 0 };
+  }
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { SetAsideRequests, type SetAsideRange } from '#modules/events/set-aside.contract.js';
+import { Endpoints, type EndpointSummary } from '#modules/receiving/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { conflict, notFound } from '#kernel/errors.js';
+import { Ids, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { ReplayJob } from './replay-job.js';
+import { ReplayStart } from './replay-start.js';
+import { windowOf, type Window } from './window.js';
+
+/** Which of the requests that were set aside to release. */
+export interface ReleaseQuery {
+  status: SetAsideRange['status'];
+  since?: string;
+  until?: string;
+}
+
+/** What a release would look at. */
+export interface ReleaseDryRun {
+  replayId: Id;
+  scanned: number;
+  excluded: number;
+}
+
+/** A count on a request goes no further; the job knows the rest when it is done. */
+const ESTIMATE_MAX = 100_000;
+const COUNT_MAX = 2_000_000_000;
+
+/** Starts releases: jobs that run what an endpoint set aside through it once more. */
+@Injectable()
+export class Release {
+  constructor(
+    private readonly endpoints: Endpoints,
+    private readonly setAside: SetAsideRequests,
+    private readonly starting: ReplayStart,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 404, 409 for an endpoint that is not active or has a live job, and 422. */
+  async start(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReplayJob> {
+    const { endpoint, window, range } = await this.checked(tenant, endpointId, query);
+    if (endpoint.status !== 'active') throw conflict(`The endpoint is ${endpoint.status}. Make it active first.`, { reason: endpoint.status });
+    const { scanned } = await this.setAside.count(range, ESTIMATE_MAX);
+    return this.starting.start({
+      ...window, environmentId: tenant.environmentId, kind: 'requests', endpointId, applicationId: null, targetId: null, includeCancelled: false,
+      status: query.status, destinations: null, destinationsUsed: [], totalEstimate: scanned,
+    });
+  }
+
+  /** Counts what a release would look at, and releases nothing. Throws 404 and 422. */
+  async dryRun(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReleaseDryRun> {
+    const { range } = await this.checked(tenant, endpointId, query);
+    return { replayId: this.ids.next(), ...(await this.setAside.count(range, COUNT_MAX)) };
+  }
+
+  private async checked({ environmentId }: Tenant, endpointId: Id, query: ReleaseQuery): Promise<{ endpoint: EndpointSummary; window: Window; range: SetAsideRange }> {
+    const endpoint = await this.endpoints.find(environmentId, endpointId);
+    if (endpoint === null) throw notFound('endpoint');
+    const window = windowOf(query, this.clock.nowMs());
+    const { fromId, beforeId } = window;
+    return { endpoint, window, range: { environmentId, endpointId, status: query.status, fromId, beforeId } };
+  }
+}

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Ids } from '#kernel/ids.js';
+import type { NewReplayJob, ReplayJob } from './replay-job.js';
+import { ReplayJobsStore } from './replay-jobs.store.js';
+
+/** Where a job's work is announced. */
+export abstract class ReplayAnnouncer {
+  abstract announce(job: Pick<ReplayJob, 'environmentId' | 'id'>): void;
+}
+
+/** Starts jobs: stored first, then announced to whoever works them off. */
+@Injectable()
+export class ReplayStart {
+  constructor(
+    private readonly jobs: ReplayJobsStore,
+    private readonly announcer: ReplayAnnouncer,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 409 while another job of the endpoint, destination or application is live. */
+  async start(asked: Omit<NewReplayJob, 'id' | 'replayId' | 'createdAt'>): Promise<ReplayJob> {
+    const job = await this.jobs.insert({ ...asked, id: this.ids.next(), replayId: this.ids.next(), createdAt: this.clock.now() });
+    this.announcer.announce(job);
+    return job;
+  }
+}

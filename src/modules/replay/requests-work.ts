@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
+import { Releases } from '#modules/receiving/contract.js';
+import { idAfter } from '#kernel/ids.js';
+import type { ReplayJob } from './replay-job.js';
+import type { WorkDone, WorkSource } from './replay-pages.js';
+
+const LOOKED_AT = 100;
+/** A stretch ends with the request that is under way then, whose transform may take some seconds. */
+const STRETCH_MS = 2_000;
+
+/** Releases what an endpoint set aside: one request after the other, oldest first, so that their order stays. */
+@Injectable()
+export class RequestsWork implements WorkSource {
+  constructor(
+    private readonly setAside: SetAsideRequests,
+    private readonly releases: Releases,
+  ) {}
+
+  async work({ environmentId, id, endpointId, status, fromId, beforeId }: ReplayJob): Promise<WorkDone | { obstacle: string }> {
+    const range = { environmentId, endpointId, status: status === 'parked' ? 'parked' : 'quarantined', fromId, beforeId } as const;
+    const found = await this.setAside.page(range, LOOKED_AT);
+    const done: WorkDone = { scanned: 0, replayed: 0, skipped: 0, excluded: 0, enqueued: 0, isOver: false };
+    const startedAt = performance.now();
+    for (const request of found) {
+      if (performance.now() - startedAt > STRETCH_MS) return done;
+      const released = request.isErased ? null : await this.releases.release(environmentId, endpointId, request.id, id);
+      // What was done before it is noted when the job is found again: nothing is made twice by one job.
+      if (released !== null && 'obstacle' in released) return released;
+      done.scanned += 1;
+      if (released === null) done.excluded += 1;
+      else if (released.isReleased) done.replayed += 1;
+      else done.skipped += 1;
+      done.enqueued += released?.deliveries ?? 0;
+      done.fromId = idAfter(request.id, 1);
+    }
+    return { ...done, isOver: found.length < LOOKED_AT };
+  }
+}

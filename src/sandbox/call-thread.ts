@@ -1,0 +1,136 @@
+import { Worker, type ResourceLimits } from 'node:worker_threads';
+import { cpuMsOf } from './thread-cpu.js';
+
+/** What a thread says: that it is ready for calls, that one has begun and on which thread of the system, and how it ended. */
+export type ThreadMessage<A> =
+  | { kind: 'ready' }
+  | { kind: 'begun'; thread: string | null }
+  /** `isSpoiled` says that the thread should not be used again. */
+  | { kind: 'answered'; answer: A; cpuMs: number; isSpoiled: boolean };
+
+/** Why a call has no answer. `starved`: the machine had no time for it. */
+export type EndReason = 'timeout' | 'memory' | 'crashed' | 'starved' | 'stopped';
+
+export type CallEnd<A> = { answer: A; cpuMs: number } | { answer: null; why: EndReason; cpuMs: number };
+
+export interface CallLimits {
+  /** CPU time after which a call that does not end by itself is ended, its thread with it. */
+  cpuMsMax: number;
+  /** The same by the clock on the wall: what the machine has no CPU for ends too. */
+  wallMsMax: number;
+}
+
+export interface ThreadOptions {
+  /** The compiled entry of the thread. */
+  file: URL;
+  workerData: unknown;
+  resourceLimits: ResourceLimits;
+}
+
+const START_MS_MAX = 20_000;
+
+/** A worker thread that makes one call at a time. It keeps the process alive only while it does. */
+export class CallThread<C, A> {
+  /** Whether it came up. */
+  readonly ready: Promise<boolean>;
+  private readonly worker: Worker;
+  private resolveReady: (isUp: boolean) => void = () => undefined;
+  private pending: ((end: CallEnd<A>) => void) | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private thread: string | null = null;
+  private begun: { cpuMs: number | null; atMs: number } | null = null;
+  private limits: CallLimits = { cpuMsMax: 0, wallMsMax: 0 };
+  private dead = false;
+
+  constructor({ file, workerData, resourceLimits }: ThreadOptions) {
+    this.ready = new Promise((resolve) => (this.resolveReady = resolve));
+    // Nothing of ours goes in: no environment, no flags, no input.
+    this.worker = new Worker(file, { workerData, env: {}, argv: [], execArgv: [], resourceLimits });
+    this.worker.on('message', (message: ThreadMessage<A>) => this.hear(message));
+    this.worker.on('error', (error: NodeJS.ErrnoException) => this.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'));
+    this.worker.on('exit', () => this.end('crashed'));
+    this.timer = setTimeout(() => this.end('crashed'), START_MS_MAX);
+  }
+
+  /** Whether it takes another call. */
+  get isAlive(): boolean {
+    return !this.dead;
+  }
+
+  /** Once it is ready, and only while no other call runs. Never rejects, and ends within the limits. */
+  run(call: C, limits: CallLimits): Promise<CallEnd<A>> {
+    return new Promise((resolve) => {
+      this.pending = resolve;
+      this.limits = limits;
+      this.begun = null;
+      this.worker.ref();
+      this.lookIn(limits.wallMsMax);
+      this.worker.postMessage(call);
+    });
+  }
+
+  /** Ends the thread, and with it a call that still runs. */
+  async stop(): Promise<void> {
+    this.end('stopped');
+    await this.worker.terminate();
+  }
+
+  private hear(message: ThreadMessage<A>): void {
+    if (this.dead) return;
+    if (message.kind === 'ready') {
+      clearTimeout(this.timer);
+      this.worker.unref();
+      this.resolveReady(true);
+    } else if (message.kind === 'begun') {
+      this.thread = message.thread;
+      this.begun = { cpuMs: cpuMsOf(message.thread), atMs: performance.now() };
+      this.lookIn(this.limits.cpuMsMax);
+    } else {
+      if (message.isSpoiled) this.kill();
+      this.settle({ answer: message.answer, cpuMs: message.cpuMs });
+    }
+  }
+
+  private lookIn(ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look(), ms);
+  }
+
+  /** A call that is over its time heeds no interrupt: only its thread can be ended. One that got no CPU is let go on. */
+  private look(): void {
+    const { cpuMsMax, wallMsMax } = this.limits;
+    if (!this.begun) return this.end('starved');
+    const wallMs = performance.now() - this.begun.atMs;
+    const leftMs = cpuMsMax - this.usedMs();
+    if (leftMs <= 0) this.end('timeout');
+    else if (wallMs >= wallMsMax) this.end('starved');
+    else this.lookIn(Math.max(5, Math.min(leftMs, wallMsMax - wallMs)));
+  }
+
+  private usedMs(): number {
+    if (!this.begun) return 0;
+    const cpuMs = cpuMsOf(this.thread);
+    return this.begun.cpuMs === null || cpuMs === null ? performance.now() - this.begun.atMs : cpuMs - this.begun.cpuMs;
+  }
+
+  private end(why: EndReason): void {
+    const cpuMs = this.usedMs();
+    this.kill();
+    this.settle({ answer: null, why, cpuMs });
+  }
+
+  private kill(): void {
+    clearTimeout(this.timer);
+    if (!this.dead) void this.worker.terminate();
+    this.dead = true;
+    this.resolveReady(false);
+  }
+
+  private settle(end: CallEnd<A>): void {
+    clearTimeout(this.timer);
+    this.worker.unref();
+    const resolve = this.pending;
+    this.pending = null;
+    resolve?.(end);
+  }
+}

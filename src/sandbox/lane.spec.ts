@@ -1,0 +1,137 @@
+import { jest } from '@jest/globals';
+import type { CallEnd } from './call-thread.js';
+import { type JobEnd, Lane, type LaneOptions, type LaneThread } from './lane.js';
+
+/** A thread whose calls end when the test says so. */
+class HeldThread implements LaneThread<string, string> {
+  readonly ready = Promise.resolve(true);
+  isAlive = true;
+  call: string | null = null;
+  private resolve: (end: CallEnd<string>) => void = () => undefined;
+
+  run(call: string): Promise<CallEnd<string>> {
+    this.call = call;
+    return new Promise((resolve) => (this.resolve = resolve));
+  }
+
+  async end(cpuMs = 1): Promise<void> {
+    const answer = this.call ?? '';
+    this.call = null;
+    this.resolve({ answer, cpuMs });
+    await settled();
+  }
+
+  async stop(): Promise<void> {
+    this.isAlive = false;
+    this.resolve({ answer: null, why: 'stopped', cpuMs: 0 });
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+interface Scene { lane: Lane<string, string>; threads: HeldThread[]; run(call: string, endpoint?: string): Promise<JobEnd<string>>; running(): (string | null)[] }
+
+/** A lane whose calls are named for their organization: `a1` is of `a`. */
+function arrange(options: Partial<LaneOptions<string, string>> = {}): Scene {
+  const threads: HeldThread[] = [];
+  const startThread = async (): Promise<HeldThread> => {
+    const thread = new HeldThread();
+    threads.push(thread);
+    return thread;
+  };
+  const lane = new Lane<string, string>({ threadsMax: 2, admits: (use, organization) => use.ofOrganization(organization) < 1, startThread, ...options });
+  return {
+    lane, threads,
+    run: (call, endpoint = 'e') => lane.run({ call, organization: call.charAt(0), endpoint, limits: { cpuMsMax: 1, wallMsMax: 1 }, bytes: call.length }),
+    running: () => threads.map(({ call }) => call),
+  };
+}
+
+describe('Lane', () => {
+  it('keeps a thread from the organization that has all others: whoever comes next has it at once', async () => {
+    const { run, running } = arrange({ hasStandby: true });
+    for (const call of ['a1', 'a2', 'a3']) void run(call);
+    await settled();
+    expect(running()).toEqual(['a1', null]);
+
+    void run('b1');
+    await settled();
+
+    expect(running()).toEqual(['a1', 'b1']);
+  });
+
+  it('charges what calls used: after a dear one its organization waits for those who used less', async () => {
+    const { run, threads, running } = arrange({ threadsMax: 1 });
+    for (const call of ['a1', 'a2', 'b1', 'b2', 'b3']) void run(call);
+    await settled();
+    const order: (string | null)[] = [];
+
+    for (const cpuMs of [5_000, 1, 1, 1]) {
+      order.push(running()[0] ?? null);
+      await threads[0]?.end(cpuMs);
+    }
+
+    expect([...order, running()[0]]).toEqual(['a1', 'b1', 'b2', 'b3', 'a2']);
+  });
+
+  it('lets endpoints of one organization take turns', async () => {
+    const { run, threads, running } = arrange({ threadsMax: 1 });
+    for (const [call, endpoint] of [['a1', 'slow'], ['a2', 'slow'], ['a3', 'slow'], ['a4', 'quick']] as const) void run(call, endpoint);
+    await settled();
+
+    await threads[0]?.end(4_500);
+
+    expect(running()).toEqual(['a4']);
+  });
+
+  it('is busy for what waits over five seconds, and for the 501st of one organization', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const { run } = arrange();
+      void run('a0');
+      await settled();
+      const waiting = Array.from({ length: 500 }, () => run('a'));
+      expect(await run('a')).toMatchObject({ why: 'busy' });
+
+      jest.advanceTimersByTime(5_000);
+
+      expect((await Promise.all(waiting)).every((end) => end.answer === null && end.why === 'busy')).toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('holds at most 64 MB of what waits', async () => {
+    const { lane, run } = arrange();
+    void run('a0');
+    await settled();
+    const large = { call: 'b', organization: 'a', endpoint: 'e', limits: { cpuMsMax: 1, wallMsMax: 1 }, bytes: 40 * 2 ** 20 };
+    void lane.run(large);
+
+    expect(await lane.run(large)).toMatchObject({ why: 'busy' });
+  });
+
+  it('ends threads that had nothing to do for long', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const { lane, run, threads } = arrange({ idleMsMax: 1_000 });
+      const call = run('a1');
+      await settled();
+      await threads[0]?.end();
+      await call;
+      expect(lane.threadCount).toBe(1);
+
+      jest.advanceTimersByTime(1_000);
+
+      expect([lane.threadCount, lane.restarts, threads[0]?.isAlive]).toEqual([0, 0, false]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('crashes what waits when no thread can be started', async () => {
+    const { run } = arrange({ startThread: () => Promise.reject(new Error('none')) });
+
+    expect(await run('a1')).toMatchObject({ why: 'crashed' });
+  });
+});

@@ -1,0 +1,221 @@
+import type { CallEnd, CallLimits, EndReason } from './call-thread.js';
+import { FairTurns, type Turn } from './fair-turns.js';
+
+/** A call and whose it is. */
+export interface Job<C> {
+  call: C;
+  /** Organizations take turns, and within one its endpoints do. */
+  organization: string;
+  endpoint: string;
+  limits: CallLimits;
+  /** What it holds in memory while it waits. */
+  bytes: number;
+}
+
+/** How a job ended. `busy`: it never ran, as too much was waiting or it waited too long. */
+export type JobEnd<A> = CallEnd<A> | { answer: null; why: 'busy'; cpuMs: 0 };
+
+/** What a lane needs of a thread: `CallThread` is one. */
+export interface LaneThread<C, A> {
+  readonly ready: Promise<boolean>;
+  readonly isAlive: boolean;
+  run(call: C, limits: CallLimits): Promise<CallEnd<A>>;
+  stop(): Promise<void>;
+}
+
+/** How much of a lane runs now, for whoever asks to be let in. */
+export interface LaneUse {
+  readonly running: number;
+  ofOrganization(organization: string): number;
+  ofEndpoint(organization: string, endpoint: string): number;
+}
+
+export interface LaneOptions<C, A> {
+  threadsMax: number;
+  /** Whether one more call may run; there is a thread for it. */
+  admits(use: LaneUse, organization: string, endpoint: string): boolean;
+  startThread(): Promise<LaneThread<C, A>>;
+  /** Whether one more thread than what runs is kept ready: starting one takes a tenth of a second. */
+  hasStandby?: boolean;
+  /** A thread that had nothing to do for so long is ended; left out, it stays. */
+  idleMsMax?: number;
+}
+
+interface Waiting<C, A> {
+  job: Job<C>;
+  timer: NodeJS.Timeout;
+  resolve: (end: JobEnd<A>) => void;
+}
+
+const QUEUE_MAX = 1_000;
+/** So that one organization never fills the queue for all. */
+const QUEUE_PER_ORGANIZATION_MAX = 500;
+const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
+const QUEUED_MS_MAX = 5_000;
+
+const BUSY = { answer: null, why: 'busy', cpuMs: 0 } as const;
+
+/** Threads of one kind, and the calls that wait for them. Turns are charged with the CPU time that the calls really used. */
+export class Lane<C, A> implements LaneUse {
+  private readonly turns = new FairTurns<Waiting<C, A>>();
+  private readonly threads = new Set<LaneThread<C, A>>();
+  private readonly idle: { thread: LaneThread<C, A>; timer: NodeJS.Timeout | undefined }[] = [];
+  private readonly counts = new Map<string, number>();
+  private starting = 0;
+  private queuedBytes = 0;
+  private closed = false;
+  running = 0;
+  /** Threads that had to be replaced. */
+  restarts = 0;
+
+  constructor(private readonly options: LaneOptions<C, A>) {}
+
+  get queued(): number {
+    return this.turns.size;
+  }
+
+  get threadCount(): number {
+    return this.threads.size;
+  }
+
+  ofOrganization(organization: string): number {
+    return this.counts.get(organization) ?? 0;
+  }
+
+  ofEndpoint(organization: string, endpoint: string): number {
+    return this.counts.get(keyOf(organization, endpoint)) ?? 0;
+  }
+
+  /** Never rejects. What has to wait over five seconds ends as `busy`. */
+  run(job: Job<C>): Promise<JobEnd<A>> {
+    const { organization, endpoint, bytes } = job;
+    const isFull = this.turns.size >= QUEUE_MAX || this.turns.sizeOf(organization) >= QUEUE_PER_ORGANIZATION_MAX || this.queuedBytes + bytes > QUEUE_BYTES_MAX;
+    if (this.closed || isFull) return Promise.resolve(BUSY);
+    return new Promise((resolve) => {
+      const waiting: Waiting<C, A> = { job, resolve, timer: setTimeout(() => this.giveUp(waiting), QUEUED_MS_MAX).unref() };
+      this.turns.push(organization, endpoint, waiting);
+      this.queuedBytes += bytes;
+      this.startWaiting();
+    });
+  }
+
+  /** Ends what runs and what waits; every later call is `busy`. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.dismissAll('busy');
+    await Promise.all([...this.threads].map((thread) => thread.stop()));
+    this.threads.clear();
+  }
+
+  private startWaiting(): void {
+    const admits = (organization: string, endpoint: string): boolean => this.options.admits(this, organization, endpoint);
+    while (!this.closed && this.turns.has(admits)) {
+      const thread = this.idleThread();
+      const turn = thread && this.turns.take(admits);
+      // Whoever is free first takes the next one: a new thread, or one that has ended its call meanwhile.
+      if (!thread || !turn) break;
+      void this.start(thread, turn);
+    }
+    const isWanted = this.turns.has(admits) ? this.turns.size > this.starting : this.isStandbyWanted();
+    if (isWanted && !this.closed && this.threads.size + this.starting < this.options.threadsMax) void this.startThread();
+  }
+
+  private isStandbyWanted(): boolean {
+    return this.options.hasStandby === true && this.running > 0 && this.idle.length + this.starting === 0;
+  }
+
+  private async start(thread: LaneThread<C, A>, turn: Turn<Waiting<C, A>>): Promise<void> {
+    const { job, resolve } = this.dismiss(turn.item);
+    this.count(turn, 1);
+    const end = await thread.run(job.call, job.limits);
+    this.turns.settle(turn, end.cpuMs);
+    this.count(turn, -1);
+    if (thread.isAlive) this.rest(thread);
+    else this.bury(thread);
+    resolve(end);
+    this.startWaiting();
+  }
+
+  private async startThread(): Promise<void> {
+    this.starting += 1;
+    let thread: LaneThread<C, A> | null = null;
+    try {
+      thread = await this.options.startThread();
+      const isUp = !this.closed && (await thread.ready);
+      if (isUp && !this.closed) {
+        this.threads.add(thread);
+        this.rest(thread);
+      } else {
+        await thread.stop();
+      }
+    } catch {
+      // Said below: a thread that could not be made is one that did not come up.
+    }
+    this.starting -= 1;
+    if (this.threads.size === 0 && this.starting === 0) this.dismissAll('crashed');
+    this.startWaiting();
+  }
+
+  /** What waits ends: without any thread it would never run. */
+  private dismissAll(why: EndReason | 'busy'): void {
+    for (let turn = this.turns.take(() => true); turn; turn = this.turns.take(() => true)) {
+      const { resolve } = this.dismiss(turn.item);
+      resolve(why === 'busy' ? BUSY : { answer: null, why, cpuMs: 0 });
+    }
+  }
+
+  private idleThread(): LaneThread<C, A> | undefined {
+    for (let known = this.idle.pop(); known; known = this.idle.pop()) {
+      clearTimeout(known.timer);
+      if (known.thread.isAlive) return known.thread;
+      // It died while it had nothing to do.
+      this.bury(known.thread);
+    }
+    return undefined;
+  }
+
+  private rest(thread: LaneThread<C, A>): void {
+    const { idleMsMax } = this.options;
+    const known = { thread, timer: idleMsMax === undefined ? undefined : setTimeout(() => this.retire(thread), idleMsMax).unref() };
+    this.idle.push(known);
+  }
+
+  private retire(thread: LaneThread<C, A>): void {
+    const index = this.idle.findIndex((known) => known.thread === thread);
+    if (index < 0) return;
+    this.idle.splice(index, 1);
+    this.threads.delete(thread);
+    void thread.stop();
+  }
+
+  private bury(thread: LaneThread<C, A>): void {
+    if (this.threads.delete(thread) && !this.closed) this.restarts += 1;
+  }
+
+  private count({ organization, endpoint }: Turn<Waiting<C, A>>, change: 1 | -1): void {
+    this.running += change;
+    for (const key of [organization, keyOf(organization, endpoint)]) {
+      const count = (this.counts.get(key) ?? 0) + change;
+      if (count === 0) this.counts.delete(key);
+      else this.counts.set(key, count);
+    }
+  }
+
+  private giveUp(waiting: Waiting<C, A>): void {
+    // Nobody is ahead of it: the first thread is still coming up, or will not, which ends it too.
+    if (this.threads.size === 0 && this.starting > 0) {
+      waiting.timer = setTimeout(() => this.giveUp(waiting), QUEUED_MS_MAX).unref();
+      return;
+    }
+    this.turns.remove(waiting.job.organization, waiting.job.endpoint, waiting);
+    this.dismiss(waiting).resolve(BUSY);
+  }
+
+  private dismiss(waiting: Waiting<C, A>): Waiting<C, A> {
+    clearTimeout(waiting.timer);
+    this.queuedBytes -= waiting.job.bytes;
+    return waiting;
+  }
+}
+
+const keyOf = (organization: string, endpoint: string): string => `${organization}\0${endpoint}`;

@@ -1,0 +1,125 @@
+import { compileFilter, type Condition } from '#engine/conditions/condition.js';
+import type { Fault } from '#engine/conditions/faults.js';
+import { type Allowance, RequestView } from '#engine/conditions/request-view.js';
+import { type CompiledRules, compileRules } from '#engine/conditions/rules.js';
+import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
+import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
+
+/** A request as it goes to a thread: a buffer arrives as plain bytes. */
+export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array };
+
+/** What a thread is asked. Conditions, rules and schemas are the JSON that they were compiled from. */
+export type Question =
+  | { kind: 'filters'; filters: readonly string[]; request: SentRequest; verification: Verification }
+  | { kind: 'rules'; rules: string; request: SentRequest; verification: Verification }
+  /** Without a value only the schema is looked at. */
+  | { kind: 'schema'; schema: string; value: string | null };
+
+/** What it answers; null where the time was not enough. */
+export type Verdict =
+  | { kind: 'filters'; matches: (boolean | null)[] }
+  | { kind: 'rules'; first: number | null }
+  | { kind: 'schema'; schemaFaults: Fault[]; valueFaults: Fault[] };
+
+/** Texts of what is kept compiled. A compiled schema takes some thirty times as much. */
+const KEPT_LENGTH_MAX = 1024 * 1024;
+const NANOSECONDS_A_STEP = 8;
+/** What is spent between two looks at the meter. */
+const STEPS_A_LOOK = 100_000;
+
+/** Work that is measured while it is done, for a thread that nothing else waits for. */
+export class MeteredAllowance implements Allowance {
+  isExhausted = false;
+  spent = 0;
+  private nextLook = 0;
+
+  /** With a slice, what could take longer than it all at once is not begun. */
+  constructor(private readonly usedMs: () => number, private readonly limitMs: number, private readonly sliceMs: number | null) {}
+
+  spend(steps: number): boolean {
+    if (this.isExhausted) return false;
+    this.spent += steps;
+    if (this.sliceMs !== null && steps * NANOSECONDS_A_STEP > this.sliceMs * 1e6) this.isExhausted = true;
+    if (this.spent >= this.nextLook) {
+      this.nextLook = this.spent + STEPS_A_LOOK;
+      this.isExhausted ||= this.usedMs() >= Math.min(this.limitMs, this.sliceMs ?? Infinity);
+    }
+    return !this.isExhausted;
+  }
+}
+
+/** Answers questions, and keeps what it has compiled for the next one. */
+export class Verdicts {
+  private readonly filters = new Kept((text) => compiledFilter(JSON.parse(text)));
+  private readonly rules = new Kept((text) => compiledRules(JSON.parse(text)));
+  private readonly schemas = new Kept((text) => compileSchema(JSON.parse(text)));
+
+  /** `isCut` says that the allowance was not enough. */
+  answer(question: Question, allowance: Allowance): { verdict: Verdict; isCut: boolean } {
+    const verdict = this.verdict(question, allowance);
+    return { verdict, isCut: allowance.isExhausted };
+  }
+
+  private verdict(question: Question, allowance: Allowance): Verdict {
+    switch (question.kind) {
+      case 'filters': {
+        const view = viewOf(question, allowance);
+        const matches = question.filters.map((text) => {
+          const holds = this.filters.get(text).matches(view);
+          return view.isExhausted ? null : holds;
+        });
+        return { kind: 'filters', matches };
+      }
+      case 'rules': {
+        const view = viewOf(question, allowance);
+        const first = this.rules.get(question.rules).first(view);
+        return { kind: 'rules', first: view.isExhausted && first < 0 ? null : first };
+      }
+      case 'schema': return this.judged(this.schemas.get(question.schema), question.value);
+    }
+  }
+
+  private judged(schema: CompiledSchema | { faults: Fault[] }, value: string | null): Verdict {
+    if ('faults' in schema) return { kind: 'schema', schemaFaults: schema.faults, valueFaults: [] };
+    return { kind: 'schema', schemaFaults: [], valueFaults: value === null ? [] : schema.validate(JSON.parse(value)) };
+  }
+}
+
+/** What was made of texts, those that were used last. */
+class Kept<T> {
+  private readonly made = new Map<string, T>();
+  private length = 0;
+
+  constructor(private readonly make: (text: string) => T) {}
+
+  get(text: string): T {
+    const known = this.made.get(text);
+    const value = known ?? this.make(text);
+    if (known !== undefined) this.made.delete(text);
+    else this.length += text.length;
+    this.made.set(text, value);
+    for (const oldest of this.made.keys()) {
+      if (this.length <= KEPT_LENGTH_MAX || oldest === text) break;
+      this.made.delete(oldest);
+      this.length -= oldest.length;
+    }
+    return value;
+  }
+}
+
+function viewOf({ request, verification }: { request: SentRequest; verification: Verification }, allowance: Allowance): RequestView {
+  const { body } = request;
+  return new RequestView({ ...request, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }, verification, { allowance, isUnpacked: true });
+}
+
+function compiledFilter(source: unknown): Condition {
+  const compiled = compileFilter(source, 'filter');
+  if ('faults' in compiled) throw new Error('A filter that was compiled before does not compile.');
+  return compiled.condition;
+}
+
+function compiledRules(source: unknown): CompiledRules {
+  const compiled = compileRules(source, 'rules');
+  if ('faults' in compiled) throw new Error('Rules that were compiled before do not compile.');
+  return compiled.rules;
+}

@@ -1,0 +1,106 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import type { EmbeddedPostgres } from './embedded.js';
+import type { ConnectionDrain } from './http/connection-drain.js';
+import type { Config } from './kernel/config.js';
+import { Database } from './kernel/database.js';
+import { Readiness } from './kernel/readiness.js';
+
+/** The service, once it is up. */
+export interface Service {
+  app: NestFastifyApplication;
+  connections: ConnectionDrain;
+}
+
+/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: what comes so soon is the same wish. */
+const ONE_WISH_MS = 1_000;
+
+/**
+ * Ends the process on SIGTERM and SIGINT.
+ *
+ * Readiness goes first, and the process serves on while balancers take notice; then no request and no attempt is cut;
+ * then the storage goes. A second signal leaves at once: what is open falls to other workers, as after a kill.
+ */
+export class Shutdown {
+  private service: Service | null = null;
+  private postgres: EmbeddedPostgres | null = null;
+  private begunAtMs: number | null = null;
+  private isLeaving = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly logger: Logger,
+  ) {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.heard(signal));
+  }
+
+  /** Whether a signal has come: what fails from then on is no news. */
+  get hasBegun(): boolean {
+    return this.begunAtMs !== null;
+  }
+
+  /** What is to be stopped last. */
+  owns(postgres: EmbeddedPostgres | null): void {
+    this.postgres = postgres;
+  }
+
+  /** From now on a signal drains; before, it gives the start up. */
+  isUp(service: Service): void {
+    this.service = service;
+  }
+
+  private heard(signal: NodeJS.Signals): void {
+    const nowMs = performance.now();
+    if (this.begunAtMs === null) {
+      this.begunAtMs = nowMs;
+      this.logger.info(`Stopping on ${signal}.`);
+      void this.stop();
+    } else if (nowMs - this.begunAtMs >= ONE_WISH_MS) {
+      this.logger.warn(`Leaving at once on a second ${signal}; what is open falls back to other workers.`);
+      void this.leave();
+    }
+  }
+
+  private async stop(): Promise<void> {
+    const { service, config } = this;
+    try {
+      if (service !== null) {
+        await this.serveOn(service);
+        const late = setTimeout(() => {
+          this.logger.error(`Not stopped within ${config.shutdownTimeoutMs} ms; what is open falls back to other workers.`);
+          void this.leave();
+        }, config.shutdownTimeoutMs);
+        late.unref();
+        await drain(service);
+      }
+      await this.postgres?.stop();
+      process.exit(0);
+    } catch (error) {
+      this.logger.error({ err: error }, 'Stopping failed.');
+      process.exit(1);
+    }
+  }
+
+  private async serveOn({ app, connections }: Service): Promise<void> {
+    app.get(Readiness).drain();
+    connections.announce();
+    await new Promise((resolve) => setTimeout(resolve, this.config.shutdownGraceMs));
+  }
+
+  /** The embedded server would outlive us: it is stopped all the same, which takes a moment. Who cannot wait for it signals once more. */
+  private async leave(): Promise<void> {
+    if (this.isLeaving) process.exit(1);
+    this.isLeaving = true;
+    await this.postgres?.stop().catch(() => undefined);
+    process.exit(1);
+  }
+}
+
+/** Nothing new is begun, what is under way ends and is recorded, and the connections to the database are closed. */
+export async function drain({ app, connections }: Service): Promise<void> {
+  const database = app.get(Database);
+  connections.closeIdle();
+  await app.close();
+  connections.stop();
+  await database.close();
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { startServer } from '../support/server.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { expectRefusal } from './answers.js';
+import { applicationOf, endpointAt, emit, eventsIn } from './applications.js';
+import { accepted, inbound, json } from './receiving.js';
+import { destinationAt, eventIn, eventOf, expectStatus, openSql, PATIENT, send, startTargets } from './scene.js';
+import type { Sql, TargetPath, Targets } from './scene.js';
+
+const ONE_ATTEMPT = { ...PATIENT, retry: { max_attempts: 1 } };
+
+/** As when a process dies, or loses its database, between what it made and the last word on it. */
+const LAST_WORD_FAILS = `
+  create function last_word_fails() returns trigger language plpgsql as $$ begin raise exception 'away'; end $$;
+  create trigger last_word_fails before update on idempotency_keys for each row when (new.sealed_body is not null)
+    execute function last_word_fails()`;
+const LAST_WORD_HOLDS = 'drop trigger last_word_fails on idempotency_keys; drop function last_word_fails()';
+
+describe('what a call with an Idempotency-Key makes, and what is disabled', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    server = await startServer({ LOG_LEVEL: 'silent' });
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+    await targets.close();
+  });
+
+  const withKey = (path: string, key: string, body?: unknown): Promise<ApiAnswer> => server.api('POST', path, body, { 'idempotency-key': key });
+
+  const eventCount = async (): Promise<number> =>
+    (await sql.rows<{ count: number }>('select count(*)::int as count from events'))[0]?.count ?? 0;
+
+  /** The first call dies before its last word; the second one has its key. */
+  async function twiceWithOneKey(path: string, body?: unknown): Promise<[ApiAnswer, ApiAnswer]> {
+    const key = randomUUID();
+    await sql.rows(LAST_WORD_FAILS);
+    const first = await withKey(path, key, body);
+    await sql.rows(LAST_WORD_HOLDS);
+    return [first, await withKey(path, key, body)];
+  }
+
+  /** A destination with so many dead letters, whose receiver is well again. */
+  async function deadLetters(count: number): Promise<{ target: TargetPath; destination: string; messageIds: string[] }> {
+    const target = targets.open(() => ({ status: 500 }));
+    const destination = await destinationAt(server, target.url, ONE_ATTEMPT);
+    const messageIds: string[] = [];
+    for (let i = 0; i < count; i += 1) messageIds.push(await send(server, destination));
+    for (const messageId of messageIds) await eventIn(server, messageId, 'dlq');
+    target.answerBy(() => ({ status: 200 }));
+    return { target, destination, messageIds };
+  }
+
+  const disable = async (destination: string): Promise<void> =>
+    void expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
+
+  const expectDisabled = (answer: ApiAnswer): void => {
+    expectRefusal(answer, 409);
+    expect(answer.json.error.details).toEqual({ reason: 'disabled' });
+  };
+
+  describe('the answer is committed with what was made', () => {
+    it('202: a raw request whose replay lost its last word is repeated once, and the key has its answer', async () => {
+      const endpoint = await inbound(server);
+      const request = await accepted(server, endpoint, json({ a: 1 }));
+      const before = await eventCount();
+
+      const [first, again] = await twiceWithOneKey(`/v1/endpoints/${endpoint.id}/requests/${request}/replay`);
+
+      expect(first.status).toBeGreaterThanOrEqual(500);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await eventCount()).toBe(before + 1);
+      const event = await eventOf(server, expectStatus(again, 202).json.event_id);
+      expect(event.id).toBe(again.json.event_id);
+    });
+
+    it('200: a sample event for an endpoint', async () => {
+      const endpoint = await inbound(server);
+      const before = await eventCount();
+
+      const [first, again] = await twiceWithOneKey(`/v1/endpoints/${endpoint.id}/test`);
+
+      expect(first.status).toBeGreaterThanOrEqual(500);
+      expect(expectStatus(again, 200).json).toEqual({ event_id: expect.stringMatching(/^evt_/), verified: null, status: 200 });
+      expect(await eventCount()).toBe(before + 1);
+    });
+
+    it('200: a test event for a destination', async () => {
+      const target = targets.open();
+      const destination = await destinationAt(server, target.url);
+
+      const [first, again] = await twiceWithOneKey(`/v1/destinations/${destination}/test`);
+
+      expect(first.status).toBeGreaterThanOrEqual(500);
+      expect(expectStatus(again, 200).json).toEqual({ message_id: expect.stringMatching(/^msg_/), attempt: null });
+      await eventIn(server, again.json.message_id, 'delivered');
+      expect(target.posts()).toHaveLength(1);
+    });
+
+    it('200: a test event for an endpoint of an application', async () => {
+      const target = targets.open();
+      const application = await applicationOf(server);
+      const endpoint = await endpointAt(server, application, target.url);
+
+      const [first, again] = await twiceWithOneKey(`/v1/app/${application}/endpoints/${endpoint.id}/test`);
+
+      expect(first.status).toBeGreaterThanOrEqual(500);
+      expect(expectStatus(again, 200).json).toEqual({ message_id: expect.stringMatching(/^msg_/), attempt: null });
+      await eventsIn(server, again.json.message_id, 1, 'delivered');
+      expect(target.posts()).toHaveLength(1);
+    });
+
+    it('200: a test that was answered repeats its attempt, and while it runs the key is in flight', async () => {
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const target = targets.open(() => held.then(() => ({})));
+      const destination = await destinationAt(server, target.url);
+      const key = randomUUID();
+
+      const running = withKey(`/v1/destinations/${destination}/test`, key);
+      await target.arrived(1);
+      const meanwhile = await withKey(`/v1/destinations/${destination}/test`, key);
+      release();
+      const first = expectStatus(await running, 200);
+
+      expectRefusal(meanwhile, 409);
+      expect(meanwhile.json.error.details).toEqual({ reason: 'in_flight' });
+      expect(first.json.attempt).toMatchObject({ number: 1, status: 200 });
+      expect((await withKey(`/v1/destinations/${destination}/test`, key)).text).toBe(first.text);
+      expect(target.posts()).toHaveLength(1);
+    });
+
+    it('202: a redrive that lost its last word sent nothing, and the same key sends each dead letter once', async () => {
+      const { target, destination, messageIds } = await deadLetters(2);
+      const key = randomUUID();
+
+      await sql.rows(LAST_WORD_FAILS);
+      const first = await withKey('/v1/dlq/redrive', key, { endpoint: destination });
+      await sql.rows(LAST_WORD_HOLDS);
+      const between = await Promise.all(messageIds.map(async (id) => (await eventOf(server, id)).status));
+      const again = await withKey('/v1/dlq/redrive', key, { endpoint: destination });
+
+      expect(first.status).toBeGreaterThanOrEqual(500);
+      expect(between).toEqual(['dlq', 'dlq']);
+      expect(expectStatus(again, 202).json).toEqual({ redriven: 2, skipped: 0 });
+      for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
+      expect(target.posts()).toHaveLength(4);
+    });
+  });
+
+  describe('a disabled destination', () => {
+    it('409: its dead letters are not redriven, and stay dead letters until it is enabled', async () => {
+      const { destination, messageIds } = await deadLetters(2);
+      await disable(destination);
+
+      const refused = [
+        await server.api('POST', '/v1/dlq/redrive', { endpoint: destination }),
+        await server.api('POST', `/v1/events/${messageIds[0]}/replay`),
+      ];
+
+      for (const answer of refused) expectDisabled(answer);
+      for (const messageId of messageIds) expect((await eventOf(server, messageId)).status).toBe('dlq');
+      expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' }), 200);
+      expect(expectStatus(await server.api('POST', '/v1/dlq/redrive', { endpoint: destination }), 202).json).toEqual({ redriven: 2, skipped: 0 });
+      for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
+    });
+
+    it('202: a redrive of everything leaves its dead letters where they are, and counts them', async () => {
+      const [off, on] = [await deadLetters(2), await deadLetters(1)];
+      await disable(off.destination);
+
+      const { json: answer } = expectStatus(await server.api('POST', '/v1/dlq/redrive', {}), 202);
+
+      expect(answer).toEqual({ redriven: 1, skipped: 2 });
+      for (const messageId of on.messageIds) await eventIn(server, messageId, 'delivered');
+      for (const messageId of off.messageIds) expect((await eventOf(server, messageId)).status).toBe('dlq');
+      expect(off.target.posts()).toHaveLength(2);
+    });
+
+    it('409: nor what a customer\'s disabled endpoint has', async () => {
+      const target = targets.open(() => ({ status: 500 }));
+      const application = await applicationOf(server);
+      const endpoint = await endpointAt(server, application, target.url, { retry: ONE_ATTEMPT.retry });
+      const { message_id: messageId } = await emit(server, application);
+      const [event] = await eventsIn(server, messageId, 1, 'dlq');
+      expectStatus(await server.api('PATCH', `/v1/app/${application}/endpoints/${endpoint.id}`, { status: 'disabled' }), 200);
+
+      expectDisabled(await server.api('POST', `/v1/events/${event.id}/replay`));
+      expect((await eventOf(server, event.id)).status).toBe('dlq');
+    });
+
+    it('409: a raw request that would go nowhere else is not repeated', async () => {
+      const destination = await destinationAt(server, targets.open().url);
+      const endpoint = await inbound(server, { destinations: [destination] });
+      const request = await accepted(server, endpoint, json({ a: 1 }));
+      await eventIn(server, request, 'delivered');
+      await disable(destination);
+      const before = await eventCount();
+
+      expectDisabled(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/${request}/replay`));
+      expect(await eventCount()).toBe(before);
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import { PlannedPool } from '../../src/kernel/planned-pool.js';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { isPgBouncerInstalled, PgBouncer } from '../support/pgbouncer.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { applicationOf, emit, endpointAt } from './applications.js';
+import { until } from './polling.js';
+import { eventIn, sendMany, startTargets, WITHIN_MS } from './scene.js';
+import type { Targets } from './scene.js';
+
+const describeWithPgBouncer = isPgBouncerInstalled() ? describe : describe.skip;
+
+describeWithPgBouncer('behind PgBouncer', () => {
+  let database: TestDatabase;
+  let bouncer: PgBouncer;
+  let targets: Targets;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+  });
+
+  beforeEach(async () => {
+    database = await createDatabase();
+  });
+
+  afterEach(async () => {
+    await bouncer.stop();
+    await database.drop();
+  });
+
+  afterAll(() => targets.close());
+
+  describe.each(['session', 'transaction'])('in %s mode, with DATABASE_DIRECT_URL', (mode) => {
+    let a: PosthornServer;
+    let b: PosthornServer;
+
+    beforeEach(async () => {
+      bouncer = await PgBouncer.start(database.url, { pool_mode: mode, default_pool_size: mode === 'session' ? '60' : '8' });
+      a = await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: database.url, ROLE: 'api' });
+      b = await startServer(a.env);
+    });
+
+    afterEach(() => Promise.all([a.stop(), b.stop()]));
+
+    it('everything is accepted, queued, delivered and recorded, and a change made at one process is heard by the other', async () => {
+      const worker = await startServer({ ...a.env, ROLE: 'worker', RECONCILE: 'false' });
+      const target = targets.open();
+      const application = await applicationOf(a);
+      await endpointAt(a, application, target.url);
+      const first = await emit(b, application);
+
+      await endpointAt(a, application, targets.open().url);
+      const all = await until(() => emit(b, application), ({ fanout }) => fanout === 2, WITHIN_MS);
+      // Fewer than a target has room for: what were more would wait behind its gate for the sweep.
+      const sent = await sendMany(b, target.url, 12);
+
+      expect([first.fanout, all.fanout]).toEqual([1, 2]);
+      // Without the sweep, the worker hears of them from the queue alone.
+      for (const messageId of sent) await eventIn(a, messageId, 'delivered');
+      expect(new Set(target.posts().map(({ headers }) => headers['webhook-id'])).size).toBe(target.posts().length);
+      await worker.stop();
+    }, 90_000);
+
+    it('every process hears its own heartbeat', async () => {
+      const deaf = async (server: PosthornServer): Promise<unknown> => (await server.api('GET', '/health/ready')).json.parts?.notifications;
+
+      for (const server of [a, b]) {
+        expect(await until(() => deaf(server), (part) => (part as { deaf?: boolean } | undefined)?.deaf === false, WITHIN_MS)).toEqual({ ready: true, deaf: false });
+      }
+    });
+
+    it('hot statements are planned as without it, and leave nothing behind for who comes next', async () => {
+      const planned = new PlannedPool(bouncer.url, 'test', 1, true);
+      const ask = { text: `select current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as scans, $1::int as given`, values: [1] };
+
+      const inside = await planned.query(ask);
+      const after = await planned.pool.query(ask);
+      const refused = await planned.query({ text: 'select 1 / $1::int', values: [0] }).catch((error: unknown) => error);
+      const again = await planned.query(ask);
+      await planned.pool.end();
+
+      expect(inside.rows).toEqual([{ plans: 'force_generic_plan', scans: 'off', given: 1 }]);
+      expect(after.rows).toEqual([{ plans: 'auto', scans: 'on', given: 1 }]);
+      expect(refused).toMatchObject({ code: '22012' });
+      expect(again.rows).toEqual(inside.rows);
+    });
+  });
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['as it is installed', {}, /DATABASE_URL leads to a pooler that refuses the settings of connections/],
+    ['with start-up options ignored', { ignore_startup_parameters: 'options' }, /DATABASE_URL leads to a pooler that drops the settings of connections/],
+    ['in transaction mode with them ignored', { ignore_startup_parameters: 'options', pool_mode: 'transaction' }, /DATABASE_URL leads to a pooler/],
+  ])('without DATABASE_DIRECT_URL a start ends with one line that says what to do: %s', async (_how, settings, line) => {
+    bouncer = await PgBouncer.start(database.url, settings);
+
+    const ended = (await startServer({ DATABASE_URL: bouncer.url }).then(() => null, (error: unknown) => error)) as Error;
+    const lines = ended.message.trim().split('\n');
+
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain('ended with code 1');
+    expect(lines[1]).toMatch(line);
+    expect(lines[1]).toContain('Set DATABASE_DIRECT_URL');
+  });
+
+  it('a DATABASE_DIRECT_URL that leads to another database ends the start as well', async () => {
+    bouncer = await PgBouncer.start(database.url, { pool_mode: 'transaction' });
+    const other = await createDatabase();
+
+    const ended = (await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: other.url }).then(() => null, (error: unknown) => error)) as Error;
+    await other.drop();
+
+    expect(ended.message.trim().split('\n')).toHaveLength(2);
+    expect(ended.message).toContain('both must lead to the same database');
+  });
+});

@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { accountFor, type Account } from '../../src/embedded/account.js';
+import { locateBinaries, type Binaries } from '../../src/embedded/binaries.js';
+import { clusterLink, makeDataDir, openCluster, type Cluster } from '../../src/embedded/cluster.js';
+import { launch } from '../../src/embedded/launch.js';
+import { anyPort } from '../../src/embedded/ports.js';
+import { serverSettings } from '../../src/embedded/settings.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+import { expectRefusal } from './answers.js';
+import { openLink, type DatabaseLink } from './database-link.js';
+import { until } from './polling.js';
+import { ack, messagesOf, offer, page, pull, pullDestination } from './pulling.js';
+import { expectStatus, send } from './scene.js';
+
+const PATIENT_MS = 60_000;
+
+/** One PostgreSQL server of the pair. */
+interface Node {
+  port: number;
+  pid: number;
+  /** Resolves once it takes writes. */
+  ready: Promise<unknown>;
+}
+
+describe('pull over a failover to an asynchronous standby', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-failover-'));
+  const dataDir = path.join(folder, 'data');
+  let account: Account;
+  let binaries: Binaries;
+  let cluster: Cluster;
+  let link: DatabaseLink;
+  let server: PosthornServer;
+  const nodes: Node[] = [];
+
+  beforeAll(async () => {
+    // As root, PostgreSQL runs as another user, who must be able to pass.
+    chmodSync(folder, 0o711);
+    makeDataDir(dataDir);
+    account = accountFor(clusterLink(dataDir));
+    binaries = await locateBinaries(account);
+    cluster = openCluster(dataDir, account, binaries);
+  }, PATIENT_MS);
+
+  afterAll(async () => {
+    await server?.stop();
+    await link?.close();
+    for (const { pid } of nodes) end(pid);
+    rmSync(folder, { recursive: true, force: true });
+  }, PATIENT_MS);
+
+  function end(pid: number): void {
+    try {
+      process.kill(pid, 'SIGQUIT');
+    } catch {
+      // Gone already.
+    }
+  }
+
+  function start(of: Cluster, settings: Record<string, string> = {}): Node {
+    const node: Node = { port: anyPort(), pid: 0, ready: Promise.resolve() };
+    node.ready = launch({ cluster: of, binaries, account, settings: serverSettings({ fsync: 'off', shared_buffers: '32MB', ...settings }) }, node.port, (pid) => (node.pid = pid));
+    node.ready.catch(() => undefined);
+    nodes.push(node);
+    return node;
+  }
+
+  const urlOf = ({ port }: Node): string => `postgres://postgres:${cluster.password}@127.0.0.1:${port}/postgres`;
+
+  async function ask<R>(node: Node, text: string): Promise<R[]> {
+    const client = new pg.Client({ connectionString: urlOf(node) });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query(text)).rows as R[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** A standby of a running primary, as pg_basebackup makes one. */
+  async function standbyOf(primary: Node): Promise<Node> {
+    const dir = path.join(path.dirname(cluster.dir), 'standby');
+    const client = new pg.Client({ connectionString: urlOf(primary) });
+    await client.connect();
+    await client.query(`select pg_backup_start('standby', true)`);
+    execFileSync('cp', ['-a', cluster.dir, dir]);
+    const { rows: [stopped] } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    await client.end();
+    rmSync(path.join(dir, 'postmaster.pid'), { force: true });
+    for (const [name, text] of [['backup_label', stopped?.labelfile ?? ''], ['standby.signal', '']] as const) {
+      writeFileSync(path.join(dir, name), text);
+      if (account !== null) chownSync(path.join(dir, name), account.uid, account.gid);
+    }
+    const connection = `host=127.0.0.1 port=${primary.port} user=postgres password=${cluster.password}`;
+    writeFileSync(path.join(dir, 'postgresql.auto.conf'), `primary_conninfo = '${connection}'\n`);
+    const standby = start({ ...cluster, dir, logFile: `${cluster.logFile}.standby` });
+    await until(() => ask(primary, 'select from pg_stat_replication').catch(() => []), (rows) => rows.length === 1, PATIENT_MS);
+    await until(() => ask(standby, 'select pg_is_in_recovery()').catch(() => []), (rows) => rows.length === 1, PATIENT_MS);
+    return standby;
+  }
+
+  it('400 for a cursor of what was lost, and everything that is accepted afterwards comes', async () => {
+    const primary = start(cluster);
+    await primary.ready;
+    link = await openLink(urlOf(primary));
+    server = await startServer({ DATABASE_URL: link.url });
+    const feed = await pullDestination(server);
+    const kept = await offer(server, feed, 3);
+    const { next_cursor: early } = await page(server, feed);
+    const standby = await standbyOf(primary);
+    // It falls behind: what is acknowledged from here on is known to the primary alone.
+    await ask(standby, `alter system set primary_conninfo = ''`);
+    await ask(standby, 'select pg_reload_conf()');
+    await until(() => ask(standby, 'select from pg_stat_wal_receiver'), (rows) => rows.length === 0, PATIENT_MS);
+    await offer(server, feed, 40);
+    const { next_cursor: cursor } = await page(server, feed, { limit: 100 });
+    expectStatus(await ack(server, feed, cursor), 200);
+
+    end(primary.pid);
+    await ask(standby, 'select pg_promote()');
+    await standby.ready;
+    link.leadTo(standby.port);
+    const first = await until(async () => {
+      const answer = await server.api('POST', '/v1/send', { destination: feed, event_type: 'a', payload: { after: 0 } }).catch(() => null);
+      return answer?.status === 202 ? (answer.json.message_id as string) : null;
+    }, (id) => id !== null, PATIENT_MS);
+    const after = [first];
+    for (let i = 1; i < 5; i += 1) after.push(await send(server, feed, { payload: { after: i } }));
+
+    for (const answer of [await pull(server, feed, { cursor }), await ack(server, feed, cursor), await pull(server, feed, { cursor: early })]) expectRefusal(answer, 400);
+    const read = await until(() => page(server, feed, { limit: 100 }), ({ data }) => data.length >= kept.length + after.length, PATIENT_MS);
+    expect(messagesOf(read)).toEqual([...kept, ...after]);
+    expect((await page(server, feed, { cursor: read.next_cursor })).data).toEqual([]);
+    const epochs = await until(() => ask<{ epoch: number; timeline: number }>(standby, 'select epoch, timeline_id as timeline from cluster_epochs order by epoch'), (rows) => rows.length === 2, PATIENT_MS);
+    expect(epochs).toEqual([{ epoch: 1, timeline: 1 }, { epoch: 2, timeline: 2 }]);
+  }, 120_000);
+});

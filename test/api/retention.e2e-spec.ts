@@ -1,0 +1,101 @@
+import pg from 'pg';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { until } from './polling.js';
+import { destinationAt, eventAfter, eventIn, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+
+const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'];
+
+describe('the end of a retention', () => {
+  let database: TestDatabase;
+  let targets: Targets;
+  let sql: Sql;
+  let server: PosthornServer;
+
+  beforeEach(async () => {
+    targets = await startTargets();
+    database = await createDatabase();
+    sql = openSql({ databaseUrl: database.url });
+    server = await startServer({ DATABASE_URL: database.url });
+  });
+
+  afterEach(async () => {
+    await server.stop();
+    await sql.close();
+    await database.drop();
+    await targets.close();
+  });
+
+  const restart = async (): Promise<void> => {
+    await server.stop();
+    server = await startServer({ ...server.env });
+  };
+
+  /** Everything of an event is of yesterday from now on. */
+  async function expire(messageId: string): Promise<void> {
+    const [day] = await sql.rows<{ name: string }>(`select to_char((now() at time zone 'UTC')::date - 1, 'YYYYMMDD') as name`);
+    for (const table of TABLES) {
+      await sql.rows(`create table if not exists ${table}_p${day?.name} partition of ${table} for values from ((now() at time zone 'UTC')::date - 1) to ((now() at time zone 'UTC')::date)`);
+    }
+    for (const [table, key] of [['events', 'id'], ['due_deliveries', 'event_id'], ['attempts', 'event_id']]) {
+      await sql.rows(`update ${table} set expires_on = (now() at time zone 'UTC')::date - 1 where ${key} = $1`, [uuidOf(messageId)]);
+    }
+  }
+
+  const partitions = async (): Promise<number> => {
+    const [row] = await sql.rows<{ count: number }>(
+      `select count(*)::int as count from pg_class where relname ~ ('_p' || to_char((now() at time zone 'UTC')::date - 1, 'YYYYMMDD') || '$')`);
+    return row?.count ?? -1;
+  };
+
+  const counted = async (metric: string): Promise<number> => {
+    const text = await (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.apiKey}` } })).text();
+    return Number(new RegExp(`^\\w*${metric} (\\d+)`, 'm').exec(text)?.[1] ?? NaN);
+  };
+
+  it('a delivery that is still open ends as failed with reason expired, where everybody can see it; its partition goes with a later run', async () => {
+    const target = targets.open(() => ({ status: 500 }));
+    const id = await send(server, await destinationAt(server, target.url, PATIENT));
+    await eventAfter(server, id, 1);
+    await server.stop();
+    await expire(id);
+
+    server = await startServer({ ...server.env });
+    const event = await eventIn(server, id, 'failed');
+
+    expect(event.deliveries).toMatchObject([{ status: 'failed', reason: 'expired' }]);
+    expect(event.attempts).toHaveLength(1);
+    expect(server.logs()).toContain('1 deliveries as expired');
+    expect(await counted('deliveries_expired_total')).toBe(1);
+    expect(await partitions()).toBe(TABLES.length);
+    await restart();
+    await until(partitions, (count) => count === 0, WITHIN_MS);
+  }, 90_000);
+
+  // Three starts of a server.
+  it('beside a long transaction: nothing that is accepted waits for it, and the partitions go once it is over', async () => {
+    const target = targets.open();
+    const destination = await destinationAt(server, target.url);
+    const id = await send(server, destination);
+    await eventIn(server, id, 'delivered');
+    await expire(id);
+    const backup = new pg.Client({ connectionString: database.url });
+    await backup.connect();
+    await backup.query('begin');
+    for (const table of TABLES) await backup.query(`select 1 from ${table} limit 1`);
+
+    await restart();
+    await sendMany(server, destination, 50);
+    await until(async () => server.logs(), (logs) => logs.includes('held by a long transaction'), WITHIN_MS);
+    expect(await partitions()).toBe(TABLES.length);
+    await target.arrived(51);
+
+    await backup.query('rollback');
+    await backup.end();
+    await restart();
+    await until(partitions, (count) => count === 0, WITHIN_MS);
+  }, 90_000);
+});

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { openLink } from './database-link.js';
+import type { DatabaseLink } from './database-link.js';
+import { until } from './polling.js';
+import { eventIn, openSql, send, startTargets, WITHIN_MS } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+
+/** What is promised, and what two cores that several suites share may add to it. */
+const BACK_WITHIN_MS = 15_000;
+/** A worker's claims whose answers were lost fall back when the name that they were made under goes. */
+const MADE_GOOD_WITHIN_MS = 80_000;
+
+describe('connections to PostgreSQL that die without a word', () => {
+  let database: TestDatabase;
+  let link: DatabaseLink;
+  let server: PosthornServer;
+  let targets: Targets;
+  /** Past the link. */
+  let sql: Sql;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    database = await createDatabase();
+    link = await openLink(database.url);
+    server = await startServer({ DATABASE_URL: link.url });
+    sql = openSql({ databaseUrl: database.url });
+  });
+
+  afterAll(async () => {
+    link.restore();
+    await sql.close();
+    await server.stop();
+    await link.close();
+    await database.drop();
+    await targets.close();
+  });
+
+  /** Reads may be refused meanwhile too. */
+  const delivered = (messageId: string): Promise<unknown> =>
+    until(() => server.api('GET', `/v1/events/${messageId}`), ({ json }) => json?.status === 'delivered', BACK_WITHIN_MS);
+
+  const readiness = async (): Promise<number> => (await fetch(`${server.url}/health/ready`)).status;
+
+  it('503 in seconds while nothing passes; when new connections can be made everything goes on, without a restart', async () => {
+    const target = targets.open();
+    const before = await send(server, target.url);
+    await eventIn(server, before, 'delivered');
+    const body = { destination: target.url, event_type: 'a', payload: {} };
+
+    link.silence();
+    const silentSinceMs = performance.now();
+    const refused = await Promise.all(Array.from({ length: 8 }, () => server.api('POST', '/v1/send', body)));
+    const refusedAfterMs = performance.now() - silentSinceMs;
+    await until(readiness, (status) => status === 503, WITHIN_MS);
+    link.admit();
+    const key = { 'idempotency-key': randomUUID() };
+    const again = await until(() => server.api('POST', '/v1/send', body, key), ({ status }) => status === 202, BACK_WITHIN_MS);
+    await until(readiness, (status) => status === 200, BACK_WITHIN_MS);
+
+    expect(refused.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 503));
+    expect(refusedAfterMs).toBeLessThan(12_000);
+    await delivered(again.json.message_id);
+  }, 120_000);
+
+  it('the same when those of before are dead and new ones work all the time: a request waits for seconds and is accepted or refused', async () => {
+    const target = targets.open();
+    const body = { destination: target.url, event_type: 'b', payload: {} };
+    await eventIn(server, await send(server, target.url), 'delivered', MADE_GOOD_WITHIN_MS);
+
+    link.silence();
+    link.admit();
+    const first = await server.api('POST', '/v1/send', body);
+    const second = await until(() => server.api('POST', '/v1/send', body), ({ status }) => status === 202, BACK_WITHIN_MS);
+
+    expect([202, 503]).toContain(first.status);
+    await delivered(second.json.message_id);
+    await until(readiness, (status) => status === 200, BACK_WITHIN_MS);
+  }, 120_000);
+
+  it('202: a statement that PostgreSQL works on is waited for, however slow: that is no dead connection', async () => {
+    const target = targets.open();
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('begin; lock table idempotency_keys in access exclusive mode');
+
+    const sending = server.api('POST', '/v1/send', { destination: target.url, event_type: 'c', payload: {} }, { 'idempotency-key': randomUUID() });
+    await until(
+      () => sql.rows(`select from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '8 s' and datname = current_database()`),
+      (rows) => rows.length > 0, WITHIN_MS);
+    await holder.end();
+    const answer = await sending;
+
+    expect(answer.status).toBe(202);
+    await delivered(answer.json.message_id);
+  }, 120_000);
+});

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { as, createKey } from './answers.js';
+import { until } from './polling.js';
+import { accepted, inbound, json, provide, requestOf } from './receiving.js';
+import type { Inbound } from './receiving.js';
+import { destinationAt, eventIn, eventOf, startTargets } from './scene.js';
+import type { TargetPath, Targets } from './scene.js';
+
+/** Takes long and succeeds. */
+const SLOW = 'export default (event) => { const end = Date.now() + 2000; while (Date.now() < end); return { body: { slow: true } } }';
+const LOOP = 'export default (event) => { while (event.body.loop); return { body: { n: event.body.n } } }';
+const QUICK = 'export default (event) => ({ body: { n: event.body.n + 1 } })';
+/** Needs longer than a short turn, and is honest. */
+const STEADY = 'export default (event) => { let n = 0; for (let i = 0; i < 3e6; i += 1) n += i % 7; return { body: { n: n > 0 } } }';
+
+describe('slow code beside others\'', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  /** Of another organization. */
+  let stranger: PosthornServer;
+
+  beforeAll(async () => {
+    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+    await giveTestEnvironmentAway();
+    stranger = { ...server, url: server.url, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await targets.close();
+  });
+
+  /** No route makes a second organization: it gets the environment that the first one does not need here. */
+  async function giveTestEnvironmentAway(): Promise<void> {
+    const client = new pg.Client({ connectionString: server.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query(`insert into organizations (id, slug, name, created_at) values ($1, 'stranger', 'Stranger', now()) returning id`, [randomUUID()]);
+    await client.query(`update environments set organization_id = $1 where mode = 'test'`, [rows[0].id]);
+    await client.end();
+  }
+
+  async function transforming(owner: PosthornServer, code: string, timeoutMs = 5_000): Promise<{ endpoint: Inbound; target: TargetPath }> {
+    const target = targets.open();
+    const settings = { transform: { engine: 'managed', code, timeoutMs }, destinations: [await destinationAt(owner, target.url)] };
+    return { endpoint: await inbound(owner, settings), target };
+  }
+
+  /** Sends to the endpoint twice a second until it is told to stop; says how often it was answered by which status. */
+  function twiceASecond(endpoint: Inbound): () => Promise<number[]> {
+    const answers: Promise<number>[] = [];
+    const send = (): void => void answers.push(provide(server, endpoint.at, json({})).then(({ status }) => status));
+    const timer = setInterval(send, 500);
+    send();
+    return () => {
+      clearInterval(timer);
+      return Promise.all(answers);
+    };
+  }
+
+  it('200: neighbours of a transform that takes seconds are received and transformed while it runs, each at once', async () => {
+    const slow = [await transforming(server, SLOW), await transforming(stranger, SLOW)];
+    const neighbours = [
+      { owner: server, ...(await transforming(server, QUICK)) }, { owner: stranger, ...(await transforming(stranger, QUICK)) },
+      { owner: server, ...(await transforming(server, STEADY)) },
+    ];
+    const stops = slow.map(({ endpoint }) => twiceASecond(endpoint));
+    await until(slowCalls, (calls) => calls >= 2);
+
+    const ids: { owner: PosthornServer; id: string }[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      for (const { owner, endpoint } of neighbours) ids.push({ owner, id: await accepted(owner, endpoint, json({ n })) });
+    }
+
+    for (const { owner, id } of ids) await eventIn(owner, id, 'delivered');
+    expect(neighbours.map(({ target }) => target.posts().length)).toEqual([4, 4, 4]);
+    for (const { target } of neighbours) for (const { rawBody } of target.posts()) expect(JSON.parse(String(rawBody))).toEqual({ n: expect.anything() });
+    const statuses = (await Promise.all(stops.map((stop) => stop()))).flat();
+    // It does more than a thread can: some of its own are sent again, and some have come through.
+    expect(new Set([...statuses, 200, 503])).toEqual(new Set([200, 503]));
+    expect(statuses).toContain(200);
+  });
+
+  it('200: while three events of an endpoint loop, the next one of the same endpoint is transformed at once', async () => {
+    const { endpoint, target } = await transforming(server, LOOP, 4_000);
+    let ended = 0;
+    const loops = [1, 2, 3].map(() => provide(server, endpoint.at, json({ loop: true })).finally(() => (ended += 1)));
+    await until(slowCalls, (calls) => calls >= 1);
+
+    const id = await accepted(server, endpoint, json({ n: 7 }));
+
+    expect(ended).toBe(0);
+    await eventIn(server, id, 'delivered');
+    expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
+    const [first] = (await Promise.all(loops)).filter(({ status }) => status === 200);
+    expect(await eventOf(server, first?.json.id)).toMatchObject({ status: 'parked' });
+    expect((await requestOf(server, endpoint, first?.json.id)).note).toBe('The transform failed: timeout.');
+  });
+
+  async function slowCalls(): Promise<number> {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/posthorn_sandbox_calls\{state="slow"\} (\d+)/.exec(text)?.[1] ?? 0);
+  }
+});

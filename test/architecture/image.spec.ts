@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { dockerStages } from '../support/image-layout.js';
+import { ROOT, textOf } from './source-tree.js';
+
+const stages = dockerStages();
+const image = stages.at(-1) ?? [];
+const manifest = JSON.parse(textOf('package.json')) as { scripts: Record<string, string>; bin: Record<string, string>; files: string[] };
+
+/** Variables whose value inside is not the operator's: where the image listens, and where it keeps its files. */
+const OF_THE_IMAGE = ['PORT', 'HOST', 'DATA_DIR'];
+
+interface Service {
+  environment: Record<string, string>;
+  ports: string[];
+  stop_grace_period: string;
+}
+
+const { services } = parse(textOf('docker-compose.yml')) as { services: Record<string, Service> };
+const posthorn = services['posthorn'] as Service;
+
+describe('Dockerfile', () => {
+  it('copies what is there, and what .dockerignore lets through', () => {
+    const sources = stages.flat().filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from='))
+      .flatMap(({ rest }) => rest.split(/\s+/).slice(0, -1));
+    const kept = textOf('.dockerignore').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+
+    expect(sources.length).toBeGreaterThan(5);
+    expect(sources.filter((source) => !existsSync(path.join(ROOT, source)))).toEqual([]);
+    expect(sources.filter((source) => !kept.includes(source))).toEqual([]);
+  });
+
+  it('copies from a stage what that stage makes', () => {
+    const between = image.filter(({ rest }) => rest.startsWith('--from=')).map(({ rest }) => rest.split(/\s+/));
+    const names = stages.map((stage) => / AS (\w+)$/.exec(stage[0]?.rest ?? '')?.[1]);
+
+    expect(between.map(([from = '', source]) => [names.includes(from.replace('--from=', '')), source])).toEqual([
+      [true, '/app/node_modules'], [true, '/app/dist'],
+    ]);
+  });
+
+  it('makes the volume before it changes to a user who may not, and checks the port that it exposes', () => {
+    const user = image.findIndex(({ word }) => word === 'USER');
+
+    expect(image.findIndex(({ rest }) => rest.includes('mkdir /data'))).toBeLessThan(user);
+    expect(image.slice(user).filter(({ word }) => ['RUN', 'COPY'].includes(word))).toEqual([]);
+    expect(image.find(({ word }) => word === 'HEALTHCHECK')?.rest).toContain('/health/ready');
+  });
+
+  it('starts the command of the package, whose options of Node.js are those of npm start', () => {
+    const program = manifest.bin['posthorn'] as string;
+    const options = (text: string | undefined): string[] => (text ?? '').match(/--[\w-]+(=\d+)?/g) ?? [];
+
+    expect(image.find(({ word }) => word === 'CMD')?.rest).toBe('["posthorn"]');
+    expect(options(textOf(program.replace('./dist/', '').replace('.js', '.ts')).split('\n')[0])).toEqual(options(manifest.scripts['start']));
+    expect(options(manifest.scripts['start']).length).toBeGreaterThan(3);
+  });
+});
+
+describe('docker-compose.yml', () => {
+  it('passes every variable of .env.example, as it is called there', () => {
+    const variables = [...textOf('.env.example').matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name).filter((name) => !OF_THE_IMAGE.includes(name));
+
+    expect(Object.keys(posthorn.environment).sort()).toEqual([...variables].sort());
+    expect(variables.filter((name) => !posthorn.environment[name]?.startsWith(`\${${name}:`))).toEqual([]);
+  });
+
+  it('publishes the API on PORT, and the metrics to the machine itself on the port where they are', () => {
+    const metrics = posthorn.environment['METRICS_PORT'];
+
+    expect(posthorn.ports).toEqual(['${PORT:-3000}:3000', `127.0.0.1:${metrics}:${metrics}`]);
+  });
+
+  it('lets a drain end', () => {
+    const [, grace = '', timeout = ''] = /SHUTDOWN_GRACE=(\d+)s[\s\S]*SHUTDOWN_TIMEOUT=(\d+)s/.exec(textOf('.env.example')) ?? [];
+
+    expect(parseInt(posthorn.stop_grace_period)).toBeGreaterThan(Number(grace) + Number(timeout));
+  });
+});

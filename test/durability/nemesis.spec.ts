@@ -1,0 +1,94 @@
+import type { Sent } from './checker.js';
+import { Seeded } from './random.js';
+import type { Received } from './receiver.js';
+import { FLEETS } from './nemesis/fleet.js';
+import { KINDS, kindNamed, overlapping } from './nemesis/kinds.js';
+import { CI_ROUNDS } from './nemesis/rounds.js';
+import { sabotaged } from './nemesis/sabotage.js';
+import { judge, type RoundEvidence } from './nemesis/verdict.js';
+
+const NODES = ['http://one', 'http://two'];
+
+describe('the rounds of CI', () => {
+  it('leave no kind of fault out, and put each on a fleet that it can be inflicted on', () => {
+    const had = Object.values(CI_ROUNDS).flatMap(({ fleet, rounds }) => rounds.flatMap((names) => names.split(' + ').map((name) => ({ fleet, name }))));
+
+    expect(KINDS.map(({ name }) => name).filter((name) => !had.some((other) => other.name === name))).toEqual([]);
+    expect(had.filter(({ fleet, name }) => !kindNamed(name).fleets.includes(fleet))).toEqual([]);
+  });
+});
+
+describe('faults at once', () => {
+  it('are the same for the same seed, never two of one group, and never one that the fleet does not have', () => {
+    const chosen = FLEETS.map((fleet) => Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i))));
+    const again = FLEETS.map((fleet) => Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i))));
+
+    expect(again).toEqual(chosen);
+    expect(chosen.flat().every((kinds) => kinds.length > 0 && new Set(kinds.map(({ group }) => group)).size === kinds.length)).toBe(true);
+    expect(chosen.flat().some((kinds) => kinds.length === 3)).toBe(true);
+    expect(FLEETS.every((fleet, i) => chosen[i]?.flat().every(({ fleets }) => fleets.includes(fleet)))).toBe(true);
+  });
+});
+
+describe('the verdict of a round', () => {
+  it('is clean when every message came once, and says when deliveries were back', () => {
+    const verdict = judge(evidence({ arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 1)] }));
+
+    expect(verdict).toMatchObject({ accepted: 2, lost: 0, doubled: 0, refused: 0, wrongs: [], backSeconds: null });
+    expect(judge(evidence({ destinations: 1, arrivals: [arrival('a', 9_000, 0), arrival('b', 7_500, 0)] })).backSeconds).toBe(4);
+  });
+
+  it('is broken by every single thing that a service may do wrong', () => {
+    const round = evidence({ arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 1)] });
+
+    expect(judge(round).wrongs).toEqual([]);
+    for (const { what, evidence: bad, claim } of sabotaged(round)) expect([what, ...judge(bad).wrongs].join('; ')).toMatch(claim);
+  });
+
+  it('allows a second delivery only of what was under way when something was cut', () => {
+    const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
+    const twice = (firstMs: number): RoundEvidence['arrivals'] => [arrival('a', firstMs, 0), arrival('a', 5_000, 0), arrival('b', 7_500, 0)];
+
+    expect(judge(evidence({ arrivals: twice(3_900), disruptions }))).toMatchObject({ doubled: 1, doubledAllowed: 1, wrongs: [] });
+    expect(judge(evidence({ arrivals: twice(1_100), disruptions })).wrongs).toContain('1 deliveries were repeated though nothing was killed during the first');
+    expect(judge(evidence({ arrivals: twice(3_900) })).wrongs).toContain('1 deliveries were repeated though nothing was killed during the first');
+  });
+
+  it('counts a message as refused when the second node failed too, unless that or storage was away', () => {
+    const failedTries = [failed(NODES[0] as string, 4_000), failed(NODES[1] as string, 4_100)];
+
+    expect(judge(evidence({ failedTries })).refused).toBe(1);
+    expect(judge(evidence({ failedTries: failedTries.slice(1) })).refused).toBe(0);
+    expect(judge(evidence({ failedTries, isOutage: true })).refused).toBe(0);
+    expect(judge(evidence({ failedTries, away: NODES })).refused).toBe(0);
+    expect(judge(evidence({ failedTries, away: NODES.slice(1) })).refused).toBe(1);
+  });
+
+  it('counts every single failed try while processes are stopped in turns', () => {
+    const failedTries = [failed(NODES[0] as string, 4_000)];
+
+    expect(judge(evidence({ failedTries, isSeamless: true })).wrongs).toContain('1 messages were refused although a node was up (503 x 1)');
+    expect(judge(evidence({ failedTries })).refused).toBe(0);
+  });
+});
+
+/** One fault from 3 to 5 s; message `a` accepted before it, `b` after. */
+function evidence({ isOutage = false, away = [], disruptions = [], ...given }: Partial<RoundEvidence> & Partial<RoundEvidence['faults'][number]>): RoundEvidence {
+  const fault = { kind: 'fault', fromMs: 3_000, toMs: 5_000, disruptions, isOutage, away, effect: 'something' };
+  return {
+    faults: [fault], sent: [message('a', 1_000), message('b', 7_000)], failedTries: [], refusals: [], arrivals: [], earlier: new Set(),
+    destinations: 2, nodes: NODES, crashes: [], isSeamless: false, ...given,
+  };
+}
+
+function message(id: string, acceptedAtMs: number): Sent {
+  return { key: `key of ${id}`, bodyHash: 'hash', ids: [id], acceptedAtMs };
+}
+
+function arrival(id: string, receivedAtMs: number, destination: number): Received {
+  return {
+    id, bodyHash: 'hash', isSigned: true, status: 200, receivedAtMs, answeredAtMs: receivedAtMs + 1, destination, isReplayed: false, isMisdated: false,
+  };
+}
+
+const failed = (url: string, atMs: number): RoundEvidence['failedTries'][number] => ({ key: 'k', url, fromMs: atMs, toMs: atMs, status: '503' });

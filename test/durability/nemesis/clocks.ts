@@ -1,0 +1,41 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { eventually } from '../processes.js';
+
+const PRELOAD = pathToFileURL(path.join(import.meta.dirname, 'clock-shift.mjs')).href;
+const SEEN_MS_MAX = 30_000;
+
+/** The wall clock of one process, to be set wrong. */
+export class ProcessClock {
+  private readonly file: string;
+
+  constructor(directory: string, name: string) {
+    this.file = path.join(directory, `${name}.clock`);
+    writeFileSync(this.file, '0');
+  }
+
+  /** What the process is started with. */
+  get env(): Readonly<Record<string, string>> {
+    return { NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_SHIFT_FILE: this.file };
+  }
+
+  /** Sets it, for the process as it runs and for those that take its place. */
+  shift(ms: number): void {
+    rmSync(`${this.file}.seen`, { force: true });
+    writeFileSync(this.file, String(ms));
+  }
+
+  /** Resolves once the process goes by the shifted clock. */
+  async seen(ms: number): Promise<void> {
+    if (!(await eventually(() => this.read() === ms, SEEN_MS_MAX, 20))) throw new Error(`${this.file} was not read.`);
+  }
+
+  private read(): number | null {
+    try {
+      return Number(readFileSync(`${this.file}.seen`, 'utf8'));
+    } catch {
+      return null;
+    }
+  }
+}

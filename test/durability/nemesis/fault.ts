@@ -1,0 +1,48 @@
+import type { Disruption } from '../checker.js';
+import type { Seeded } from '../random.js';
+import type { Fleet, FleetKind } from './fleet.js';
+
+/** A fault as it was: what the checker may hold against it, and nothing else. */
+export interface Inflicted {
+  kind: string;
+  fromMs: number;
+  /** From here on whatever was broken works again; what the service still has to get over begins. */
+  toMs: number;
+  /** Attempts that were cut: only those may be repeated. */
+  disruptions: readonly Disruption[];
+  /** Whether storage was away: then nobody could accept. */
+  isOutage: boolean;
+  /** Addresses of API nodes that were away. */
+  away: readonly string[];
+  /** What shows that something was broken. A fault without an effect is none, and fails. */
+  effect: string;
+}
+
+/** One kind of fault. */
+export interface FaultKind {
+  name: string;
+  /** Of several kinds at once no two are of one group: they would get into each other's way. */
+  group: 'processes' | 'postgres' | 'redis' | 'clocks' | 'names' | 'receivers';
+  fleets: readonly FleetKind[];
+  /** How long it lasts in CI, and at least and at most otherwise; zeros for what is done in a moment. */
+  seconds: readonly [ci: number, min: number, max: number];
+  /** Whether the service promises to answer every single try meanwhile. */
+  isSeamless?: true;
+  /** Whether the fleet is of no use afterwards. */
+  usesUp?: true;
+  inflict(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted>;
+}
+
+/** A fault of some length: it begins, lasts, ends, and tells what it did. */
+export async function during(
+  kind: string,
+  begin: () => Promise<void> | void,
+  lasts: () => Promise<unknown>,
+  end: () => Promise<string> | string,
+): Promise<Inflicted> {
+  const fromMs = Date.now();
+  await begin();
+  await lasts();
+  const effect = await end();
+  return { kind, fromMs, toMs: Date.now(), disruptions: [], isOutage: false, away: [], effect };
+}

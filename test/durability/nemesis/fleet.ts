@@ -1,0 +1,206 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { uuidOf } from '../../api/scene.js';
+import type { Load } from '../load.js';
+import { eventually, type KeptProcess } from '../processes.js';
+import type { Misbehaviour, Received } from '../receiver.js';
+import { ForgetfulRedis, isRedisInstalled } from '../redis.js';
+import { DESTINATIONS, RETRY, Scene } from '../scene.js';
+import { query } from '../storage.js';
+import { Balancer } from './balancer.js';
+import { ProcessClock } from './clocks.js';
+import { OwnDatabase, pairedDatabase, plainDatabase, smallDatabase, stopWithDatabase, type FleetDatabase } from './database.js';
+import { NameServer } from './name-server.js';
+import { SmallDisk } from './small-disk.js';
+import { Wire } from './wire.js';
+
+/** What faults are inflicted on: two `api` and two `worker` processes, or one `all` with the PostgreSQL that it starts itself. */
+export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded'] as const;
+export type FleetKind = (typeof FLEETS)[number];
+
+/** Receivers of their own for misbehaviour, behind those that behave: whoever misbehaves is no measure for the others. */
+const MISBEHAVIOURS: readonly Misbehaviour[] = ['hang', 'trickle', 'flap', 'reset'];
+/** One more, which is sent to by a name that is answered for, as a URL: no destination is made of it. */
+const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
+const PATHS = MISBEHAVIOURS.length + 1;
+const SILENT_NAMES = 20;
+const BURST = 300;
+const BURST_LANES = 24;
+const BURST_MS_MAX = 5_000;
+const SHARED = { LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '5s', SHUTDOWN_TIMEOUT: '30s' };
+
+/** Whether this machine can set up such a fleet; says why not. */
+export function isPossible(kind: FleetKind): boolean {
+  if (kind === 'redis') return isRedisInstalled();
+  if (kind !== 'small disk' || SmallDisk.isPossible()) return true;
+  process.stdout.write('nemesis: the full disk is SKIPPED, this machine lets nobody mount a small one (root and CAP_SYS_ADMIN would do).\n');
+  return false;
+}
+
+/** Posthorn processes, everything around them that can be broken, and the receivers. */
+export class Fleet {
+  readonly apis: readonly KeptProcess[];
+  readonly workers: readonly KeptProcess[];
+  readonly balancer: Balancer;
+  /** Everything that arrived so far. */
+  readonly arrivals: Received[] = [];
+  /** Sent to receivers that misbehaved: it arrives when their circuits close, which nobody waits for in between. */
+  readonly debts: Load[] = [];
+  /** Sent to receivers that behave, on top of the load of this round: it counts as that does. */
+  bursts: Load[] = [];
+  private broken: Promise<string[]> | null = null;
+
+  private constructor(
+    readonly kind: FleetKind,
+    readonly scene: Scene,
+    readonly database: FleetDatabase,
+    readonly wires: ReadonlyMap<string, Wire>,
+    readonly clocks: ReadonlyMap<string, ProcessClock>,
+    readonly names: NameServer,
+    readonly redis: { server: ForgetfulRedis; wire: Wire } | null,
+  ) {
+    const members = [...clocks.keys()].map((name) => scene.member(name));
+    this.apis = members.filter(({ name }) => !name.startsWith('worker'));
+    this.workers = members.filter(({ name }) => !name.startsWith('api'));
+    this.balancer = new Balancer(this.apis.map(({ url }) => url));
+  }
+
+  static async open(kind: FleetKind, seed: number): Promise<Fleet> {
+    const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'clocks-'));
+    const database = await databaseOf(kind);
+    const names = await NameServer.start();
+    const redis = kind === 'redis' ? await redisWithWire() : null;
+    const clocks = new Map<string, ProcessClock>();
+    const wires = new Map<string, Wire>();
+    const processes: Record<string, Record<string, string>> = {};
+    for (const name of kind === 'embedded' ? ['all'] : ['api-1', 'api-2', 'worker-1', 'worker-2']) {
+      const clock = new ProcessClock(directory, name);
+      clocks.set(name, clock);
+      processes[name] = { ROLE: name.split('-')[0] ?? '', ...clock.env };
+      if (database instanceof OwnDatabase) Object.assign(processes[name], { DATA_DIR: database.dataDir });
+      else {
+        const wire = await Wire.to(Number(new URL(database.url()).port));
+        wires.set(name, wire);
+        Object.assign(processes[name], { DATABASE_URL: wire.in(database.url()) });
+      }
+    }
+    const env = { ...SHARED, DNS_SERVERS: names.address, ...(redis ? { REDIS_URL: redis.wire.in(redis.server.url) } : {}) };
+    const scene = await Scene.open({ seed, databaseUrl: () => database.url(), processes, env, paths: PATHS });
+    database.note?.();
+    return new Fleet(kind, scene, database, wires, clocks, names, redis);
+  }
+
+  /** Makes due what waits for a later step of its schedule: an address without a destination has the default one, of hours. */
+  async hurry(): Promise<void> {
+    await query(this.database.url(), 'update due_deliveries set due_at = now() where claimed_by is null and not parked and due_at > now()');
+  }
+
+  /** What became of these messages, a line each, the first 20: for who has to find out why they did not arrive. */
+  waiting(messageIds: readonly string[]): Promise<string[]> {
+    const state = `select to_jsonb(d) - 'payload' || jsonb_build_object('now', now(), 'circuit', to_jsonb(c)) as open,
+                     (select jsonb_agg(to_jsonb(a)) from attempts a where a.event_id = $1) as attempts
+                   from (select $1::uuid as event_id) m left join due_deliveries d using (event_id) left join circuits c using (environment_id, target_id)`;
+    return Promise.all(messageIds.slice(0, 20).map(async (messageId) => `${messageId} ${JSON.stringify(await query(this.database.url(), state, [uuidOf(messageId)]))}`));
+  }
+
+  /** All processes, each once. */
+  get members(): readonly KeptProcess[] {
+    return [...new Set([...this.apis, ...this.workers])];
+  }
+
+  /** A caller that goes by readiness, at a few hundred messages a second. */
+  load(lanes: number, pauseMs: number, destinations?: readonly string[]): Load {
+    const options = { pauseMs, ready: () => this.balancer.ready(), ...(destinations ? { destinations } : {}) };
+    return this.scene.load(this.apis.map(({ name }) => name), lanes, options);
+  }
+
+  /** Has the workers wait for hundreds of answers of one receiver; resolves when most of that is accepted. */
+  async burst(): Promise<void> {
+    const number = DESTINATIONS - 1;
+    await this.scene.receiver.misbehave(number, 'slow');
+    const load = this.scene.load(this.apis.map(({ name }) => name), BURST_LANES, { ready: () => this.balancer.ready(), destinations: this.scene.destinations.slice(-1) });
+    this.bursts.push(load);
+    load.start();
+    await Promise.race([load.reached(BURST), load.ended(), sleep(BURST_MS_MAX, undefined, { ref: false })]);
+    void load.stop();
+    await this.scene.receiver.misbehave(number, null);
+  }
+
+  /** The destination whose receiver misbehaves in this way when told to. */
+  async misbehaving(how: Misbehaviour): Promise<{ number: number; id: string }> {
+    const [index, ids] = [MISBEHAVIOURS.indexOf(how), await (this.broken ??= this.makeMisbehaving())];
+    return { number: DESTINATIONS + index, id: ids[index] as string };
+  }
+
+  /** Where to send by a name that is answered for. */
+  named(): string {
+    return this.scene.receiver.url(NAMED).replace('127.0.0.1', 'named.test');
+  }
+
+  /** Where to send by names whose servers never answer. */
+  silentlyNamed(): string[] {
+    return Array.from({ length: SILENT_NAMES }, (_, i) => `http://n${i}.silent.test:8443/`);
+  }
+
+  /** Reads what arrived since the last time. */
+  async collect(): Promise<readonly Received[]> {
+    const arrived = await this.scene.receiver.take();
+    this.arrivals.push(...arrived);
+    return arrived;
+  }
+
+  /** Waits until nothing is open for the receivers that behave. */
+  settled(withinMs: number): Promise<boolean> {
+    const open = `select count(*)::int as count from due_deliveries join destinations on destinations.id = due_deliveries.target_id
+                  where destinations.name like 'Receiver %'`;
+    const isSettled = (): Promise<boolean> =>
+      query<{ count: number }>(this.database.url(), open).then(([row]) => row?.count === 0, () => false);
+    return eventually(isSettled, withinMs, 250);
+  }
+
+  async close(): Promise<void> {
+    this.balancer.stop();
+    for (const load of [...this.debts, ...this.bursts]) load.abandon();
+    if (this.kind === 'embedded') await stopWithDatabase(this.scene.member('all'));
+    await this.scene.close();
+    await Promise.all([...this.wires.values()].map((wire) => wire.close()));
+    await this.redis?.wire.close();
+    await this.redis?.server.stop();
+    this.names.close();
+    await this.database.stop();
+  }
+
+  private async makeMisbehaving(): Promise<string[]> {
+    const { receiver } = this.scene;
+    const apis = this.apis.map(({ name }) => name);
+    const ids: string[] = [];
+    for (const [i, how] of MISBEHAVIOURS.entries()) {
+      const number = DESTINATIONS + i;
+      const body = { name: `Misbehaving: ${how}`, type: 'https', url: receiver.url(number), secret: receiver.secrets[number], retry: RETRY, timeout_ms: 2_000 };
+      const made = await this.scene.persistently(apis, (api) => this.scene.call(api, 'POST', '/v1/destinations', body));
+      ids.push((made as { id: string }).id);
+    }
+    return ids;
+  }
+}
+
+function databaseOf(kind: FleetKind): Promise<FleetDatabase> | FleetDatabase {
+  switch (kind) {
+    case 'embedded':
+      return new OwnDatabase();
+    case 'small disk':
+      return smallDatabase();
+    case 'standby':
+      return pairedDatabase();
+    case 'postgres':
+    case 'redis':
+      return plainDatabase();
+  }
+}
+
+async function redisWithWire(): Promise<{ server: ForgetfulRedis; wire: Wire }> {
+  const server = await ForgetfulRedis.start();
+  return { server, wire: await Wire.to(server.port) };
+}

@@ -1,0 +1,27 @@
+import type { Seeded } from '../random.js';
+import type { FaultKind } from './fault.js';
+import type { FleetKind } from './fleet.js';
+import { OUTSIDE_FAULTS } from './outside-faults.js';
+import { PROCESS_FAULTS } from './process-faults.js';
+import { STORAGE_FAULTS } from './storage-faults.js';
+
+/** Every kind of fault. */
+export const KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, ...STORAGE_FAULTS, ...OUTSIDE_FAULTS];
+
+/** The kind of this name. */
+export function kindNamed(name: string): FaultKind {
+  const kind = KINDS.find((other) => other.name === name);
+  if (!kind) throw new Error(`There is no kind ${name}. Kinds: ${KINDS.map((other) => other.name).join(', ')}.`);
+  return kind;
+}
+
+/** Half of the time one kind, otherwise two or three that do not get into each other's way. */
+export function overlapping(kinds: readonly FaultKind[], fleet: FleetKind, dice: Seeded): FaultKind[] {
+  const possible = dice.shuffled(kinds.filter(({ fleets }) => fleets.includes(fleet)));
+  const count = dice.next() < 0.5 ? 1 : dice.between(2, 3);
+  const chosen: FaultKind[] = [];
+  for (const kind of possible) {
+    if (chosen.length < count && !chosen.some(({ group }) => group === kind.group)) chosen.push(kind);
+  }
+  return chosen;
+}

@@ -1,0 +1,56 @@
+/**
+ * `npm run nemesis -- --minutes 60 --seed 7 --only kill-worker,postgres-cut --json FILE`: breaks one thing after the
+ * other, and several at once, for as long as it is told to. What it found is in the table, in the file, and in its exit
+ * code: 0 when every promise was kept and deliveries were back within 15 seconds of every fault.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import globalSetup from '../../support/global-setup.mjs';
+import globalTeardown from '../../support/global-teardown.mjs';
+import { Seeded } from '../random.js';
+import { FLEETS, isPossible } from './fleet.js';
+import { KINDS, kindNamed } from './kinds.js';
+import { header, row, summary } from './progress.js';
+import { Run } from './run.js';
+
+const RESULTS = path.resolve(import.meta.dirname, '..', 'results', 'nemesis.json');
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    only: { type: 'string', default: KINDS.map(({ name }) => name).join(',') },
+    fleets: { type: 'string', default: FLEETS.join(',') },
+    json: { type: 'string', default: RESULTS },
+  },
+});
+const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
+if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error('--minutes is a number above 0, --seed a whole number.');
+const kinds = values.only.split(',').map(kindNamed);
+const fleets = FLEETS.filter((fleet) => values.fleets.split(',').includes(fleet) && kinds.some((kind) => kind.fleets.includes(fleet)) && isPossible(fleet));
+if (fleets.length === 0) throw new Error('None of these kinds can be inflicted here.');
+
+await globalSetup();
+const run = new Run({ kinds, fleets, dice: new Seeded(seed), seed, minutes });
+const interrupted = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
+process.stdout.write(`seed ${seed}, ${minutes} minutes, on ${fleets.join(', ')}\n${header()}\n`);
+try {
+  const write = (): void => {
+    mkdirSync(path.dirname(values.json), { recursive: true });
+    writeFileSync(values.json, `${JSON.stringify(run.results(), null, 1)}\n`);
+  };
+  await Promise.race([
+    interrupted,
+    run.run((done) => {
+      process.stdout.write(`${row(done)}\n`);
+      write();
+    }),
+  ]);
+  write();
+  process.stdout.write(`\n${summary(run.results())}\n\n${path.relative('', values.json)}\n`);
+} finally {
+  await run.stop();
+  await globalTeardown();
+}
+process.exit(run.results().isClean ? 0 : 1);

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Misbehaviour } from '../receiver.js';
+import { during, type FaultKind, type Inflicted } from './fault.js';
+import type { Fleet } from './fleet.js';
+
+const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
+/** About a hundred a second to the one that misbehaves. */
+const LANES = 4;
+const PAUSE_MS = 30;
+/** Below half a minute: then the first probe of a circuit finds the receiver well again. */
+const RECEIVER_SECONDS = [6, 10, 25] as const;
+
+/** Redis, name servers and receivers. */
+export const OUTSIDE_FAULTS: readonly FaultKind[] = [
+  { name: 'redis-flush', group: 'redis', fleets: ['redis'], seconds: [0, 0, 0], inflict: (fleet) => flush(fleet) },
+  { name: 'redis-kill', group: 'redis', fleets: ['redis'], seconds: [0, 0, 0], inflict: (fleet) => killRedis(fleet) },
+  { name: 'redis-cut', group: 'redis', fleets: ['redis'], seconds: [6, 10, 60], inflict: (fleet, dice, holdMs) => cutRedis(fleet, dice.next() < 0.5, holdMs) },
+  { name: 'names-silent', group: 'names', fleets: EVERYWHERE, seconds: [6, 10, 60], inflict: (fleet, _dice, holdMs) => silentNames(fleet, holdMs) },
+  ...(['hang', 'trickle', 'flap', 'reset'] as const).map((how): FaultKind => ({
+    name: `receiver-${how}`, group: 'receivers', fleets: EVERYWHERE, seconds: RECEIVER_SECONDS,
+    inflict: (fleet, _dice, holdMs) => misbehave(fleet, how, holdMs),
+  })),
+];
+
+async function flush(fleet: Fleet): Promise<Inflicted> {
+  return during('FLUSHALL', () => redisOf(fleet).server.flushAll(), async () => undefined, () => 'Redis said OK');
+}
+
+async function killRedis(fleet: Fleet): Promise<Inflicted> {
+  return during('kill -9 of Redis', () => redisOf(fleet).server.killAndRestart(), async () => undefined, () => 'another process answers');
+}
+
+async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Promise<Inflicted> {
+  const { wire } = redisOf(fleet);
+  const before = wire.withheldBytes;
+  return during('silent cut of Redis', () => wire.silence(isServerGone), () => sleep(holdMs), () => {
+    wire.restore();
+    if (wire.withheldBytes === before) throw new Error('Nobody said anything into the cut wire.');
+    return `${wire.withheldBytes - before} bytes went nowhere`;
+  });
+}
+
+/** Sends to many names that nobody answers for, and to one that is answered for: it must arrive. */
+async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
+  const [silent, named] = [fleet.silentlyNamed(), fleet.named()];
+  const before = fleet.names.swallowed;
+  const lost = fleet.load(LANES, PAUSE_MS, silent);
+  const heard = fleet.load(1, 100, [named]);
+  fleet.debts.push(heard);
+  const begin = (): void => {
+    for (const load of [lost, heard]) load.start();
+  };
+  return during('silent name servers', begin, () => sleep(holdMs), async () => {
+    lost.abandon();
+    await heard.stop();
+    const swallowed = fleet.names.swallowed - before;
+    if (swallowed === 0) throw new Error('The name server was not asked: do deliveries go by DNS_SERVERS?');
+    return `${swallowed} questions were swallowed`;
+  });
+}
+
+/** A receiver misbehaves and is sent to all the while. */
+async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promise<Inflicted> {
+  const { number, id } = await fleet.misbehaving(how);
+  const { receiver } = fleet.scene;
+  const load = fleet.load(LANES, PAUSE_MS, [id]);
+  fleet.debts.push(load);
+  let before = 0;
+  const begin = async (): Promise<void> => {
+    before = await receiver.misbehave(number, how);
+    load.start();
+  };
+  return during(`receiver: ${how}`, begin, () => sleep(holdMs), async () => {
+    const count = (await receiver.misbehave(number, null)) - before;
+    await load.stop();
+    if (count === 0) throw new Error('The receiver was not sent anything.');
+    return `${count} requests were treated so`;
+  });
+}
+
+function redisOf({ redis }: Fleet): NonNullable<Fleet['redis']> {
+  if (!redis) throw new Error('This fleet has no Redis.');
+  return redis;
+}

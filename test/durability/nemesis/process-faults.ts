@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Disruption } from '../checker.js';
+import type { KeptProcess } from '../processes.js';
+import { during, type FaultKind, type Inflicted } from './fault.js';
+import type { Fleet } from './fleet.js';
+
+const MEMBERS = ['postgres', 'redis', 'embedded'] as const;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** `kill -9`, standing still, stops in turns, and wrong clocks: what happens to single processes. */
+export const PROCESS_FAULTS: readonly FaultKind[] = [
+  { name: 'kill-api', group: 'processes', fleets: ['postgres', 'redis'], seconds: [0, 0, 0], inflict: (fleet, dice) => kill(fleet, dice.pick(fleet.apis)) },
+  { name: 'kill-worker', group: 'processes', fleets: MEMBERS, seconds: [0, 0, 0], inflict: (fleet, dice) => kill(fleet, dice.pick(fleet.workers)) },
+  {
+    name: 'pause-api', group: 'processes', fleets: ['postgres', 'redis'], seconds: [4, 20, 60],
+    inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.apis), holdMs),
+  },
+  {
+    // Longer than the lease of ten seconds: others take over what it held.
+    name: 'pause-worker', group: 'processes', fleets: MEMBERS, seconds: [13, 20, 60],
+    inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.workers), holdMs),
+  },
+  { name: 'rolling', group: 'processes', fleets: ['postgres', 'redis'], seconds: [0, 0, 0], isSeamless: true, inflict: (fleet) => roll(fleet) },
+  clock('clock+2h', 2 * HOUR_MS),
+  clock('clock-2h', -2 * HOUR_MS),
+  clock('clock+40d', 40 * DAY_MS),
+  clock('clock-40d', -40 * DAY_MS),
+];
+
+/** With another of its role left, nobody waits for it; an `all` process takes its role with it. */
+async function kill(fleet: Fleet, victim: KeptProcess): Promise<Inflicted> {
+  await victim.up();
+  if (fleet.workers.includes(victim)) await fleet.burst();
+  const { pid } = victim;
+  const cuts: Disruption[] = [];
+  const inflicted = await during(
+    `kill of ${victim.name}`,
+    () => {
+      victim.kill();
+      cuts.push(...cutNow(fleet, victim));
+    },
+    async () => (fleet.kind === 'embedded' ? victim.up() : undefined),
+    () => `${victim.name} had process ${pid}`,
+  );
+  return { ...inflicted, disruptions: cuts, away: away(fleet, victim) };
+}
+
+async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise<Inflicted> {
+  await victim.up();
+  if (fleet.workers.includes(victim)) await fleet.burst();
+  let goOn = (): void => undefined;
+  let cuts: Disruption[] = [];
+  let state = '';
+  const begin = (): void => {
+    cuts = cutNow(fleet, victim);
+    goOn = victim.pause();
+  };
+  const lasts = async (): Promise<void> => {
+    await sleep(holdMs);
+    state = stateOf(victim.pid);
+  };
+  const inflicted = await during(`pause of ${victim.name}`, begin, lasts, () => {
+    goOn();
+    if (process.platform === 'linux' && state !== 'T') throw new Error(`${victim.name} did not stand still, its state was ${state}.`);
+    return `${victim.name} stood still for ${holdMs} ms`;
+  });
+  return { ...inflicted, disruptions: cuts, away: away(fleet, victim) };
+}
+
+/** Each process is stopped and started again, the next one when it is back. */
+async function roll(fleet: Fleet): Promise<Inflicted> {
+  const ends: (number | string)[] = [];
+  return during(
+    'rolling SIGTERM',
+    () => undefined,
+    async () => {
+      for (const member of fleet.members) {
+        ends.push(await member.terminate());
+        await member.start();
+        await fleet.balancer.sees(member.url);
+      }
+    },
+    () => {
+      if (ends.some((end) => end !== 0)) throw new Error(`SIGTERM ended processes with ${ends.join(', ')}.`);
+      return `${ends.length} processes were stopped and started`;
+    },
+  );
+}
+
+/** One process goes by a wrong clock: from its start on, or all of a sudden. Both ways there is a step back at the end. */
+function clock(name: string, shiftMs: number): FaultKind {
+  return {
+    name, group: 'clocks', fleets: ['postgres', 'embedded'], seconds: [6, 20, 60],
+    inflict: async (fleet, dice, holdMs) => {
+      const victim = dice.pick(fleet.members);
+      const own = fleet.clocks.get(victim.name);
+      if (!own) throw new Error(`${victim.name} has no clock.`);
+      // What cleans does so at its start, and then by the hour.
+      const isFromStart = Math.abs(shiftMs) >= DAY_MS || dice.next() < 0.5;
+      const cuts: Disruption[] = [];
+      await victim.up();
+      const begin = async (): Promise<void> => {
+        own.shift(shiftMs);
+        if (isFromStart) {
+          victim.kill();
+          cuts.push(...cutNow(fleet, victim));
+          await victim.up();
+        }
+        await own.seen(shiftMs);
+      };
+      const end = async (): Promise<string> => {
+        own.shift(0);
+        await own.seen(0);
+        return `${victim.name} went by a clock ${shiftMs / HOUR_MS} h off${isFromStart ? ' from its start on' : ''}`;
+      };
+      const inflicted = await during(`${name} of ${victim.name}`, begin, () => sleep(holdMs), end);
+      return { ...inflicted, disruptions: cuts, away: away(fleet, victim) };
+    },
+  };
+}
+
+function cutNow(fleet: Fleet, victim: KeptProcess): Disruption[] {
+  return fleet.workers.includes(victim) ? [{ kind: victim.name, atMs: Date.now(), cutsAttempts: true }] : [];
+}
+
+function away(fleet: Fleet, victim: KeptProcess): string[] {
+  return fleet.apis.includes(victim) ? [victim.url] : [];
+}
+
+/** T while it is stopped. */
+function stateOf(pid: number): string {
+  if (process.platform !== 'linux') return '';
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2)[0] ?? '';
+}

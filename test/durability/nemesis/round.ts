@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Load } from '../load.js';
+import { eventually } from '../processes.js';
+import type { Seeded } from '../random.js';
+import { DESTINATIONS } from '../scene.js';
+import type { FaultKind } from './fault.js';
+import type { Fleet } from './fleet.js';
+import { judge, type RoundEvidence, type Verdict } from './verdict.js';
+
+const LANES = 8;
+const PAUSE_MS = 25;
+/** So many messages are accepted before anything is broken, and after it was for every destination. */
+const BEFORE = 100;
+const AFTER = 5 * DESTINATIONS;
+/** Kinds of one round begin within this time of each other. */
+const SPREAD_MS_MAX = 3_000;
+
+/** How long a round waits for what should take seconds. */
+export interface Patience {
+  acceptMs: number;
+  settleMs: number;
+}
+
+/** What a round was, and what came of it. */
+export interface RoundResult {
+  evidence: RoundEvidence;
+  verdict: Verdict;
+}
+
+/** Breaks things under load, waits until the service is over it, and judges. */
+export class Round {
+  constructor(
+    private readonly fleet: Fleet,
+    private readonly kinds: readonly FaultKind[],
+    private readonly dice: Seeded,
+    private readonly isInCi: boolean,
+    private readonly patience: Patience,
+  ) {}
+
+  async run(): Promise<RoundResult> {
+    const { fleet, kinds } = this;
+    const earlier = new Set(fleet.arrivals.map(({ id }) => id));
+    // What came since the last round was settled is somebody's copy.
+    const strays = await fleet.collect();
+    const crashed = fleet.scene.crashes().length;
+    const load = fleet.load(LANES, PAUSE_MS);
+    fleet.bursts = [];
+    load.start();
+    try {
+      await this.accepted(load, BEFORE);
+      const faults = await Promise.all(kinds.map((kind) => this.inflict(kind)));
+      await this.everybodyUp();
+      await this.accepted(load, AFTER);
+      await Promise.all([load, ...fleet.bursts].map((one) => this.stopped(one)));
+      await fleet.settled(this.patience.settleMs);
+      const arrivals = [...strays, ...(await fleet.collect())].filter(({ destination }) => destination < DESTINATIONS);
+      const evidence: RoundEvidence = {
+        faults, arrivals, earlier,
+        sent: [load, ...fleet.bursts].flatMap(({ sent }) => sent),
+        failedTries: [load, ...fleet.bursts].flatMap(({ failedTries }) => failedTries),
+        refusals: [load, ...fleet.bursts].flatMap(({ refusals }) => refusals),
+        destinations: DESTINATIONS,
+        nodes: fleet.apis.map(({ url }) => url),
+        crashes: fleet.scene.crashes().slice(crashed),
+        isSeamless: kinds.every((kind) => kind.isSeamless),
+      };
+      return { evidence, verdict: judge(evidence) };
+    } finally {
+      for (const one of [load, ...fleet.bursts]) one.abandon();
+    }
+  }
+
+  private async inflict(kind: FaultKind): ReturnType<FaultKind['inflict']> {
+    const [ci, min, max] = kind.seconds;
+    if (this.kinds.length > 1) await sleep(this.dice.between(0, SPREAD_MS_MAX));
+    return kind.inflict(this.fleet, this.dice, (this.isInCi ? ci : this.dice.between(min, max)) * 1_000);
+  }
+
+  private async accepted(load: Load, more: number): Promise<void> {
+    await Promise.race([load.reached(load.accepted + more), load.ended(), sleep(this.patience.acceptMs, undefined, { ref: false })]);
+  }
+
+  /** Begun messages are accepted in the end, or given up for what they are. */
+  private async stopped(load: Load): Promise<void> {
+    const late = setTimeout(() => load.abandon(), this.patience.acceptMs);
+    await load.stop();
+    clearTimeout(late);
+  }
+
+  private async everybodyUp(): Promise<void> {
+    await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.patience.acceptMs);
+  }
+}
+
+/** What was sent to receivers that misbehaved arrives when they are well again; resolves with what did not. */
+export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<string[]> {
+  const unpaid = (): string[] => {
+    const arrived = new Set(fleet.arrivals.filter(({ status }) => status === 200).map(({ id }) => id));
+    return fleet.debts.flatMap(({ sent }) => sent.flatMap(({ ids }) => ids.filter((id) => !arrived.has(id))));
+  };
+  await eventually(async () => {
+    await fleet.hurry();
+    await fleet.collect();
+    return unpaid().length === 0;
+  }, withinMs, 1_000);
+  const left = unpaid();
+  return left.length === 0 ? [] : fleet.waiting(left);
+}

@@ -1,0 +1,111 @@
+import type { Seeded } from '../random.js';
+import type { FaultKind } from './fault.js';
+import { Fleet, type FleetKind } from './fleet.js';
+import { overlapping } from './kinds.js';
+import { Round, unpaidDebts } from './round.js';
+import type { Verdict } from './verdict.js';
+
+/** What to break, for how long. */
+export interface RunOptions {
+  kinds: readonly FaultKind[];
+  fleets: readonly FleetKind[];
+  dice: Seeded;
+  seed: number;
+  minutes: number;
+}
+
+/** A round that is over; `error` says why there is no verdict. */
+export interface Done {
+  number: number;
+  atMinute: number;
+  ofMinutes: number;
+  fleet: FleetKind;
+  names: string[];
+  verdict: Verdict | null;
+  error: string | null;
+}
+
+/** What a run came to. */
+export interface Results {
+  seed: number;
+  startedAt: string;
+  minutes: number;
+  faults: number;
+  isClean: boolean;
+  rounds: readonly Done[];
+  /** Messages to receivers that misbehaved which did not arrive when they were well again, by fleet. */
+  unpaid: readonly { fleet: FleetKind; messageIds: string[] }[];
+}
+
+/** The promise: deliveries are back within so many seconds of the end of every fault. */
+export const BACK_SECONDS_MAX = 15;
+
+const ROUNDS_PER_FLEET = 12;
+const PATIENCE = { acceptMs: 120_000, settleMs: 120_000 };
+const DEBTS_MS_MAX = 240_000;
+const MINUTE_MS = 60_000;
+
+/** Rounds on one fleet after the other, until the time is over. */
+export class Run {
+  private readonly startedAt = new Date();
+  private readonly startMs = performance.now();
+  private readonly rounds: Done[] = [];
+  private readonly unpaid: Results['unpaid'][number][] = [];
+  private fleet: Fleet | null = null;
+
+  constructor(private readonly options: RunOptions) {}
+
+  /** Tells of each round when it is over. */
+  async run(tell: (done: Done) => void): Promise<void> {
+    const { dice, fleets } = this.options;
+    let turns: FleetKind[] = [];
+    while (this.minute() < this.options.minutes) {
+      if (turns.length === 0) turns = dice.shuffled(fleets);
+      await this.runFleet(turns.pop() as FleetKind, tell);
+    }
+  }
+
+  results(): Results {
+    const { seed } = this.options;
+    const wrong = this.rounds.some(({ verdict }) => verdict === null || verdict.wrongs.length > 0 || isLate(verdict));
+    const faults = this.rounds.reduce((sum, { names }) => sum + names.length, 0);
+    const isClean = faults > 0 && !wrong && this.unpaid.length === 0;
+    return { seed, startedAt: this.startedAt.toISOString(), minutes: this.minute(), faults, isClean, rounds: this.rounds, unpaid: this.unpaid };
+  }
+
+  async stop(): Promise<void> {
+    await this.fleet?.close();
+    this.fleet = null;
+  }
+
+  private async runFleet(kind: FleetKind, tell: (done: Done) => void): Promise<void> {
+    const { kinds, dice, seed, minutes } = this.options;
+    this.fleet = await Fleet.open(kind, seed + this.rounds.length);
+    let isGood = true;
+    for (let i = 0; i < ROUNDS_PER_FLEET && isGood && this.minute() < minutes; i += 1) {
+      const chosen = overlapping(kinds, kind, dice);
+      const names = chosen.map(({ name }) => name);
+      const done: Done = { number: this.rounds.length + 1, atMinute: 0, ofMinutes: minutes, fleet: kind, names, verdict: null, error: null };
+      try {
+        done.verdict = (await new Round(this.fleet, chosen, dice, false, PATIENCE).run()).verdict;
+      } catch (error) {
+        done.error = error instanceof Error ? error.message : String(error);
+      }
+      done.atMinute = this.minute();
+      // A fleet that a fault has broken, or that can't take another of its kind, is no measure for the next round.
+      isGood = done.verdict !== null && done.verdict.wrongs.length === 0 && done.verdict.backSeconds !== null && !chosen.some(({ usesUp }) => usesUp);
+      this.rounds.push(done);
+      tell(done);
+    }
+    const messageIds = await unpaidDebts(this.fleet, DEBTS_MS_MAX);
+    if (messageIds.length > 0) this.unpaid.push({ fleet: kind, messageIds });
+    await this.stop();
+  }
+
+  private minute(): number {
+    return (performance.now() - this.startMs) / MINUTE_MS;
+  }
+}
+
+/** Whether deliveries were back too late. */
+export const isLate = ({ backSeconds }: Verdict): boolean => backSeconds === null || backSeconds > BACK_SECONDS_MAX;

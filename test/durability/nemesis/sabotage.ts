@@ -1,0 +1,56 @@
+import type { Received } from '../receiver.js';
+import type { RoundEvidence } from './verdict.js';
+
+/** A round as it would have been with a service that broke one promise, and the sentence that must come of it. */
+export interface Sabotaged {
+  what: string;
+  evidence: RoundEvidence;
+  claim: RegExp;
+}
+
+/** Long enough after everything for no fault to be the reason. */
+const LATER_MS = 60_000;
+
+/**
+ * The evidence of a real round, each time with one thing wrong that no fault excuses. A checker that stays green over
+ * any of them is blind to it under just this fault.
+ */
+export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
+  const victim = evidence.arrivals.filter(isGood).at(-1);
+  if (!victim) throw new Error('Nothing was delivered in this round: there is nothing to sabotage.');
+  const replaced = (by: Partial<Received>): Received[] => evidence.arrivals.map((arrival) => (arrival === victim ? { ...arrival, ...by } : arrival));
+  const again = { ...victim, receivedAtMs: victim.receivedAtMs + LATER_MS, answeredAtMs: victim.receivedAtMs + LATER_MS };
+  const settled = { ...victim, receivedAtMs: lastMs(evidence) + LATER_MS, answeredAtMs: lastMs(evidence) + LATER_MS };
+  const failed = (url: string): RoundEvidence['failedTries'][number] => ({ key: 'k', url, fromMs: settled.receivedAtMs, toMs: settled.receivedAtMs, status: '503' });
+  const [node = ''] = evidence.nodes;
+  return [
+    { what: 'a message is forgotten', evidence: { ...evidence, arrivals: evidence.arrivals.filter(({ id }) => id !== victim.id) }, claim: /never delivered/ },
+    { what: 'a body is altered', evidence: { ...evidence, arrivals: replaced({ bodyHash: 'another' }) }, claim: /another body/ },
+    { what: 'a signature is forged', evidence: { ...evidence, arrivals: replaced({ isSigned: false }) }, claim: /bad signature/ },
+    { what: 'a message comes out of nothing', evidence: { ...evidence, arrivals: [...evidence.arrivals, { ...again, id: 'msg_of_nobody' }] }, claim: /no answer gave/ },
+    {
+      what: 'a message comes twice though nothing was in flight',
+      evidence: { ...evidence, arrivals: [...evidence.arrivals.filter((arrival) => arrival !== victim), settled, { ...settled, receivedAtMs: settled.receivedAtMs + 1 }] },
+      claim: /repeated though nothing was killed/,
+    },
+    {
+      what: 'a message is delivered again rounds later',
+      evidence: { ...evidence, earlier: new Set([...evidence.earlier, 'msg_of_before']), arrivals: [...evidence.arrivals, { ...again, id: 'msg_of_before' }] },
+      claim: /rounds later/,
+    },
+    { what: 'a process ends by itself', evidence: { ...evidence, crashes: ['worker-1 ended with code 1'] }, claim: /ended by themselves/ },
+    {
+      what: 'both nodes refuse though storage is there',
+      evidence: { ...evidence, failedTries: [...evidence.failedTries, failed(node), failed(`${node}/2`)] },
+      claim: /refused although/,
+    },
+    { what: 'an answer is final that should be none', evidence: { ...evidence, refusals: ['400 no'] }, claim: /answered as none should be/ },
+  ];
+}
+
+const isGood = ({ status, isSigned }: Received): boolean => status === 200 && isSigned;
+
+/** When the last fault was over and the last request had come. */
+function lastMs({ faults, arrivals }: RoundEvidence): number {
+  return [...faults, ...arrivals.map(({ receivedAtMs: toMs }) => ({ toMs }))].reduce((last, { toMs }) => Math.max(last, toMs), 0);
+}

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Disruption } from '../checker.js';
+import { eventually } from '../processes.js';
+import type { Seeded } from '../random.js';
+import { query } from '../storage.js';
+import { during, type FaultKind, type Inflicted } from './fault.js';
+import type { Fleet } from './fleet.js';
+import type { Wire } from './wire.js';
+
+const BACK_MS_MAX = 60_000;
+const ROUND_TRIP_MS = 500;
+/** What was sent by a worker that cannot record is given up to others at last when its lease has run out. */
+const LEASE_MS = 10_000;
+const LEASE_SLACK_MS = 2_000;
+/** Everything that is at PostgreSQL, embedded or not. */
+const ANY = ['postgres', 'redis', 'embedded'] as const;
+
+/** PostgreSQL and the way to it. */
+export const STORAGE_FAULTS: readonly FaultKind[] = [
+  { name: 'postgres-kill', group: 'postgres', fleets: ANY, seconds: [0, 0, 0], inflict: (fleet) => restart(fleet, 'kill -9 of PostgreSQL', 'SIGKILL') },
+  // SIGINT is what `pg_ctl stop -m fast` sends: every client is told 57P01.
+  { name: 'postgres-restart', group: 'postgres', fleets: ANY, seconds: [0, 0, 0], inflict: (fleet) => restart(fleet, 'fast restart of PostgreSQL', 'SIGINT') },
+  { name: 'postgres-terminate', group: 'postgres', fleets: ANY, seconds: [1, 2, 20], inflict: (fleet, _dice, holdMs) => terminate(fleet, holdMs) },
+  { name: 'postgres-cut', group: 'postgres', fleets: ['postgres'], seconds: [7, 10, 60], inflict: cut },
+  { name: 'postgres-slow', group: 'postgres', fleets: ['postgres'], seconds: [6, 10, 60], inflict: (fleet, _dice, holdMs) => slow(fleet, holdMs) },
+  { name: 'postgres-full', group: 'postgres', fleets: ['small disk'], seconds: [4, 10, 60], inflict: (fleet, _dice, holdMs) => fill(fleet, holdMs) },
+  { name: 'postgres-failover', group: 'postgres', fleets: ['standby'], seconds: [0, 0, 20], usesUp: true, inflict: failOver },
+];
+
+/** It comes back by itself: what ended it is not the end. */
+async function restart(fleet: Fleet, kind: string, signal: 'SIGKILL' | 'SIGINT'): Promise<Inflicted> {
+  const { database } = fleet;
+  let before = 0;
+  const begin = (): void => {
+    before = database.pid();
+    process.kill(before, signal);
+  };
+  const isBack = (): Promise<boolean> => (isAnother(fleet, before) ? answers(fleet) : Promise.resolve(false));
+  const inflicted = await during(kind, begin, () => eventually(isBack, BACK_MS_MAX, 50), () => {
+    if (!isAnother(fleet, before)) throw new Error(`PostgreSQL is still process ${before}.`);
+    database.note?.();
+    return `process ${before} became ${database.pid()}`;
+  });
+  return { ...inflicted, isOutage: true };
+}
+
+/** Every server process of a client, again and again for as long as it lasts. */
+async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
+  const statement = `select count(pg_terminate_backend(pid))::int as count from pg_stat_activity
+                     where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`;
+  let ended = 0;
+  const untilMs = performance.now() + holdMs;
+  const lasts = async (): Promise<void> => {
+    do {
+      const [row] = await query<{ count: number }>(fleet.database.url(), statement);
+      ended += row?.count ?? 0;
+      await sleep(500);
+    } while (performance.now() < untilMs);
+  };
+  const inflicted = await during('ended backends', () => undefined, lasts, () => {
+    if (ended === 0) throw new Error('There was no backend to end.');
+    return `${ended} backends were ended`;
+  });
+  return { ...inflicted, isOutage: true };
+}
+
+/** Of one process or of all, with the server's ends open or closed. */
+async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
+  const all = [...fleet.wires];
+  const victims = dice.next() < 0.5 ? all : [dice.pick(all)];
+  const isServerGone = dice.next() < 0.5;
+  const wires = victims.map(([, wire]) => wire);
+  let withheld = -sum(wires);
+  const fromMs = Date.now();
+  const inflicted = await during(
+    `silent cut of ${victims.length === 1 ? victims[0]?.[0] : 'all'}`,
+    () => wires.forEach((wire) => wire.silence(isServerGone)),
+    () => sleep(holdMs),
+    () => {
+      wires.forEach((wire) => wire.restore());
+      withheld += sum(wires);
+      if (withheld === 0) throw new Error('Nobody said anything into the cut wire.');
+      return `${withheld} bytes went nowhere, the server's ends were ${isServerGone ? 'gone' : 'open'}`;
+    },
+  );
+  const away = fleet.apis.filter(({ name }) => victims.some(([victim]) => victim === name)).map(({ url }) => url);
+  return { ...inflicted, isOutage: victims.length > 1, away, disruptions: leaseCut(fromMs) };
+}
+
+async function slow(fleet: Fleet, holdMs: number): Promise<Inflicted> {
+  const wires = [...fleet.wires.values()];
+  let late = -wires.reduce((pieces, { delayedPieces }) => pieces + delayedPieces, 0);
+  return during(
+    'slow PostgreSQL',
+    () => wires.forEach((wire) => wire.slowDown(ROUND_TRIP_MS / 2)),
+    () => sleep(holdMs),
+    () => {
+      wires.forEach((wire) => wire.slowDown(0));
+      late += wires.reduce((pieces, { delayedPieces }) => pieces + delayedPieces, 0);
+      if (late === 0) throw new Error('Nothing came late.');
+      return `${late} pieces came ${ROUND_TRIP_MS / 2} ms late`;
+    },
+  );
+}
+
+async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {
+  const { disk } = fleet.database;
+  if (!disk) throw new Error('There is no disk that could be filled.');
+  let free = Infinity;
+  const lasts = async (): Promise<void> => {
+    const untilMs = performance.now() + holdMs;
+    // What PostgreSQL gives back meanwhile is taken again.
+    while (performance.now() < untilMs) {
+      disk.fill();
+      free = Math.min(free, disk.freeBytes());
+      await sleep(200);
+    }
+  };
+  const end = async (): Promise<string> => {
+    disk.free();
+    if (free > 0) throw new Error(`There were always ${free} bytes left.`);
+    await eventually(() => answers(fleet), BACK_MS_MAX, 50);
+    return 'not a byte was left';
+  };
+  return { ...(await during('full disk', () => undefined, lasts, end)), isOutage: true };
+}
+
+/** A power failure or an orderly end of the primary; the address that everybody knows leads to the standby afterwards. */
+async function failOver(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted> {
+  const { pair } = fleet.database;
+  if (!pair) throw new Error('There is no standby.');
+  const wires = [...fleet.wires.values()];
+  const isSilent = dice.next() < 0.5;
+  const fromMs = Date.now();
+  const end = async (): Promise<string> => {
+    await pair.failOver();
+    const port = Number(new URL(fleet.database.url()).port);
+    wires.forEach((wire) => wire.restore(port));
+    return `the standby has taken over ${isSilent ? 'from one that fell silent' : 'from one that was stopped'}`;
+  };
+  const begin = (): void => {
+    if (isSilent) wires.forEach((wire) => wire.silence(true));
+  };
+  const inflicted = await during('failover', begin, () => sleep(isSilent ? holdMs : 0), end);
+  return { ...inflicted, isOutage: true, disruptions: leaseCut(fromMs) };
+}
+
+function leaseCut(atMs: number): Disruption[] {
+  return [{ kind: 'storage out of reach', atMs, cutsAttempts: true, cutUntilMs: atMs + LEASE_MS + LEASE_SLACK_MS }];
+}
+
+function isAnother(fleet: Fleet, before: number): boolean {
+  try {
+    return fleet.database.pid() !== before;
+  } catch {
+    return false;
+  }
+}
+
+const answers = (fleet: Fleet): Promise<boolean> => query(fleet.database.url(), 'select 1').then(() => true, () => false);
+const sum = (wires: readonly Wire[]): number => wires.reduce((bytes, { withheldBytes }) => bytes + withheldBytes, 0);

@@ -1,0 +1,60 @@
+import { runSeed, Seeded } from '../random.js';
+import { Fleet, isPossible, type FleetKind } from './fleet.js';
+import { kindNamed } from './kinds.js';
+import { line } from './progress.js';
+import { Round, unpaidDebts } from './round.js';
+import { sabotaged } from './sabotage.js';
+import { judge } from './verdict.js';
+
+const OPEN_MS_MAX = 120_000;
+const ROUND_MS_MAX = 180_000;
+const PATIENCE = { acceptMs: 45_000, settleMs: 60_000 };
+/** A circuit that opened is probed after half a minute, then after one and two more: seen at the second of them. */
+const DEBTS_MS_MAX = 240_000;
+
+/** Rounds of CI on one fleet: each of one kind of fault, or of several with `+` between them. */
+export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): void {
+  const describeIfPossible = isPossible(fleetKind) ? describe : describe.skip;
+  describeIfPossible(`the nemesis, fleet: ${fleetKind}`, () => {
+    const seed = runSeed();
+    const dice = new Seeded(seed);
+    let fleet: Fleet | null = null;
+
+    beforeAll(async () => {
+      fleet = await Fleet.open(fleetKind, seed);
+    }, OPEN_MS_MAX);
+
+    afterAll(async () => fleet?.close(), OPEN_MS_MAX);
+
+    it.each(rounds)('%s: what was accepted arrives once, as it was, and the checker would see it if not', async (names) => {
+      const kinds = names.split(' + ').map(kindNamed);
+      fleet ??= await Fleet.open(fleetKind, seed);
+      const { evidence, verdict } = await new Round(fleet, kinds, dice, true, PATIENCE).run().catch(async (error: unknown) => {
+        await replace();
+        throw error;
+      });
+
+      process.stdout.write(`nemesis: seed ${seed} · ${fleetKind} · ${line(verdict)}\n`);
+      const wrong = verdict.wrongs.length > 0 || verdict.backSeconds === null;
+      if (wrong) process.stdout.write(`${JSON.stringify({ crashes: evidence.crashes, faults: evidence.faults }, null, 1)}\n`);
+      if (wrong || kinds.some(({ usesUp }) => usesUp)) await replace();
+      expect(verdict.wrongs).toEqual([]);
+      expect(verdict.backSeconds).not.toBeNull();
+      // The control of this kind: the same round with one thing wrong is never green.
+      for (const { what, evidence: bad, claim } of sabotaged(evidence)) expect([what, ...judge(bad).wrongs].join('; ')).toMatch(claim);
+    }, OPEN_MS_MAX + ROUND_MS_MAX);
+
+    const owes = rounds.some((names) => names.split(' + ').some((name) => ['names', 'receivers'].includes(kindNamed(name).group)));
+    (owes ? it : it.skip)('what was sent to receivers that misbehaved arrives when they are well again', async () => {
+      // A fleet that was replaced took its debts with it: its round has failed.
+      if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
+    }, DEBTS_MS_MAX + OPEN_MS_MAX);
+
+    /** A fleet that was broken, or used up, is no measure for the next round. */
+    async function replace(): Promise<void> {
+      const old = fleet;
+      fleet = null;
+      await old?.close();
+    }
+  });
+}

@@ -1,0 +1,120 @@
+import { broken, check, type Disruption, type Outage, type Sent } from '../checker.js';
+import type { FailedTry } from '../load.js';
+import type { Received } from '../receiver.js';
+import type { Inflicted } from './fault.js';
+
+/** Everything that is known of one round, seen from outside of the service. */
+export interface RoundEvidence {
+  faults: readonly Inflicted[];
+  sent: readonly Sent[];
+  failedTries: readonly FailedTry[];
+  /** Answers that no try should get. */
+  refusals: readonly string[];
+  /** What the destinations that behave got during the round. */
+  arrivals: readonly Received[];
+  /** Ids of earlier rounds, all of which were delivered. */
+  earlier: ReadonlySet<string>;
+  /** How many destinations behave. */
+  destinations: number;
+  /** Addresses of the API nodes. */
+  nodes: readonly string[];
+  /** Processes that ended by themselves. */
+  crashes: readonly string[];
+  /** Whether every single try has to be answered: nothing but stops in turns was done. */
+  isSeamless: boolean;
+}
+
+/** What a round came to. */
+export interface Verdict {
+  kinds: string[];
+  effects: string[];
+  accepted: number;
+  lost: number;
+  doubled: number;
+  /** Of them what at-least-once allows: their first delivery was under way when something was cut. */
+  doubledAllowed: number;
+  corrupted: number;
+  wronglySigned: number;
+  /** Dated five minutes off, refused by the receiver for that, and to be sent again. */
+  misdated: number;
+  /** Messages that no node took although one was up. */
+  refused: number;
+  crashed: number;
+  /** From the end of the last fault until every destination was reached and everything from before had come; null when that never happened. */
+  backSeconds: number | null;
+  /** Every promise that was broken, a sentence each. */
+  wrongs: string[];
+}
+
+/** Storage that was away is asked for no more than this long before a node has to accept again. */
+const ACCEPT_AGAIN_MS_MAX = 15_000;
+
+/** Compares what was sent with what arrived, and what was broken with what came of it. */
+export function judge(evidence: RoundEvidence): Verdict {
+  const { faults, sent, earlier, crashes } = evidence;
+  const arrivals = evidence.arrivals.filter(({ id }) => !earlier.has(id));
+  const late = evidence.arrivals.length - arrivals.length;
+  const disruptions: Disruption[] = faults.flatMap((fault) => fault.disruptions);
+  const outages: Outage[] = faults.filter(({ isOutage }) => isOutage).map(({ fromMs, toMs }) => ({ fromMs, toMs }));
+  const report = check({ sent, arrivals, disruptions, outages });
+  const refused = evidence.isSeamless ? evidence.failedTries.length : refusedMessages(evidence);
+  const claims: [string, number][] = [
+    ['messages were delivered again rounds later', late],
+    [`messages were refused although a node was up (${statusesOf(evidence.failedTries)})`, refused],
+    ['tries were answered as none should be', evidence.refusals.length],
+    ['processes ended by themselves', crashes.length],
+  ];
+  return {
+    kinds: faults.map(({ kind }) => kind),
+    effects: faults.map(({ effect }) => effect),
+    accepted: report.accepted,
+    lost: report.lost.length,
+    doubled: report.duplicates + late,
+    doubledAllowed: report.duplicates - report.unexplained.length,
+    corrupted: report.altered.length,
+    wronglySigned: report.unsigned.length,
+    misdated: arrivals.filter(({ isMisdated }) => isMisdated).length,
+    refused,
+    crashed: crashes.length,
+    backSeconds: backSeconds(evidence),
+    wrongs: [...broken(report), ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`)],
+  };
+}
+
+/**
+ * A caller whose try failed asks the next node. When that one fails too, although neither it nor storage was broken at
+ * the time, the message was refused.
+ */
+function refusedMessages({ failedTries, faults, nodes }: RoundEvidence): number {
+  const byKey = new Map<string, FailedTry[]>();
+  for (const failed of failedTries) byKey.set(failed.key, [...(byKey.get(failed.key) ?? []), failed]);
+  const wasUp = ({ fromMs, toMs }: FailedTry): boolean => {
+    const during = faults.filter((fault) => fault.fromMs <= toMs && fault.toMs + ACCEPT_AGAIN_MS_MAX >= fromMs);
+    return !during.some(({ isOutage }) => isOutage) && nodes.some((node) => !during.some(({ away }) => away.includes(node)));
+  };
+  return [...byKey.values()].filter((tries) => tries.slice(1).some((failed, i) => failed.url !== tries[i]?.url && wasUp(failed))).length;
+}
+
+/** How tries failed, for who has to find out why: "503 x 12, ECONNRESET x 3". */
+function statusesOf(tries: readonly FailedTry[]): string {
+  const counts = new Map<string, number>();
+  for (const { status } of tries) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${status} x ${count}`).join(', ');
+}
+
+function backSeconds({ faults, sent, arrivals, destinations }: RoundEvidence): number | null {
+  const endMs = Math.max(...faults.map(({ toMs }) => toMs));
+  const acceptedAtMs = new Map(sent.flatMap(({ ids, acceptedAtMs: at }) => ids.map((id) => [id, at ?? Infinity] as const)));
+  const firstAtMs = new Map<string, number>();
+  const freshAtMs = new Map<number, number>();
+  for (const { id, status, receivedAtMs, destination } of arrivals) {
+    const accepted = acceptedAtMs.get(id);
+    if (status !== 200 || accepted === undefined) continue;
+    firstAtMs.set(id, Math.min(firstAtMs.get(id) ?? Infinity, receivedAtMs));
+    if (accepted >= endMs) freshAtMs.set(destination, Math.min(freshAtMs.get(destination) ?? Infinity, receivedAtMs));
+  }
+  const backlog = [...acceptedAtMs].filter(([, at]) => at < endMs).map(([id]) => firstAtMs.get(id) ?? Infinity);
+  if (freshAtMs.size < destinations) return null;
+  const backAtMs = Math.max(endMs, ...freshAtMs.values(), ...backlog);
+  return backAtMs === Infinity ? null : (backAtMs - endMs) / 1_000;
+}

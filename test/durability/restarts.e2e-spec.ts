@@ -1,0 +1,155 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startEmbeddedPostgres } from '../../src/embedded.js';
+import type { EmbeddedPostgres } from '../../src/embedded.js';
+import { until } from '../api/polling.js';
+import { eventIn, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Targets } from '../api/scene.js';
+import { createDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { noteForReaper } from './processes.js';
+import { Seeded } from './random.js';
+import { query } from './storage.js';
+
+const ROUNDS = 30;
+const STARTS = 6;
+/** Over the two seconds that a start takes. */
+const BLOWS = 60;
+/** Claims whose answers were lost fall back when the name that they were made under goes. */
+const MADE_GOOD_WITHIN_MS = 90_000;
+
+/** What a managed PostgreSQL does at a failover: every connection is told 57P01. */
+const terminateAll = (url: string): Promise<unknown> =>
+  query(url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+
+const isAlive = (server: PosthornServer): boolean => {
+  try {
+    return process.kill(server.pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe('PostgreSQL that ends every connection', () => {
+  let targets: Targets;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+  });
+
+  afterAll(() => targets.close());
+
+  describe('by terminating them', () => {
+    let database: TestDatabase;
+    let api: PosthornServer;
+    let worker: PosthornServer;
+
+    beforeEach(async () => {
+      database = await createDatabase();
+      api = await startServer({ DATABASE_URL: database.url, ROLE: 'api' });
+    });
+
+    afterEach(async () => {
+      await Promise.all([api.stop(), worker.stop()]);
+      await database.drop();
+    });
+
+    const accepted = async (url: string): Promise<string> => {
+      const body = { destination: url, event_type: 'restart', payload: {} };
+      return (await until(() => api.api('POST', '/v1/send', body), ({ status }) => status === 202, WITHIN_MS)).json.message_id as string;
+    };
+
+    it(`ends no process in ${ROUNDS} rounds under load, and everything accepted is delivered`, async () => {
+      worker = await startServer({ ...api.env, ROLE: 'worker' });
+      const target = targets.open();
+      const random = new Seeded(4);
+      const sent: string[] = [];
+
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const sending = Promise.all([accepted(target.url), accepted(target.url), accepted(target.url)]);
+        for (let i = Math.floor(random.next() * 4); i >= 0; i -= 1) await terminateAll(database.url);
+        sent.push(...(await sending));
+      }
+
+      expect([isAlive(api), isAlive(worker)]).toEqual([true, true]);
+      for (const messageId of sent) await eventIn(api, messageId, 'delivered', MADE_GOOD_WITHIN_MS);
+    }, 240_000);
+
+    it('the queues work again: without the sweep, deliveries hear of work from them alone', async () => {
+      worker = await startServer({ ...api.env, ROLE: 'worker', RECONCILE: 'false' });
+      const target = targets.open();
+      await eventIn(api, await accepted(target.url), 'delivered');
+
+      for (let round = 0; round < ROUNDS; round += 1) await terminateAll(database.url);
+
+      await until(async () => {
+        const messageId = await accepted(target.url);
+        return eventIn(api, messageId, 'delivered', 3_000).then(() => true, () => false);
+      }, (delivered) => delivered, WITHIN_MS);
+      expect([isAlive(api), isAlive(worker)]).toEqual([true, true]);
+    }, 120_000);
+  });
+
+  describe('while processes start, and by a fast shutdown', () => {
+    let postgres: EmbeddedPostgres;
+    let retract = (): void => undefined;
+    let env: Readonly<Record<string, string>>;
+
+    beforeAll(async () => {
+      const directory = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'restarts-'));
+      const log = (_line: string, fields?: Readonly<Record<string, unknown>>): void => {
+        retract();
+        retract = noteForReaper(Number(fields?.['pid']) || undefined);
+      };
+      postgres = await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), log });
+      env = { DATABASE_URL: postgres.url };
+    }, 60_000);
+
+    const start = async (): Promise<PosthornServer> => {
+      const server = await startServer(env);
+      env = server.env;
+      return server;
+    };
+
+    afterAll(async () => {
+      await postgres.stop();
+      retract();
+    });
+
+    it('a start waits and goes on, whatever it was doing', async () => {
+      const random = new Seeded(5);
+      const first = await start();
+      await until(() => fetch(`${first.url}/health/ready`), ({ status }) => status === 200, WITHIN_MS);
+      await first.stop();
+      for (let starts = 0; starts < STARTS; starts += 1) {
+        const starting = start();
+        for (let blow = 0; blow < BLOWS; blow += 1) {
+          await terminateAll(postgres.url);
+          await new Promise((resolve) => setTimeout(resolve, random.next() * 40));
+        }
+        const server = await starting;
+        await until(() => fetch(`${server.url}/health/ready`), ({ status }) => status === 200, WITHIN_MS);
+        await server.stop();
+      }
+    }, 120_000);
+
+    it('a process that runs goes on when the server is back, and one that starts meanwhile waits for it', async () => {
+      const target = targets.open();
+      const server = await start();
+      try {
+        process.kill(postgres.pid(), 'SIGINT');
+        const second = await start();
+        const body = { destination: target.url, event_type: 'restart', payload: {} };
+        const answer = await until(() => server.api('POST', '/v1/send', body), ({ status }) => status === 202, WITHIN_MS);
+
+        await eventIn(server, answer.json.message_id, 'delivered', MADE_GOOD_WITHIN_MS);
+        await second.stop();
+      } finally {
+        await server.stop();
+      }
+    }, 150_000);
+  });
+});

@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto';
+import {
+  authenticatorConformance, listenerConformance, policyConformance, type ListenerUnderTest, type PolicyUnderTest, type ReceivedMessage,
+} from '../../src/testing/index.js';
+import { freePort } from '../durability/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type PosthornServer, startServer } from '../support/server.js';
+import { compileSample, type CompiledSample } from './sample.js';
+
+const SECRET = 'the secret of a company';
+const PAYLOAD_BYTES_MAX = 2_000;
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A JWT as the company signs it. */
+function jwt(claims: object, { secret = SECRET, header = { alg: 'HS256' } }: { secret?: string; header?: object } = {}): string {
+  const content = `${part(header)}.${part(claims)}`;
+  return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
+}
+
+/** The doors beside destination types, each through the sample and its conformance checks. */
+describe('the sample', () => {
+  let sample: CompiledSample;
+  let server: PosthornServer;
+  let receiver: Receiver;
+  let metricsPort: number;
+  let organization = '';
+  let status = 200;
+  const messages: ReceivedMessage[] = [];
+
+  beforeAll(async () => {
+    [sample, metricsPort] = [compileSample(), await freePort()];
+    receiver = await startReceiver((request) => {
+      if (request.method === 'POST') messages.push({ headers: request.headers as Record<string, string>, body: request.rawBody });
+      return { status };
+    });
+    server = await startServer({
+      EXTENSIONS: sample.file, METRICS_PORT: String(metricsPort), NATS_JWT_SECRET: SECRET, NATS_PAYLOAD_BYTES_MAX: String(PAYLOAD_BYTES_MAX),
+    });
+    organization = (await server.api('GET', '/v1/org')).json.id as string;
+  }, 90_000);
+
+  afterAll(async () => {
+    await server?.stop();
+    await receiver?.close();
+    sample?.remove();
+  });
+
+  const target = {
+    get url() {
+      return `${receiver.url}/doors`;
+    },
+    received: () => messages,
+    answer: (next: number) => void (status = next),
+  };
+  const soon = (): number => Math.floor(Date.now() / 1000) + 600;
+  const claims = (more: object = {}): object => ({ org: organization, mode: 'live', scope: 'admin', sub: 'ann', exp: soon(), ...more });
+  const [header, padding] = [{ alg: 'none' }, 'x'.repeat(6_000)];
+
+  const policy: PolicyUnderTest = {
+    service: () => server,
+    target,
+    taken: { event_type: 'order.paid', payload: { a: 1 }, headers: (org) => ({ 'x-organization': org }) },
+    refused: { event_type: 'order.paid', payload: { text: 'x'.repeat(PAYLOAD_BYTES_MAX) }, reason: /^The payload has \d+ bytes; the NATS servers take 2000\.$/ },
+  };
+
+  const listener: ListenerUnderTest = {
+    service: () => server,
+    target,
+    told: async () => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      const of = (outcome: string): number => Number(new RegExp(`^posthorn_nats_sample_attempts_total\\{type="https",outcome="${outcome}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+      return { delivered: of('delivered'), failed: of('retrying') + of('failed') + of('dlq') };
+    },
+  };
+
+  const authenticator = {
+    service: () => server,
+    token: (scope: string) => jwt(claims({ scope })),
+    refused: [
+      { name: 'another secret', token: () => jwt(claims(), { secret: 'another' }) },
+      { name: 'no algorithm', token: () => `${part(header)}.${part(claims())}.` },
+      { name: 'expired', token: () => jwt(claims({ exp: 1 })) },
+      { name: 'without an expiry', token: () => jwt(claims({ exp: undefined })) },
+      { name: 'an organization that there is not', token: () => jwt(claims({ org: 'org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })) },
+      { name: 'an organization that is no id', token: () => jwt(claims({ org: `' or true` })) },
+      { name: 'a scope that there is not', token: () => jwt(claims({ scope: 'root' })) },
+      { name: 'longer than anybody reads', token: () => jwt(claims({ padding: padding + padding })) },
+    ],
+  };
+
+  it.each([...authenticatorConformance(authenticator), ...policyConformance(policy), ...listenerConformance(listener)]
+    .map(({ name, run }) => [name, run] as const))('%s', (_name, run) => run(), 60_000);
+
+  it('takes tokens of several thousand characters, and keeps environments apart', async () => {
+    await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' });
+
+    const answer = await server.api('GET', '/v1/destinations', undefined, { authorization: `Bearer ${jwt(claims({ mode: 'test', padding: padding.slice(2_000) }))}` });
+
+    expect(answer).toMatchObject({ status: 200, json: { data: [] } });
+  });
+});

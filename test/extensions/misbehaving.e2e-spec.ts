@@ -1,0 +1,196 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expectRefusal } from '../api/answers.js';
+import { destinationAt, eventAfter, eventIn, expectStatus, PATIENT, send, startTargets, type Targets } from '../api/scene.js';
+import { ROOT } from '../architecture/source-tree.js';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+import { type PosthornServer, startServer } from '../support/server.js';
+
+/** A destination type that does what its settings say, as its author's compiler would have written it. */
+const EXTENSION = `
+import { Module } from '@nestjs/common';
+import { AcceptancePolicy, Adapter, DeliveryListener, DestinationAdapter, TokenAuthenticator } from 'posthorn';
+
+const OK = { answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 1, excerpt: 'ok' };
+const ACTS = {
+  behave: () => OK,
+  throw: () => { throw new Error('a bug, and a password: hunter2'); },
+  reject: () => Promise.reject(new Error('a bug')),
+  nothing: () => undefined,
+  nan: () => ({ ...OK, answer: { ...OK.answer, status: NaN } }),
+  seven: () => ({ ...OK, answer: { ...OK.answer, status: 7 } }),
+  year: () => ({ ...OK, durationMs: 3e10 }),
+  nul: () => ({ ...OK, excerpt: 'a\\0b\\ud800' }),
+  huge: () => ({ ...OK, excerpt: 'x'.repeat(3_000_000) }),
+  never: () => new Promise(() => undefined),
+};
+
+export class OddAdapter extends DestinationAdapter {
+  type = 'odd';
+  pulled = false;
+  check({ config }) { return config.check ? ACTS[config.check]() : []; }
+  async probe({ config }) { return config.probe ? ACTS[config.probe]() : { ok: true, detail: 'It is there.' }; }
+  deliver(_outgoing, target) { return ACTS[target.config.act](); }
+}
+Adapter()(OddAdapter);
+
+const RULINGS = {
+  'policy.throw': () => { throw new Error('a bug, and a password: hunter2'); },
+  'policy.never': () => new Promise(() => undefined),
+  'policy.undefined': () => undefined,
+  'policy.empty': () => ({ refuse: '' }),
+  'policy.framing': () => ({ headers: { 'transfer-encoding': 'chunked' } }),
+  'policy.unknown': () => ({ header: {} }),
+};
+
+export class OddPolicy extends AcceptancePolicy {
+  rule({ eventType }) { return RULINGS[eventType]?.() ?? (eventType in RULINGS ? undefined : null); }
+}
+
+export class OddListener extends DeliveryListener {
+  delivered() { throw new Error('a listener with a bug'); }
+  attemptFailed() { return Promise.reject(new Error('a listener that rejects')); }
+}
+
+const IDENTITIES = {
+  throw: () => { throw new Error('the directory is away'); },
+  never: () => new Promise(() => undefined),
+  nonsense: () => ({ organization: 'org_1', mode: 'live', scope: 'god', subject: 'a' }),
+};
+
+export class OddTokens extends TokenAuthenticator {
+  async identify(token) { return IDENTITIES[token] ? IDENTITIES[token]() : null; }
+}
+
+export default class OddModule {}
+Module({ providers: [OddAdapter, OddPolicy, OddListener, OddTokens] })(OddModule);
+`;
+
+describe('an extension that misbehaves', () => {
+  let folder: string;
+  let server: PosthornServer;
+  let targets: Targets;
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'posthorn-odd-'));
+    writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(path.join(folder, 'odd.js'), EXTENSION);
+    mkdirSync(path.join(folder, 'node_modules', '@nestjs'), { recursive: true });
+    symlinkSync(ROOT, path.join(folder, 'node_modules', 'posthorn'));
+    symlinkSync(path.join(ROOT, 'node_modules', '@nestjs', 'common'), path.join(folder, 'node_modules', '@nestjs', 'common'));
+    database = await createDatabase();
+    [server, targets] = await Promise.all([startServer({ EXTENSIONS: path.join(folder, 'odd.js'), DATABASE_URL: database.url }), startTargets()]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([server?.stop(), targets?.close()]);
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const body = (config: object): object => ({ name: 'Odd', type: 'odd', timeout_ms: 1000, ...PATIENT, config: { ...PATIENT.config, ...config } });
+
+  const destinationThat = async (act: string): Promise<string> =>
+    expectStatus(await server.api('POST', '/v1/destinations', body({ act })), 201).json.id as string;
+
+  it.each([
+    ['throws', 'throw', 'adapter', /The adapter of this type failed/],
+    ['rejects', 'reject', 'adapter', /The adapter of this type failed/],
+    ['answers nothing', 'nothing', 'adapter', /no valid answer/],
+    ['answers a status that is no number', 'nan', 'adapter', /no valid answer/],
+    ['answers status 7', 'seven', 'adapter', /no valid answer/],
+    ['never answers', 'never', 'timeout', /did not end its attempt within 3000 ms/],
+  ])('and %s has failed an attempt, which is on record', async (_what, act, error, excerpt) => {
+    const id = await send(server, await destinationThat(act));
+
+    const event = await eventAfter(server, id, 1);
+
+    expect(event).toMatchObject({ status: 'retrying', attempts: [{ status: null, error, response_excerpt: expect.stringMatching(excerpt) }] });
+    expect(JSON.stringify(event)).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['a duration of a year', 'year', 'ok'],
+    ['an excerpt with NUL and half a surrogate pair', 'nul', 'ab\ufffd'],
+    ['an excerpt of 3 MB', 'huge', 'x'.repeat(1024)],
+  ])('and answers with %s has delivered, and what is recorded can be stored', async (_what, act, excerpt) => {
+    const id = await send(server, await destinationThat(act));
+
+    expect(await eventIn(server, id, 'delivered')).toMatchObject({ attempts: [{ status: 200, error: null, response_excerpt: excerpt }] });
+  });
+
+  it('leaves the others of its group commit alone: each of them is delivered, in one attempt', async () => {
+    const target = targets.open();
+    const healthy = await destinationAt(server, target.url);
+    const odd = await Promise.all(['behave', 'throw', 'nan', 'nul', 'huge', 'never'].map(destinationThat));
+
+    const [ids] = await Promise.all([
+      Promise.all(Array.from({ length: 40 }, () => send(server, healthy))),
+      ...odd.flatMap((id) => Array.from({ length: 5 }, () => send(server, id))),
+    ]);
+
+    await target.arrived(ids.length);
+    for (const id of ids) expect((await eventIn(server, id, 'delivered')).attempts).toHaveLength(1);
+  });
+
+  it.each([
+    ['throws', 'policy.throw'], ['never rules', 'policy.never'], ['rules nothing', 'policy.undefined'], ['refuses without a word', 'policy.empty'],
+    ['adds a header that frames requests', 'policy.framing'], ['rules what nobody knows', 'policy.unknown'],
+  ])('503: a policy that %s lets nothing in, and the same request may come again', async (_what, eventType) => {
+    const sent = await server.api('POST', '/v1/send', { destination: await destinationThat('behave'), event_type: eventType, payload: {} });
+
+    expectRefusal(sent, 503);
+    expect(sent.headers.get('retry-after')).toBe('1');
+    expect(sent.text).not.toContain('hunter2');
+    expect((await server.api('GET', `/v1/events?event_type=${eventType}`)).json.data).toEqual([]);
+  });
+
+  it.each([['throws', 'throw'], ['never answers', 'never'], ['vouches for nonsense', 'nonsense']])(
+    '503: an authenticator that %s lets nobody in, while keys do', async (_what, token) => {
+      expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: `Bearer ${token}` }), 503);
+      expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: 'Bearer stranger' }), 401);
+      expectStatus(await server.api('GET', '/v1/destinations'), 200);
+    });
+
+  it('and left with its extension is said of its destinations and of their attempts, and what was accepted meanwhile arrives when it is back', async () => {
+    const destination = expectStatus(await server.api('POST', '/v1/destinations', { ...body({ act: 'behave' }), retry: { schedule: [0, 1, 1, 1, 1, 1, 1, 1, 1, 1] } }), 201).json.id as string;
+    const { EXTENSIONS: _gone, ...bare } = server.env;
+    await server.stop();
+    const plain = await startServer(bare);
+    const absence = 'Nothing serves destinations of type odd here: the extension that did is not loaded.';
+
+    const shown = await plain.api('GET', `/v1/destinations/${destination}`);
+    const id = await send(plain, destination);
+    const failed = await eventAfter(plain, id, 1);
+    const validated = await plain.api('POST', `/v1/destinations/${destination}/validate`);
+    await plain.stop();
+    server = await startServer(server.env);
+
+    expect(shown.json).toMatchObject({ type: 'odd', status: 'active', unserved: absence });
+    expect(failed).toMatchObject({ status: 'retrying', attempts: [{ status: null, error: 'adapter', response_excerpt: absence }] });
+    expect(validated.json).toMatchObject({ validation: 'invalid', checks: { schema: false } });
+    expect((await server.api('GET', `/v1/destinations/${destination}`)).json.unserved).toBeNull();
+    await eventIn(server, id, 'delivered');
+  }, 90_000);
+
+  it.each([
+    ['throws', { check: 'throw' }, 'schema', /adapter of this type failed/],
+    ['answers nothing', { check: 'nothing' }, 'schema', /adapter of this type failed/],
+    ['rejects', { check: 'reject' }, 'schema', /adapter of this type failed/],
+    ['throws in its probe', { probe: 'throw' }, 'connectivity', /adapter of this type failed/],
+    ['answers a probe with nothing', { probe: 'nothing' }, 'connectivity', /adapter of this type failed/],
+    ['never answers a probe', { probe: 'never' }, 'connectivity', /did not report within 12000 ms/],
+  ])('422: a target whose adapter %s is not stored, and the answer says why', async (_what, config, check, reason) => {
+    const [created, tried] = await Promise.all([
+      server.api('POST', '/v1/destinations', body(config)),
+      server.api('POST', '/v1/destinations/check', { type: 'odd', config }),
+    ]);
+
+    expectRefusal(created, 422);
+    expect(created.json.error).toMatchObject({ message: expect.stringMatching(reason), details: { check } });
+    expect(created.text).not.toContain('hunter2');
+    expect(tried).toMatchObject({ status: 200, json: { ok: false, detail: expect.stringMatching(reason) } });
+  });
+});

@@ -1,0 +1,41 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+/** Debian's Chromium, or another one by its path. */
+const EXECUTABLE = process.env['POSTHORN_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+
+/** Where screenshots go; git ignores it. */
+const SCREENSHOTS = path.resolve(import.meta.dirname, '..', 'browser', 'results');
+
+/** Whether there is a Chromium to run. CI must have one: what is promised of pages is not left untested there. */
+export function isChromiumInstalled(): boolean {
+  const isInstalled = existsSync(EXECUTABLE);
+  if (!isInstalled && process.env['CI'] === 'true') throw new Error('There is no Chromium: CI installs it (apt-get install --no-install-recommends chromium).');
+  if (!isInstalled) process.stdout.write('browser: the tests of pages are skipped, there is no Chromium (apt-get install --no-install-recommends chromium).\n');
+  return isInstalled;
+}
+
+/** A browser that is stopped with its suite. */
+export function startBrowser(): Promise<Browser> {
+  // Without the sandbox: CI is root, and what is shown is ours.
+  return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** Everything that a page complains about: errors of its scripts, of the console and of its content policy. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  return complaints;
+}
+
+/** Pictures of one suite, in a folder that holds those of its last run only. */
+export function screenshotsOf(suite: string): (page: Page, name: string) => Promise<void> {
+  const folder = path.join(SCREENSHOTS, suite);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return async (page, name) => void (await page.screenshot({ path: path.join(folder, `${name}.png`) }));
+}

@@ -1,0 +1,2 @@
+/** Ends what the setup started. */
+export default function globalTeardown(): Promise<void>;

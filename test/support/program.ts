@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { NODE_FLAGS } from './launch.js';
+
+/** What a program said, and how it ended. */
+export interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+
+/** Runs one of the built programs to its end, with this environment and nothing of ours. */
+export async function run(program: 'main' | 'create-admin-key' | 'backup' | 'restore', env: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<Ended> {
+  const child = spawn(process.execPath, [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`), ...args], {
+    cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended: Ended = { code: null, out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.err += text));
+  [ended.code] = (await once(child, 'close')) as [number | null];
+  return ended;
+}
