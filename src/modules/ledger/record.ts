@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit } from '#kernel/group-commit.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Results, type DeliveryResult } from './record.contract.js';
 import { RecordStore } from './record.store.js';
