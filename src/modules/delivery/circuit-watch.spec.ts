@@ -39,10 +39,12 @@ class Table {
 
   private turn(environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit): Circuit {
     this.changes += 1;
-    const next = change(this.circuits.get(targetId) ?? CLOSED);
+    const before = this.circuits.get(targetId) ?? CLOSED;
+    const next = change(before);
     if (next.state === 'closed' && next.consecutiveFailures === 0) this.circuits.delete(targetId);
     else this.circuits.set(targetId, next);
-    for (const tell of this.listeners) tell(`${environmentId}:${targetId}`);
+    const isFailing = before.state === 'closed' && next.state === 'closed' && this.circuits.has(targetId);
+    for (const tell of this.listeners) tell(`${environmentId}:${targetId}${isFailing ? ':failing' : ''}`);
     return next;
   }
 
@@ -51,7 +53,7 @@ class Table {
 
 /** Lets what was announced be read, of which there is a group every twentieth of a second. */
 async function settle(): Promise<void> {
-  for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setTimeout(resolve, 15));
+  for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setTimeout(resolve, 30));
 }
 
 const started: CircuitWatch[] = [];
@@ -317,6 +319,19 @@ describe('what failing targets cost storage', () => {
 
     expect(other.watch.openCount()).toBe(500);
     expect(reads.length).toBeLessThanOrEqual(6);
+  });
+
+  it('reads nothing of targets that failed and are not shut; the success of any worker resets them', async () => {
+    const { table, worker, watch } = await arrange();
+    const other = await worker();
+    table.contract.these = () => Promise.reject(new Error('It was read.'));
+    table.contract.troubled = () => Promise.reject(new Error('Everything was read.'));
+    await watch.count(1, 'a', 'failed', THRESHOLD);
+    await settle();
+
+    await other.watch.count(1, 'a', 'success', THRESHOLD);
+
+    expect(table.circuits.size).toBe(0);
   });
 
   it('goes on knowing what failed longer ago than is read, so that the next success resets it', async () => {

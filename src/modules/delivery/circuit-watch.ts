@@ -19,7 +19,7 @@ const DRAIN_PER_SECOND_MAX = 2_000;
 const DRAIN_SECONDS = 60;
 
 /** Outcomes are counted, and what is heard of is read, this often at most: what comes meanwhile goes together. */
-const GAP_MS = 50;
+const GAP_MS = 100;
 const GROUP_MAX = 1_000;
 /** Targets that have failed and are not shut are remembered for their next success, which is told to storage; the oldest are forgotten. */
 const FAILING_MAX = 20_000;
@@ -36,7 +36,7 @@ export const targetKey = (environmentId: number, targetId: Id): string => `${env
 /**
  * The circuits that are not closed and clean, as this worker knows them: asked on every delivery, so without a wait.
  * PostgreSQL holds the truth. A circuit that turns is announced to every worker and read by it, and every five seconds all that
- * are shut are read, with those that failed of late. However many receivers fail, it is a few statements a second.
+ * are shut are read, with those that failed of late. However many receivers fail, that is a few statements a second.
  */
 @Injectable()
 export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -136,10 +136,18 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Another worker, or this one, has announced a change. */
   private hear(key: string): void {
-    const [environment, targetId] = key.split(':');
+    const [environment, targetId, state] = key.split(':');
     // Changes may have been missed; so they are when what was heard of can't be read.
     if (!environment || !targetId) return this.loop.wake();
-    this.heard.add({ environmentId: Number(environment), targetId }).catch(() => this.loop.wake());
+    const environmentId = Number(environment);
+    if (state === 'failing') return this.failing(environmentId, targetId);
+    this.heard.add({ environmentId, targetId }).catch(() => this.loop.wake());
+  }
+
+  /** That it has failed is all that has to be known of a target that is not shut: storage counts how often. */
+  private failing(environmentId: number, targetId: Id): void {
+    const key = targetKey(environmentId, targetId);
+    if (!this.troubled.has(key)) this.troubled.set(key, { ...CLOSED, consecutiveFailures: 1 });
   }
 
   private async read(keys: TargetKey[]): Promise<void[]> {

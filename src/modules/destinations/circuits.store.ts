@@ -218,7 +218,7 @@ export class CircuitsStore extends Circuits {
     ]);
     const written = new Set(rows.map((row) => keyOf({ environmentId: row.environment_id, targetId: row.target_id })));
     const news = counts.filter(({ change, before, next }) => written.has(keyOf(change)) && isNews(before, next));
-    if (news.length > 0) await this.notifications.announceAll('circuit', news.map(({ change }) => keyOf(change)));
+    if (news.length > 0) await this.notifications.announceAll('circuit', news.map(({ change, next }) => isClean(next) ? keyOf(change) : `${keyOf(change)}:failing`));
     return written;
   }
 
