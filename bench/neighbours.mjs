@@ -1,4 +1,6 @@
 /** A healthy destination beside a neighbour that goes on misbehaving: one that flaps, and a tenant whose receivers all hang. */
+import net from 'node:net';
+import { template } from './connection.mjs';
 import { receiver, withService } from './subjects.mjs';
 import { measure } from './window.mjs';
 
@@ -8,27 +10,25 @@ const HANGS_PER_SECOND = 160;
 const HANG_MS = 15_000;
 
 /**
- * Sends at a rate until it is stopped, to the processes in turns.
+ * Sends at a rate until it is stopped, to the processes in turns: over one connection each, past answers that nobody waits for.
+ * What the neighbour's own client costs would be taken from the service that shares the machine.
  *
  * @param {import('./rows.mjs').Service} subject @param {number} perSecond
  * @param {(n: number) => string} destination of the nth message @param {string} [authorization] of another tenant
  */
-function sendOn(subject, perSecond, destination, authorization = subject.headers.authorization) {
-  const headers = { authorization: /** @type {string} */ (authorization), 'content-type': 'application/json' };
-  /** @type {Set<Promise<unknown>>} */
-  const open = new Set();
+function sendOn(subject, perSecond, destination, authorization = /** @type {string} */ (subject.headers.authorization)) {
+  const sockets = subject.ports.map((port) => net.connect({ host: '127.0.0.1', port, noDelay: true }));
+  for (const socket of sockets) socket.on('error', () => socket.destroy()).resume();
   let made = 0;
   const timer = setInterval(() => {
-    const url = `http://127.0.0.1:${subject.ports[made % subject.ports.length]}/v1/send`;
     const body = JSON.stringify({ destination: destination(made), event_type: 'order.paid', payload: {} });
+    const socket = /** @type {net.Socket} */ (sockets[made % sockets.length]);
+    socket.write(template({ path: '/v1/send', headers: { authorization }, body, hasKey: false }).bytes);
     made += 1;
-    const call = fetch(url, { method: 'POST', headers, body }).then((answer) => answer.arrayBuffer()).catch(() => null);
-    open.add(call);
-    void call.finally(() => open.delete(call));
   }, 1000 / perSecond);
   return async () => {
     clearInterval(timer);
-    await Promise.all(open);
+    for (const socket of sockets) socket.destroy();
   };
 }
 

@@ -6,6 +6,9 @@ export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked'
 
 /** An end that we chose ourselves: the deadline, the caller's signal, or the shutdown. */
 export class ExchangeEnded extends Error {
+  /** Made for each receiver that hangs, and thrown where nobody looks for the place: to write a stack would cost more than the rest. */
+  override stack = undefined;
+
   constructor(readonly failure: EgressFailure, detail: string) {
     super(detail);
   }

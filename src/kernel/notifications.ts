@@ -17,6 +17,7 @@ const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;
 
 const NOTIFY: Statement = { name: 'notify', text: `select pg_notify('${CHANNEL}', $1)` };
+const NOTIFY_ALL: Statement = { name: 'notify_all', text: `select count(pg_notify('${CHANNEL}', message)) from unnest($1::text[]) message` };
 const BEAT: Statement = { name: 'notify_beat', text: 'select pg_notify($1, $2)', deadlineMs: STATEMENT_MS_MAX };
 
 /** A beat that was sent and not heard yet. */
@@ -77,6 +78,12 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);
     this.database.afterCommit(() => this.tell(topic, key));
+  }
+
+  /** Announces many changes with one statement. */
+  async announceAll(topic: string, keys: readonly string[]): Promise<void> {
+    await this.database.query(NOTIFY_ALL, [keys.map((key) => `${topic}:${key}`)]);
+    this.database.afterCommit(() => keys.forEach((key) => this.tell(topic, key)));
   }
 
   async onApplicationBootstrap(): Promise<void> {

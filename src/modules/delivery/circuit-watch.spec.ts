@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { TargetCircuit } from '#modules/destinations/contract.js';
+import type { CircuitChange, TargetCircuit } from '#modules/destinations/contract.js';
 import { CLOSED, type Circuit } from '#engine/circuit.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Notifications } from '#kernel/notifications.js';
@@ -14,29 +14,46 @@ const PROBE_AFTER_MS = 30_000;
 /** The table that all workers share, in memory. */
 class Table {
   readonly circuits = new Map<string, Circuit>();
+  /** Circuits that were changed, and calls that changed some. */
   changes = 0;
-  private readonly listeners: (() => void)[] = [];
+  calls = 0;
+  private readonly listeners: ((key: string) => void)[] = [];
 
   readonly contract = {
     troubled: async (): Promise<TargetCircuit[]> =>
       [...this.circuits].map(([targetId, circuit]) => ({ environmentId: 1, targetId, circuit })),
     findAll: async (): Promise<Map<string, Circuit>> => new Map(this.circuits),
-    change: async (_environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit) => {
-      this.changes += 1;
-      const next = change(this.circuits.get(targetId) ?? CLOSED);
-      if (next.state === 'closed' && next.consecutiveFailures === 0) this.circuits.delete(targetId);
-      else this.circuits.set(targetId, next);
-      for (const tell of this.listeners) tell();
-      return next;
+    these: async (targets: readonly { targetId: string }[]) => targets.map(({ targetId }) => this.circuits.get(targetId) ?? CLOSED),
+    forget: async () => undefined,
+    changeAll: async (changes: readonly CircuitChange[]) => {
+      this.calls += 1;
+      return changes.map(({ environmentId, targetId, change }) => this.turn(environmentId, targetId, change));
     },
+    change: async (environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit) => this.turn(environmentId, targetId, change),
   };
 
-  readonly notifications = { on: (_topic: string, listener: () => void) => void this.listeners.push(listener) } as unknown as Notifications;
+  /** Tells the workers that changes may have been missed. */
+  missed(): void {
+    for (const tell of this.listeners) tell('*');
+  }
+
+  private turn(environmentId: number, targetId: string, change: (circuit: Circuit) => Circuit): Circuit {
+    this.changes += 1;
+    const before = this.circuits.get(targetId) ?? CLOSED;
+    const next = change(before);
+    if (next.state === 'closed' && next.consecutiveFailures === 0) this.circuits.delete(targetId);
+    else this.circuits.set(targetId, next);
+    const isFailing = before.state === 'closed' && next.state === 'closed' && this.circuits.has(targetId);
+    for (const tell of this.listeners) tell(`${environmentId}:${targetId}${isFailing ? ':failing' : ''}`);
+    return next;
+  }
+
+  readonly notifications = { on: (_topic: string, listener: (key: string) => void) => void this.listeners.push(listener) } as unknown as Notifications;
 }
 
-/** Lets loops take the turns that they were woken for. */
+/** Lets what was announced be read, of which there is a group every twentieth of a second. */
 async function settle(): Promise<void> {
-  for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setTimeout(resolve));
+  for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setTimeout(resolve, 30));
 }
 
 const started: CircuitWatch[] = [];
@@ -255,50 +272,77 @@ describe('CircuitWatch', () => {
   });
 });
 
-describe('what a flapping target costs storage', () => {
-  it('is one change under way, however many attempts end meanwhile; all of them are counted', async () => {
-    const { table, worker } = await arrange();
-    const { watch, opened } = await worker();
+describe('what failing targets cost storage', () => {
+  it('is one change of a target, however many of its attempts end while one is under way; all of them are counted', async () => {
+    const { table, watch, opened } = await arrange();
     const waiting: (() => void)[] = [];
-    const { change } = table.contract;
-    let [underWay, most] = [0, 0];
-    table.contract.change = async (...values) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
+    const { changeAll } = table.contract;
+    table.contract.changeAll = async (changes) => {
       await new Promise<void>((resolve) => waiting.push(resolve));
-      underWay -= 1;
-      return change(...values);
+      return changeAll(changes);
     };
 
     const counted = Array.from({ length: 100 }, (_, i) => watch.count(1, 'a', i < 98 && i % 2 === 1 ? 'success' : 'failed', 1_000));
     let done = false;
     void Promise.all(counted).then(() => (done = true));
     while (!done) {
+      expect(waiting.length).toBeLessThanOrEqual(1);
       waiting.shift()?.();
       await settle();
     }
 
-    expect(most).toBe(1);
     expect(table.changes).toBeLessThanOrEqual(2);
     expect(table.circuits.get('a')?.consecutiveFailures).toBe(2);
     expect(opened).toEqual([]);
   });
 
-  it('is a few changes at once of however many targets', async () => {
-    const { table, worker } = await arrange();
-    const { watch } = await worker();
-    const { change } = table.contract;
-    let [underWay, most] = [0, 0];
-    table.contract.change = async (...values) => {
-      most = Math.max(most, (underWay += 1));
-      await settle();
-      underWay -= 1;
-      return change(...values);
-    };
+  it('is a call or two for as many targets as fail at a time', async () => {
+    const { table, watch } = await arrange();
 
-    await Promise.all(Array.from({ length: 50 }, (_, i) => watch.count(1, `target ${i}`, 'failed', THRESHOLD)));
+    await Promise.all(Array.from({ length: 500 }, (_, i) => watch.count(1, `target ${i}`, 'failed', THRESHOLD)));
 
-    expect(most).toBeLessThanOrEqual(3);
-    expect(table.circuits.size).toBe(50);
+    expect(table.circuits.size).toBe(500);
+    expect(table.calls).toBeLessThanOrEqual(2);
+  });
+
+  it('reads what is heard of, all at once, and not every circuit that there is', async () => {
+    const { table, worker, watch } = await arrange();
+    const other = await worker();
+    await settle();
+    const reads: number[] = [];
+    const { these } = table.contract;
+    table.contract.these = async (targets) => (reads.push(targets.length), these(targets));
+    table.contract.troubled = () => Promise.reject(new Error('Everything was read.'));
+
+    await Promise.all(Array.from({ length: 500 }, (_, i) => watch.count(1, `target ${i}`, 'failed', 1)));
+    await settle();
+
+    expect(other.watch.openCount()).toBe(500);
+    expect(reads.length).toBeLessThanOrEqual(6);
+  });
+
+  it('reads nothing of targets that failed and are not shut; the success of any worker resets them', async () => {
+    const { table, worker, watch } = await arrange();
+    const other = await worker();
+    table.contract.these = () => Promise.reject(new Error('It was read.'));
+    table.contract.troubled = () => Promise.reject(new Error('Everything was read.'));
+    await watch.count(1, 'a', 'failed', THRESHOLD);
+    await settle();
+
+    await other.watch.count(1, 'a', 'success', THRESHOLD);
+
+    expect(table.circuits.size).toBe(0);
+  });
+
+  it('goes on knowing what failed longer ago than is read, so that the next success resets it', async () => {
+    const { table, watch, fail } = await arrange();
+    await fail(watch, THRESHOLD - 1);
+    table.contract.troubled = async () => [];
+    table.missed();
+    await settle();
+
+    await watch.count(1, 'a', 'success', THRESHOLD);
+
+    expect(table.circuits.size).toBe(0);
   });
 });

@@ -1,8 +1,10 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Circuits } from '#modules/destinations/contract.js';
+import type { TargetKey } from '#modules/ledger/claims.contract.js';
 import { after, CLOSED, mayProbe, probing, type Circuit } from '#engine/circuit.js';
 import type { Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
+import { GroupCommit } from '#kernel/group-commit.js';
 import type { Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
 import { Notifications } from '#kernel/notifications.js';
@@ -16,14 +18,16 @@ const DRAIN_PER_SECOND_FIRST = 20;
 const DRAIN_PER_SECOND_MAX = 2_000;
 const DRAIN_SECONDS = 60;
 
-/** Changes of circuits that are under way at once. */
-const CHANGES_MAX = 3;
+/** Outcomes are counted, and what is heard of is read, this often at most: what comes meanwhile goes together. */
+const GAP_MS = 100;
+const GROUP_MAX = 1_000;
+/** Targets that have failed and are not shut are remembered for their next success, which is told to storage; the oldest are forgotten. */
+const FAILING_MAX = 20_000;
 
-/** Outcomes of one target that are not counted yet. */
-interface Counts {
-  outcomes: Outcome[];
-  /** Resolves once all of them are. */
-  counted: Promise<void>;
+/** An outcome that is to be counted. */
+interface Counted extends TargetKey {
+  outcome: Outcome;
+  failureThreshold: number;
 }
 
 /** Names a target in maps. */
@@ -31,16 +35,17 @@ export const targetKey = (environmentId: number, targetId: Id): string => `${env
 
 /**
  * The circuits that are not closed and clean, as this worker knows them: asked on every delivery, so without a wait.
- * PostgreSQL holds the truth; a change is announced to every worker, and everything is read again every five seconds.
+ * PostgreSQL holds the truth. A circuit that turns is announced to every worker and read by it, and every five seconds all that
+ * are shut are read, with those that failed of late. However many receivers fail, that is a few statements a second.
  */
 @Injectable()
 export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private troubled = new Map<string, Circuit>();
   private readonly closedAtMs = new Map<string, number>();
-  /** Outcomes of targets whose change is under way or queued. */
-  private readonly counts = new Map<string, Counts>();
-  private readonly queued: (() => void)[] = [];
-  private changing = 0;
+  private readonly counts: GroupCommit<Counted, void>;
+  /** How many outcomes of a target are being counted. */
+  private readonly counting = new Map<string, number>();
+  private readonly heard: GroupCommit<TargetKey, void>;
   private readonly openListeners: ((environmentId: number, targetId: Id) => void)[] = [];
   private readonly loop: Loop;
 
@@ -50,7 +55,10 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     notifications: Notifications,
   ) {
     this.loop = new Loop('CircuitWatch', () => this.refresh(), () => clock.nowMs());
-    notifications.on('circuit', () => this.loop.wake());
+    const groups = { itemsMax: GROUP_MAX, weigh: () => 1, weightMax: GROUP_MAX, lingerMs: 0, gapMs: GAP_MS };
+    this.counts = new GroupCommit({ ...groups, write: (counted) => this.countAll(counted) });
+    this.heard = new GroupCommit({ ...groups, write: (keys) => this.read(keys) });
+    notifications.on('circuit', (key) => this.hear(key));
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -94,50 +102,58 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   async count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> {
     const key = targetKey(environmentId, targetId);
     const known = this.troubled.get(key) ?? CLOSED;
-    const waiting = this.counts.get(key);
     // What is under way may turn the circuit, and then it is not as it is known.
-    if (!waiting && after(known, outcome, this.clock.now(), { failureThreshold }) === known) return;
-    if (waiting) {
-      waiting.outcomes.push(outcome);
-      return waiting.counted;
-    }
-    const counts: Counts = { outcomes: [outcome], counted: Promise.resolve() };
-    this.counts.set(key, counts);
-    counts.counted = this.countAll(environmentId, targetId, counts, failureThreshold);
-    return counts.counted;
-  }
-
-  /** One change at a time for a target: what comes meanwhile is counted by the next one, however much it is. */
-  private async countAll(environmentId: number, targetId: Id, counts: Counts, failureThreshold: number): Promise<void> {
+    if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known) return;
+    this.counting.set(key, (this.counting.get(key) ?? 0) + 1);
     try {
-      await this.place();
-      try {
-        while (counts.outcomes.length > 0) {
-          const outcomes = counts.outcomes.splice(0);
-          const now = this.clock.now();
-          const circuit = await this.circuits.change(environmentId, targetId, (current) =>
-            outcomes.reduce((before, outcome) => after(before, outcome, now, { failureThreshold }), current),
-          );
-          this.note(environmentId, targetId, circuit);
-        }
-      } finally {
-        this.leave();
-      }
+      await this.counts.add({ environmentId, targetId, outcome, failureThreshold });
     } finally {
-      this.counts.delete(targetKey(environmentId, targetId));
+      const left = (this.counting.get(key) ?? 1) - 1;
+      if (left > 0) this.counting.set(key, left);
+      else this.counting.delete(key);
     }
   }
 
-  /** A place among the few changes that are under way, of all targets: they are on the connections of everybody. */
-  private async place(): Promise<void> {
-    if (this.changing < CHANGES_MAX) this.changing += 1;
-    else await new Promise<void>((resolve) => this.queued.push(resolve));
+  /** One change of each target, however many of its attempts have ended. */
+  private async countAll(counted: Counted[]): Promise<void[]> {
+    const now = this.clock.now();
+    const byTarget = new Map<string, [Counted, ...Counted[]]>();
+    for (const each of counted) {
+      const key = targetKey(each.environmentId, each.targetId);
+      const before = byTarget.get(key);
+      if (before) before.push(each);
+      else byTarget.set(key, [each]);
+    }
+    const changes = [...byTarget.values()].map((outcomes) => ({
+      environmentId: outcomes[0].environmentId,
+      targetId: outcomes[0].targetId,
+      change: (circuit: Circuit) => outcomes.reduce((before, { outcome, failureThreshold }) => after(before, outcome, now, { failureThreshold }), circuit),
+    }));
+    const circuits = await this.circuits.changeAll(changes);
+    for (const [i, { environmentId, targetId }] of changes.entries()) this.note(environmentId, targetId, circuits[i] ?? CLOSED);
+    return counted.map(() => undefined);
   }
 
-  private leave(): void {
-    const next = this.queued.shift();
-    if (next) next();
-    else this.changing -= 1;
+  /** Another worker, or this one, has announced a change. */
+  private hear(key: string): void {
+    const [environment, targetId, state] = key.split(':');
+    // Changes may have been missed; so they are when what was heard of can't be read.
+    if (!environment || !targetId) return this.loop.wake();
+    const environmentId = Number(environment);
+    if (state === 'failing') return this.failing(environmentId, targetId);
+    this.heard.add({ environmentId, targetId }).catch(() => this.loop.wake());
+  }
+
+  /** That it has failed is all that has to be known of a target that is not shut: storage counts how often. */
+  private failing(environmentId: number, targetId: Id): void {
+    const key = targetKey(environmentId, targetId);
+    if (!this.troubled.has(key)) this.troubled.set(key, { ...CLOSED, consecutiveFailures: 1 });
+  }
+
+  private async read(keys: TargetKey[]): Promise<void[]> {
+    const circuits = await this.circuits.these(keys);
+    for (const [i, { environmentId, targetId }] of keys.entries()) this.note(environmentId, targetId, circuits[i] ?? CLOSED);
+    return keys.map(() => undefined);
   }
 
   /** How many deliveries per second a target takes that has just come back; null when it has no such limit. */
@@ -164,8 +180,13 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
         this.opened(environmentId, targetId);
       }
     }
-    for (const [key, circuit] of before) if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
+    for (const [key, circuit] of before) {
+      if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
+      // What failed longer ago is not read; at worst a success is told to storage that has nothing to reset.
+      if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX) this.troubled.set(key, circuit);
+    }
     for (const [key, closedAtMs] of this.closedAtMs) if (this.clock.nowMs() - closedAtMs >= DRAIN_SECONDS * 1000) this.closedAtMs.delete(key);
+    await this.circuits.forget();
     return { restMs: REFRESH_MS };
   }
 

@@ -293,6 +293,32 @@ describe('what the lane starts', () => {
   });
 });
 
+describe('what a free place costs', () => {
+  it('looks at no target that waits with retries only, however many do, while retries hold their half', () => {
+    const { lane, world, running, end, against } = arrange(8);
+    for (let i = 0; i < 3_000; i += 1) lane.accept(delivery(`failing ${i}`, 1));
+    for (const each of many(10, 'healthy')) lane.accept(each);
+    expect([running.length, against('healthy')]).toEqual([8, 4]);
+
+    end('healthy');
+
+    expect(against('healthy')).toBe(4);
+    expect(world.looks).toBeLessThan(10);
+  });
+
+  it('starts one of them for one retry that ends', () => {
+    const { lane, world, running, end } = arrange(8);
+    for (let i = 0; i < 3_000; i += 1) lane.accept(delivery(`failing ${i}`, 1));
+    expect(running).toHaveLength(4);
+
+    end('failing 0', 'failed');
+
+    expect(running).toHaveLength(4);
+    expect(running.at(-1)?.delivery.targetId).toBe('failing 4');
+    expect(world.looks).toBeLessThan(10);
+  });
+});
+
 describe('what the lane gives back', () => {
   it('evicts what waits for one target, and nothing that runs or waits for another', () => {
     const { lane, running } = arrange(3);

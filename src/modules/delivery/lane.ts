@@ -167,7 +167,7 @@ export class DeliveryLane implements Lane, Holder {
     if (turn.delivery.attempts > 0) this.retriesRunning -= 1;
     if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
     // Others have waited for this place: the target that freed it queues behind them.
-    this.shares.wait(lane.environmentId, lane);
+    this.queue(lane);
     this.startStarved();
   }
 
@@ -269,17 +269,21 @@ export class DeliveryLane implements Lane, Holder {
     while (this.startOne(lane));
   }
 
-  /** One place each, in turn, to the targets that only the ceiling holds back, by who has least; each is looked at once. */
+  /** One place each, in turn, to the targets that only the ceiling holds back, by who has least. */
   private startStarved(): void {
-    const seen = new Set<TargetLane>();
     const max = this.config.deliveryConcurrency;
     while (this.running < withOthers(max)) {
-      const lane = this.shares.next(seen, this.running >= max);
+      const lane = this.shares.next({ isFull: this.running >= max, mayRetry: this.mayRetry(max) });
       if (lane === null) return;
-      seen.add(lane);
-      this.shares.waitNoMore(lane.environmentId, lane);
-      if (this.startOne(lane) && admits(lane.window)) this.shares.wait(lane.environmentId, lane);
+      if (this.startOne(lane)) this.queue(lane);
     }
+  }
+
+  /** Has the target wait for a place, if it has anything to start in it. */
+  private queue(lane: TargetLane): void {
+    const { first, retry } = lane.waiting;
+    if (first.length + retry.length === 0 || !admits(lane.window)) return;
+    this.shares.wait(lane.environmentId, lane, first.length > 0 ? 'first' : 'retry');
   }
 
   /** Starts one delivery of the target; false when there is none, or none is admitted. */
@@ -287,9 +291,9 @@ export class DeliveryLane implements Lane, Holder {
     const { first, retry } = lane.waiting;
     if (this.closed || first.length + retry.length === 0 || !admits(lane.window)) return false;
     const max = this.config.deliveryConcurrency;
-    const mayRetry = retry.length > 0 && this.retriesRunning < max / 2;
+    const mayRetry = retry.length > 0 && this.mayRetry(max);
     if (!this.hasPlace(lane.environmentId, max) || (first.length === 0 && !mayRetry)) {
-      this.shares.wait(lane.environmentId, lane);
+      this.queue(lane);
       return false;
     }
     const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
@@ -307,6 +311,10 @@ export class DeliveryLane implements Lane, Holder {
   private hasPlace(environmentId: number, max: number): boolean {
     if (this.running < max) return true;
     return this.running < withOthers(max) && !this.shares.isAboveShare(environmentId, 'running');
+  }
+
+  private mayRetry(max: number): boolean {
+    return this.retriesRunning < max / 2;
   }
 
   private start(lane: TargetLane, turn: Turn): void {

@@ -11,16 +11,16 @@ async function arrange(...known: number[]) {
   return shares;
 }
 
-const turns = (shares: Shares<string>): string[] => {
+const turns = (shares: Shares<string>, mayRetry = true): string[] => {
   const order: string[] = [];
-  for (let waiter = shares.next(new Set(order)); waiter !== null; waiter = shares.next(new Set(order))) order.push(waiter);
+  for (let waiter = shares.next({ isFull: false, mayRetry }); waiter !== null; waiter = shares.next({ isFull: false, mayRetry })) order.push(waiter);
   return order;
 };
 
 describe('whose turn it is', () => {
   it('is that of who waits longest, where one environment is all there is', async () => {
     const shares = await arrange(1);
-    for (const waiter of ['a', 'b', 'c']) shares.wait(1, waiter);
+    for (const waiter of ['a', 'b', 'c']) shares.wait(1, waiter, 'first');
 
     expect(turns(shares)).toEqual(['a', 'b', 'c']);
   });
@@ -30,20 +30,36 @@ describe('whose turn it is', () => {
     shares.run(1, 900);
     shares.run(2, 100);
     shares.run(3, 500);
-    for (const [environmentId, waiter] of [[1, 'busy'], [2, 'its other one'], [3, 'neighbour']] as const) shares.wait(environmentId, waiter);
+    for (const [environmentId, waiter] of [[1, 'busy'], [2, 'its other one'], [3, 'neighbour']] as const) shares.wait(environmentId, waiter, 'first');
 
     expect(turns(shares)).toEqual(['neighbour', 'its other one', 'busy']);
   });
 
+  it('alternates between who has first attempts to make and who has retries only, and passes those over while retries have their part', async () => {
+    const shares = await arrange(1);
+    const wait = (): void => {
+      for (const waiter of ['a', 'b']) shares.wait(1, waiter, 'first');
+      for (const waiter of ['x', 'y']) shares.wait(1, waiter, 'retry');
+    };
+    wait();
+    expect(turns(shares)).toEqual(['a', 'x', 'b', 'y']);
+    wait();
+    expect(turns(shares, false)).toEqual(['a', 'b']);
+    shares.wait(1, 'x', 'first');
+    expect(turns(shares, false)).toEqual(['x']);
+
+    expect(turns(shares)).toEqual(['y']);
+  });
+
   it('passes on what waits no more', async () => {
     const shares = await arrange(1);
-    shares.wait(1, 'a');
+    shares.wait(1, 'a', 'first');
     expect(shares.isAnyWaiting()).toBe(true);
 
     shares.waitNoMore(1, 'a');
 
     expect(shares.isAnyWaiting()).toBe(false);
-    expect(shares.next(new Set())).toBeNull();
+    expect(turns(shares)).toEqual([]);
   });
 });
 
@@ -63,6 +79,20 @@ describe('who has more than an equal part', () => {
     shares.hold(3, 10);
 
     expect(shares.aboveShare()).toEqual([1]);
+  });
+
+  it('is counted by the organization as soon as that is known, whatever was held before', async () => {
+    const shares = await arrange(3);
+    shares.hold(1, 50);
+    shares.hold(2, 50);
+    shares.hold(3, 60);
+    expect(shares.isAboveShare(3)).toBe(true);
+
+    await Promise.resolve();
+
+    expect(shares.aboveShare()).toEqual([1, 2, 3]);
+    shares.hold(3, -20);
+    expect(shares.aboveShare()).toEqual([1, 2]);
   });
 
   it('is forgotten with the last that it holds', async () => {

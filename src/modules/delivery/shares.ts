@@ -18,45 +18,62 @@ interface Sum {
   environments: number;
 }
 
-interface Sums {
-  all: { running: number; held: number };
-  byOrganization: Map<Id, Sum>;
+/** What waits in one environment, in the order in which it came. */
+interface Waiting<Waiter> {
+  /** Who has a first attempt to make. */
+  first: Set<Waiter>;
+  /** Who has nothing but retries, and is not looked at while those have their part. */
+  retry: Set<Waiter>;
+  /** Where both wait they take turns. */
+  retryIsNext: boolean;
+}
+
+/** Which places are free. */
+export interface Places {
+  /** Only those beyond the ceiling: for who runs no more than its part. */
+  isFull: boolean;
+  mayRetry: boolean;
 }
 
 /**
  * Who has which part of the lane, by organization and then by environment, and who waits for a place in it. One tenant alone
- * may have all of it; where others wait, places go to who has least.
+ * may have all of it; where others wait, places go to who has least. Giving a place to the next one costs as much as there are
+ * environments that wait, however many of their targets do.
  */
 export class Shares<Waiter> {
   private readonly shares = new Map<number, Share>();
-  private readonly waiting = new Map<number, Set<Waiter>>();
+  private readonly waiting = new Map<number, Waiting<Waiter>>();
   private readonly organizations = new Map<number, Id>();
+  /** The sums of the shares, kept up with every change. */
+  private readonly all = { running: 0, held: 0 };
+  private readonly sums = new Map<Id, Sum>();
 
   constructor(private readonly organizationOf: (environmentId: number) => Promise<Id>) {}
 
   /** Attempts under way: more, or fewer. */
   run(environmentId: number, change: number): void {
-    const share = this.share(environmentId);
-    share.running += change;
-    this.forget(share);
+    this.change(environmentId, 'running', change);
   }
 
   /** Deliveries held, running or waiting: more, or fewer. */
   hold(environmentId: number, change: number): void {
-    const share = this.share(environmentId);
-    share.held += change;
-    this.forget(share);
+    this.change(environmentId, 'held', change);
   }
 
-  wait(environmentId: number, waiter: Waiter): void {
-    const waiters = this.waiting.get(environmentId);
-    if (waiters) waiters.add(waiter);
-    else this.waiting.set(environmentId, new Set([waiter]));
+  /** Waits at the end; who waits already keeps its place. */
+  wait(environmentId: number, waiter: Waiter, kind: 'first' | 'retry'): void {
+    let waiting = this.waiting.get(environmentId);
+    if (!waiting) this.waiting.set(environmentId, (waiting = { first: new Set(), retry: new Set(), retryIsNext: false }));
+    waiting[kind === 'first' ? 'retry' : 'first'].delete(waiter);
+    waiting[kind].add(waiter);
   }
 
   waitNoMore(environmentId: number, waiter: Waiter): void {
-    const waiters = this.waiting.get(environmentId);
-    if (waiters?.delete(waiter) && waiters.size === 0) this.waiting.delete(environmentId);
+    const waiting = this.waiting.get(environmentId);
+    if (!waiting) return;
+    waiting.first.delete(waiter);
+    waiting.retry.delete(waiter);
+    if (waiting.first.size + waiting.retry.size === 0) this.waiting.delete(environmentId);
   }
 
   isAnyWaiting(): boolean {
@@ -64,64 +81,89 @@ export class Shares<Waiter> {
   }
 
   /**
-   * Whose turn it is: of the organization with the fewest attempts under way, of its environment with the fewest, who waits
-   * longest. `isFull`: only of those that run no more than their part.
+   * Takes out whose turn it is: of the organization with the fewest attempts under way, of its environment with the fewest, who
+   * waits longest. Null when nobody waits for a place of those that are free.
    */
-  next(passedOver: ReadonlySet<Waiter>, isFull = false): Waiter | null {
-    const sums = isFull || this.waiting.size > 1 ? this.sums() : null;
-    let best: { waiter: Waiter; ofOrganization: number; ofEnvironment: number } | null = null;
-    for (const [environmentId, waiters] of this.waiting) {
-      const share = this.share(environmentId);
-      if (isFull && sums && isAbove(share, sums, 'running')) continue;
-      const [ofOrganization, ofEnvironment] = [sums?.byOrganization.get(share.organization)?.running ?? 0, share.running];
+  next({ isFull, mayRetry }: Places): Waiter | null {
+    let best: { environmentId: number; waiting: Waiting<Waiter>; ofOrganization: number; ofEnvironment: number } | null = null;
+    for (const [environmentId, waiting] of this.waiting) {
+      if (waiting.first.size === 0 && !mayRetry) continue;
+      if (isFull && this.isAboveShare(environmentId, 'running')) continue;
+      const share = this.shares.get(environmentId);
+      const [ofOrganization, ofEnvironment] = share ? [this.sum(share).running, share.running] : [0, 0];
       if (best && (best.ofOrganization < ofOrganization || (best.ofOrganization === ofOrganization && best.ofEnvironment <= ofEnvironment))) continue;
-      for (const waiter of waiters) {
-        if (passedOver.has(waiter)) continue;
-        best = { waiter, ofOrganization, ofEnvironment };
-        break;
-      }
+      best = { environmentId, waiting, ofOrganization, ofEnvironment };
     }
-    return best?.waiter ?? null;
+    if (best === null) return null;
+    const { environmentId, waiting } = best;
+    const isRetry = mayRetry && waiting.retry.size > 0 && (waiting.first.size === 0 || waiting.retryIsNext);
+    waiting.retryIsNext = !isRetry;
+    const [waiter] = (isRetry ? waiting.retry : waiting.first) as Iterable<Waiter> as [Waiter];
+    this.waitNoMore(environmentId, waiter);
+    return waiter;
   }
 
   /** Whether an environment holds more than its part, or runs more: an equal one of its organization's, which is an equal one of all. */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.shares.get(environmentId);
-    return share !== undefined && isAbove(share, this.sums(), figure);
+    return share !== undefined && this.isAbove(share, figure);
   }
 
   /** The environments that hold more than their part. */
   aboveShare(): number[] {
-    const sums = this.sums();
-    return [...this.shares.values()].filter((share) => isAbove(share, sums, 'held')).map(({ environmentId }) => environmentId);
+    return [...this.shares.values()].filter((share) => this.isAbove(share, 'held')).map(({ environmentId }) => environmentId);
   }
 
-  private sums(): Sums {
-    const all = { running: 0, held: 0 };
-    const byOrganization = new Map<Id, Sum>();
-    for (const { organization, running, held } of this.shares.values()) {
-      all.running += running;
-      all.held += held;
-      const sum = byOrganization.get(organization);
-      if (!sum) {
-        byOrganization.set(organization, { running, held, environments: 1 });
-        continue;
-      }
-      sum.running += running;
-      sum.held += held;
-      sum.environments += 1;
-    }
-    return { all, byOrganization };
+  private isAbove(share: Share, figure: Figure): boolean {
+    const { [figure]: own, environments } = this.sum(share);
+    // One that is not here yet would have a part as well.
+    return own > this.all[figure] / (this.sums.size + 1) && share[figure] > own / (environments + 1);
   }
 
-  private share(environmentId: number): Share {
-    let share = this.shares.get(environmentId);
-    if (!share) {
-      share = { environmentId, organization: this.organizations.get(environmentId) ?? `environment ${environmentId}`, running: 0, held: 0 };
-      this.shares.set(environmentId, share);
-      if (!this.organizations.has(environmentId)) this.learn(environmentId);
-    }
+  private change(environmentId: number, figure: Figure, change: number): void {
+    const share = this.shares.get(environmentId) ?? this.begin(environmentId);
+    share[figure] += change;
+    this.all[figure] += change;
+    this.sum(share)[figure] += change;
+    if (share.running === 0 && share.held === 0) this.end(share);
+  }
+
+  private begin(environmentId: number): Share {
+    const organization = this.organizations.get(environmentId) ?? `environment ${environmentId}`;
+    const share: Share = { environmentId, organization, running: 0, held: 0 };
+    this.shares.set(environmentId, share);
+    this.sum(share).environments += 1;
+    if (!this.organizations.has(environmentId)) this.learn(environmentId);
     return share;
+  }
+
+  private end(share: Share): void {
+    this.shares.delete(share.environmentId);
+    this.leave(share);
+  }
+
+  private sum({ organization }: Share): Sum {
+    let sum = this.sums.get(organization);
+    if (!sum) this.sums.set(organization, (sum = { running: 0, held: 0, environments: 0 }));
+    return sum;
+  }
+
+  /** Takes a share out of its organization's sum. */
+  private leave(share: Share): void {
+    const sum = this.sum(share);
+    sum.running -= share.running;
+    sum.held -= share.held;
+    sum.environments -= 1;
+    if (sum.environments === 0) this.sums.delete(share.organization);
+  }
+
+  private belong(share: Share, organization: Id): void {
+    this.leave(share);
+    share.organization = organization;
+    const sum = this.sum(share);
+    sum.running += share.running;
+    sum.held += share.held;
+    sum.environments += 1;
   }
 
   private learn(environmentId: number): void {
@@ -129,20 +171,10 @@ export class Shares<Waiter> {
       (organization) => {
         this.organizations.set(environmentId, organization);
         const share = this.shares.get(environmentId);
-        if (share) share.organization = organization;
+        if (share) this.belong(share, organization);
       },
       // It is asked again when the environment comes back.
       () => undefined,
     );
   }
-
-  private forget(share: Share): void {
-    if (share.running === 0 && share.held === 0) this.shares.delete(share.environmentId);
-  }
-}
-
-function isAbove(share: Share, { all, byOrganization }: Sums, figure: Figure): boolean {
-  const { [figure]: own = 0, environments = 0 } = byOrganization.get(share.organization) ?? {};
-  // One that is not here yet would have a part as well.
-  return own > all[figure] / (byOrganization.size + 1) && share[figure] > own / (environments + 1);
 }

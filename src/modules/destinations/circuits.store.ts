@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Circuit, CLOSED } from '#engine/circuit.js';
-import { Circuits, DestinationNames, shownTarget, type TargetCircuit } from '#modules/destinations/contract.js';
+import { type CircuitChange, Circuits, DestinationNames, shownTarget, type TargetCircuit } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { intArray, textArray, uuidArray } from '#kernel/pg-array.js';
 
 /** A row of `circuits`. */
 interface Row {
@@ -17,12 +18,71 @@ interface Row {
   probes: number;
 }
 
+/** Which target. */
+type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
+
+/** A circuit that stays closed, the `i`th of those that change. */
+interface Count {
+  i: number;
+  change: CircuitChange;
+  /** Null where there is no row. */
+  version: string | null;
+  before: Circuit;
+  next: Circuit;
+}
+
 const COLUMNS = 'environment_id, target_id, state, consecutive_failures, opened_at, probe_at, probes';
 
 const TROUBLED: Statement = {
   name: 'circuits.troubled',
-  // The whole table: it holds troubled targets only.
-  text: `select ${COLUMNS} from circuits`,
+  // Indexes circuits_shut_idx and circuits_changed_at_idx.
+  text: `
+    select ${COLUMNS} from circuits where state <> 'closed'
+    union all
+    (select ${COLUMNS} from circuits where state = 'closed' and changed_at > now() - interval '1 minute' order by changed_at desc limit 2000)`,
+};
+
+const FIND_THESE: Statement = {
+  name: 'circuits.find_these',
+  // Index circuits_pkey.
+  text: `
+    select ${COLUMNS}, c.xmin::text as version
+    from unnest($1::int[], $2::uuid[]) as k(environment_id, target_id) join circuits c using (environment_id, target_id)`,
+};
+
+/**
+ * New counts of circuits that stay closed, 0 for none, where they are as they were read (index circuits_pkey). One that somebody else
+ * changed, or holds, is left out: nothing waits here.
+ */
+const COUNT: Statement = {
+  name: 'circuits.count',
+  text: `
+    with k as (
+      select * from unnest($1::int[], $2::uuid[], $3::text[], $4::int[]) as k(environment_id, target_id, version, failures)
+    ), found as (
+      select c.environment_id, c.target_id, k.failures from k join circuits c using (environment_id, target_id)
+      where c.xmin::text = k.version order by 1, 2 for update of c skip locked
+    ), cleared as (
+      delete from circuits c using found f where c.environment_id = f.environment_id and c.target_id = f.target_id and f.failures = 0
+    ), counted as (
+      update circuits c set consecutive_failures = f.failures, changed_at = now() from found f
+      where c.environment_id = f.environment_id and c.target_id = f.target_id and f.failures > 0
+    ), begun as (
+      insert into circuits (${COLUMNS}) select environment_id, target_id, 'closed', failures, null, null, 0 from k
+      where version is null and failures > 0 order by 1, 2 on conflict do nothing returning environment_id, target_id
+    )
+    select environment_id, target_id from found union all select environment_id, target_id from begun`,
+};
+
+const FORGET: Statement = {
+  name: 'circuits.forget',
+  // Index circuits_changed_at_idx. An ad-hoc URL is tried for 28 hours; one whose circuit is open is probed as long as anything waits.
+  text: `
+    delete from circuits where (environment_id, target_id) in (
+      select environment_id, target_id from circuits c
+      where changed_at < now() - interval '2 days'
+        and (state = 'closed' or not exists (select from destinations d where d.environment_id = c.environment_id and d.id = c.target_id))
+      order by changed_at limit 1000 for update skip locked)`,
 };
 
 const FIND: Statement = {
@@ -50,7 +110,7 @@ const SAVE: Statement = {
   name: 'circuits.save',
   // Index circuits_pkey.
   text: `
-    update circuits set state = $3, consecutive_failures = $4::int, opened_at = $5::timestamptz, probe_at = $6::timestamptz, probes = $7::int
+    update circuits set changed_at = now(), state = $3, consecutive_failures = $4::int, opened_at = $5::timestamptz, probe_at = $6::timestamptz, probes = $7::int
     where environment_id = $1::int and target_id = $2::uuid`,
 };
 
@@ -77,6 +137,11 @@ export class CircuitsStore extends Circuits {
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id, circuit: circuit(row) }));
   }
 
+  override async these(targets: readonly TargetKey[]): Promise<Circuit[]> {
+    const found = await this.found(targets);
+    return targets.map((target) => found.get(keyOf(target))?.before ?? CLOSED);
+  }
+
   /** The circuit of one target. */
   async find(environmentId: number, targetId: Id): Promise<Circuit> {
     const [row] = await this.database.query<Row>(FIND, [environmentId, targetId]);
@@ -86,6 +151,34 @@ export class CircuitsStore extends Circuits {
   override async findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>> {
     const rows = await this.database.query<Row>(FIND_ALL, [environmentId, targetIds]);
     return new Map(rows.map((row) => [row.target_id, circuit(row)]));
+  }
+
+  /**
+   * Two statements for all that stay closed, outside of any transaction. A circuit that turns, or that another worker is changing, is
+   * changed by itself.
+   */
+  override async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
+    const found = await this.found(changes);
+    const counts: Count[] = [];
+    const alone: number[] = [];
+    const became = changes.map((change, i) => {
+      const { before, version } = found.get(keyOf(change)) ?? { before: CLOSED, version: null };
+      const next = change.change(before);
+      if (before.state !== 'closed' || next.state !== 'closed') alone.push(i);
+      else if (next !== before) counts.push({ i, change, version, before, next });
+      return next;
+    });
+    const counted = await this.count(counts);
+    alone.push(...counts.filter(({ change }) => !counted.has(keyOf(change))).map(({ i }) => i));
+    for (const i of alone) {
+      const { environmentId, targetId, change } = changes[i] as CircuitChange;
+      became[i] = await this.change(environmentId, targetId, change);
+    }
+    return became;
+  }
+
+  override async forget(): Promise<void> {
+    await this.database.query(FORGET);
   }
 
   override change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit> {
@@ -99,10 +192,34 @@ export class CircuitsStore extends Circuits {
           environmentId, targetId, next.state, next.consecutiveFailures, next.openedAt, next.probeAt, next.probes,
         ]);
       }
-      if (next !== before) await this.notifications.announce('circuit', `${environmentId}:${targetId}`);
+      if (isNews(before, next)) await this.notifications.announce('circuit', `${environmentId}:${targetId}`);
       if ((next.state === 'closed') !== (before.state === 'closed')) await this.note(environmentId, targetId, next);
       return next;
     });
+  }
+
+  /** Circuits as they are, with what tells one version of a row from the next. */
+  private async found(targets: readonly TargetKey[]): Promise<Map<string, { before: Circuit; version: string }>> {
+    const rows = await this.database.query<Row & { version: string }>(FIND_THESE, [
+      intArray(targets.map(({ environmentId }) => environmentId)),
+      uuidArray(targets.map(({ targetId }) => targetId)),
+    ]);
+    return new Map(rows.map((row) => [keyOf({ environmentId: row.environment_id, targetId: row.target_id }), { before: circuit(row), version: row.version }]));
+  }
+
+  /** Returns which of them were written. */
+  private async count(counts: readonly Count[]): Promise<Set<string>> {
+    if (counts.length === 0) return new Set();
+    const rows = await this.database.query<Pick<Row, 'environment_id' | 'target_id'>>(COUNT, [
+      intArray(counts.map(({ change }) => change.environmentId)),
+      uuidArray(counts.map(({ change }) => change.targetId)),
+      textArray(counts.map(({ version }) => version)),
+      intArray(counts.map(({ next }) => next.consecutiveFailures)),
+    ]);
+    const written = new Set(rows.map((row) => keyOf({ environmentId: row.environment_id, targetId: row.target_id })));
+    const news = counts.filter(({ change, before, next }) => written.has(keyOf(change)) && isNews(before, next));
+    if (news.length > 0) await this.notifications.announceAll('circuit', news.map(({ change, next }) => isClean(next) ? keyOf(change) : `${keyOf(change)}:failing`));
+    return written;
   }
 
   /** A probe that fails leaves a circuit open: only the first opening is told. Nobody knows an ad-hoc URL by its id. */
@@ -127,6 +244,13 @@ export class CircuitsStore extends Circuits {
 function circuit(row: Row): Circuit {
   const { state, consecutive_failures: consecutiveFailures, opened_at: openedAt, probe_at: probeAt, probes } = row;
   return state === 'closed' && consecutiveFailures === 0 ? CLOSED : { state, consecutiveFailures, openedAt, probeAt, probes };
+}
+
+const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
+
+/** What other workers have to hear of: how often a target has failed that they know to fail is nothing to them. */
+function isNews(before: Circuit, next: Circuit): boolean {
+  return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }
 
 function isClean({ state, consecutiveFailures }: Circuit): boolean {

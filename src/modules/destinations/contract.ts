@@ -143,16 +143,33 @@ export interface TargetCircuit {
   circuit: Circuit;
 }
 
+/** What becomes of one target's circuit. */
+export interface CircuitChange {
+  environmentId: number;
+  targetId: Id;
+  /** May be called more than once; returns the same object when nothing changes. */
+  change: (circuit: Circuit) => Circuit;
+}
+
 /** Circuits of targets, shared by all workers. A target without a row has a closed circuit. */
 export abstract class Circuits {
-  /** Every circuit that is not closed and clean. */
+  /** Every circuit that is not closed, and those of the others that failed in the last minute. */
   abstract troubled(): Promise<TargetCircuit[]>;
+
+  /** The circuits of some targets, in their order. */
+  abstract these(targets: readonly { environmentId: number; targetId: Id }[]): Promise<Circuit[]>;
 
   /** The circuits of some targets that are not closed and clean. */
   abstract findAll(environmentId: number, targetIds: readonly Id[]): Promise<Map<Id, Circuit>>;
 
-  /** Changes one circuit under its row lock and announces it; returns what it became. */
+  /** Changes one circuit under its row lock, and announces it when it turned; returns what it became. */
   abstract change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit>;
+
+  /** The same for many targets, each named once: those that stay closed change together. Returns what they became, in their order. */
+  abstract changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]>;
+
+  /** Removes some of the circuits of targets that nothing was sent to for longer than any delivery is tried. */
+  abstract forget(): Promise<void>;
 }
 
 /** A legacy signature as a caller gives it; the API describes the fields (LegacySignatureBody). */

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { isStorageAway, sqlState } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit } from '#kernel/group-commit.js';
 import type { Partitions } from './partitions.js';
 
 const GROUP_ITEMS_MAX = 256;

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit } from '#kernel/group-commit.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Results, type DeliveryResult } from './record.contract.js';
 import { RecordStore } from './record.store.js';
@@ -8,35 +8,40 @@ import { untilStored } from './until-stored.js';
 const GROUP_ITEMS_MAX = 256;
 /** Nobody waits for a recorded attempt, so it may wait for company. */
 const LINGER_MS = 20;
+/** Nor for the next one, which is seconds away. */
+const RETRYING_LINGER_MS = 100;
 
-/** The group commit of what came of deliveries. */
+/**
+ * The group commit of what came of deliveries. What is tried again is written in groups of its own: a few failures a second would
+ * otherwise have every group of healthy deliveries pay for the dearer statement.
+ */
 @Injectable()
 export class RecordResults extends Results implements OnApplicationShutdown {
   private readonly logger = new Logger('Ledger');
-  private readonly group: GroupCommit<DeliveryResult, boolean>;
+  private readonly ending: GroupCommit<DeliveryResult, boolean>;
+  private readonly retrying: GroupCommit<DeliveryResult, boolean>;
 
   constructor(
     private readonly store: RecordStore,
     private readonly metrics: LedgerMetrics,
   ) {
     super();
-    this.group = new GroupCommit<DeliveryResult, boolean>({
-      write: (results) => this.write(results),
-      itemsMax: GROUP_ITEMS_MAX,
-      weigh: () => 1,
-      weightMax: GROUP_ITEMS_MAX,
-      lingerMs: LINGER_MS,
-      gapMs: 0,
-    });
+    this.ending = this.group(LINGER_MS);
+    this.retrying = this.group(RETRYING_LINGER_MS);
   }
 
   override record(result: DeliveryResult): Promise<boolean> {
-    return this.group.add(result);
+    return (result.status === 'retrying' ? this.retrying : this.ending).add(result);
   }
 
   /** Waits until everything that was handed in is committed. */
   async onApplicationShutdown(): Promise<void> {
-    await this.group.drained();
+    await Promise.all([this.ending.drained(), this.retrying.drained()]);
+  }
+
+  private group(lingerMs: number): GroupCommit<DeliveryResult, boolean> {
+    const write = (results: DeliveryResult[]): Promise<(boolean | Error)[]> => this.write(results);
+    return new GroupCommit({ write, itemsMax: GROUP_ITEMS_MAX, weigh: () => 1, weightMax: GROUP_ITEMS_MAX, lingerMs, gapMs: 0 });
   }
 
   private async write(results: DeliveryResult[]): Promise<(boolean | Error)[]> {
