@@ -28,6 +28,8 @@ import { RequestAnswers1732500600000 } from '../migrations/1732500600000-request
 import { DayTwoJobs1732500800000 } from '../migrations/1732500800000-day-two-jobs.js';
 import { SetAsideIndex1732500810000 } from '../migrations/1732500810000-set-aside-index.js';
 import { CircuitsChangedAt1732501000000 } from '../migrations/1732501000000-circuits-changed-at.js';
+import { EndpointMethods1732502000000 } from '../migrations/1732502000000-endpoint-methods.js';
+import { Duplicates1732502010000 } from '../migrations/1732502010000-duplicates.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -66,6 +68,8 @@ export const MIGRATIONS = [
   DayTwoJobs1732500800000,
   SetAsideIndex1732500810000,
   CircuitsChangedAt1732501000000,
+  EndpointMethods1732502000000,
+  Duplicates1732502010000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

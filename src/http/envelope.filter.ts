@@ -48,7 +48,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     const answer = answerOf(apiError, request.id);
     if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
     if (reply.sent || reply.raw.headersSent) return;
-    if (answer.status === 413) readBodyOn(request, reply);
+    if (answer.status === 413 || answer.status === 405) readBodyOn(request, reply);
     reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE).send(answer.body);
   }
 

@@ -18,6 +18,7 @@ const STATUS: Readonly<Record<ErrorType, number>> = {
   unauthenticated: 401,
   insufficient_scope: 403,
   not_found: 404,
+  method_not_allowed: 405,
   conflict: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
@@ -59,6 +60,8 @@ export const statusOf = (error: ApiError): number => STATUS[error.type];
 export function answerOf(error: ApiError, requestId: string): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (error.type === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
+  const { allowed } = error.details;
+  if (error.type === 'method_not_allowed' && Array.isArray(allowed)) headers['allow'] = allowed.join(', ');
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   return { status: statusOf(error), headers, body: envelope(error, requestId) };

@@ -4,6 +4,7 @@ export type ErrorType =
   | 'unauthenticated'
   | 'insufficient_scope'
   | 'not_found'
+  | 'method_not_allowed'
   | 'conflict'
   | 'payload_too_large'
   | 'unsupported_media_type'
@@ -40,6 +41,9 @@ export const badRequest = (message: string, details?: Record<string, unknown>): 
 
 /** 404: no such thing in the caller's environment, which includes every other tenant's things. */
 export const notFound = (what: string): ApiError => new ApiError('not_found', `No such ${what}.`);
+
+/** 405 with the methods that are taken in `Allow`: the endpoint's owner says which (RFC 9110, section 15.5.6). */
+export const methodNotAllowed = (message: string, allowed: readonly string[]): ApiError => new ApiError('method_not_allowed', message, { allowed });
 
 /** 409: the request contradicts what is there. */
 export const conflict = (message: string, details?: Record<string, unknown>): ApiError => new ApiError('conflict', message, details);

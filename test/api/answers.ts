@@ -5,6 +5,7 @@ const TYPES: Readonly<Record<number, string>> = {
   401: 'unauthenticated',
   403: 'insufficient_scope',
   404: 'not_found',
+  405: 'method_not_allowed',
   408: 'bad_request',
   409: 'conflict',
   413: 'payload_too_large',

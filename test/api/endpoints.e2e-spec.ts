@@ -35,7 +35,7 @@ describe('endpoints', () => {
       expect(json).toEqual({
         id: expect.stringMatching(/^ep_[0-9A-HJKMNP-TV-Z]{26}$/), path: `${org}/stripe`, name: 'stripe', preset: null,
         url: urlOf(`${org}/stripe`), domain: domain(), destinations: [], routes: [], responseRules: null, responseProxy: null, transform: null,
-        response: null, verification: 'none', verificationConfig: null, status: 'active', has_secret: false, version: 1,
+        response: null, verification: 'none', verificationConfig: null, allowed_methods: null, deduplicate: null, status: 'active', has_secret: false, version: 1,
         created_at: expect.stringMatching(TIMESTAMP), updated_at: json.created_at,
       });
       expect(await read(json.id)).toEqual(json);
@@ -219,11 +219,11 @@ describe('endpoints', () => {
       const { id } = await endpoint(SETTINGS);
 
       const { json } = await patch(id, {
-        preset: null, responseRules: null, responseProxy: null, transform: null, response: null, verificationConfig: null, verification: null,
+        preset: null, responseRules: null, responseProxy: null, transform: null, response: null, verificationConfig: null, allowed_methods: null, deduplicate: null, verification: null,
       });
 
       expect(json).toMatchObject({
-        name: 'Payments', preset: null, responseRules: null, responseProxy: null, transform: null, response: null, verificationConfig: null,
+        name: 'Payments', preset: null, responseRules: null, responseProxy: null, transform: null, response: null, verificationConfig: null, allowed_methods: null, deduplicate: null,
         verification: 'none', version: 2,
       });
     });

@@ -150,7 +150,7 @@ function received(n: number, idempotency: NewEvent['idempotency'] = null): Recei
     admissions: ['run', 'pull'],
     event: {
       environmentId, id, expiresOnDay, eventType, payload, payloadBytes, endpointId: TARGET, endpointPath: 'a/b', headers: {}, traceparent: null,
-      disposition: null, deliveries: [arrival, { ...arrival, pulled: true }], idempotency,
+      disposition: null, deliveries: [arrival, { ...arrival, pulled: true }], idempotency, keyTtlMs: null,
       request: {
         method: 'POST', url: 'http://a/in/a/b', path: '', query: '', headers: [['a', 'b']], body: null, sizeBytes: 7, ip: '127.0.0.1',
         verification: 'none', dedupeId: null, note: null, replayOf: null, answer: null,

@@ -36,6 +36,11 @@ export function jwtOf({ header }: Pick<JwtScheme, 'header'>, request: Pick<Recei
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
+/** Whether a text is a set of keys (RFC 7517, section 5), perhaps an empty one; the page of a server that is being mended is none. */
+export function isKeySet(text: string): boolean {
+  return Array.isArray(membersOf(text)?.keys);
+}
+
 /** Whether the token's key is in a set (RFC 7517): where it is not, the set may be an old one. */
 export function hasKeyOf(token: string, jwks: string): boolean {
   const header = partsOf(token)?.header;

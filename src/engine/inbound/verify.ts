@@ -71,6 +71,11 @@ export function publishedAt(scheme: Scheme, request: Pick<ReceivedRequest, 'head
   return scheme.kind === 'jwt' && jwtOf(scheme, request) !== null ? scheme.jwksUrl : null;
 }
 
+/** Whether a text holds a certificate or a key in PEM. */
+export function isCertificate(text: string): boolean {
+  return text.includes('-----BEGIN ');
+}
+
 function isOneOf(given: string | undefined, secrets: readonly string[]): boolean {
   return given !== undefined && secrets.some((secret) => equalText(given, secret));
 }

@@ -1,3 +1,4 @@
+import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
 import { genericScheme, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/inbound/generic.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
@@ -65,6 +66,10 @@ export interface EndpointConfiguration extends EndpointAddress {
   responseRules: Record<string, unknown> | null;
   responseProxy: ResponseProxySettings | null;
   transform: TransformSettings | null;
+  /** HTTP methods that it takes; null for any. */
+  allowedMethods: readonly string[] | null;
+  /** What repeats are told by; null where they are events like others. */
+  deduplicate: DeduplicationSettings | null;
   /** In the order in which they are tried. */
   routes: readonly ConfiguredRoute[];
 }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { DEDUPLICATION_SOURCES, WINDOW_HOURS } from '#engine/inbound/deduplication.js';
 import { GENERIC_SCHEMES } from '#engine/inbound/generic.js';
 import { RESPONSE_TYPES, type ResponseType } from '#engine/inbound/response.js';
 import { Strict } from '#http/schemas.js';
@@ -67,6 +68,26 @@ export class VerificationConfig {
   /** Of `jwt`: how old a token may be that has no `exp`, in seconds; 300 when left out. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 86_400, example: 300 })
   maxAgeSeconds?: number;
+}
+
+/** What a repeat is told by: a request with an id that came before. */
+@Strict()
+export class DeduplicationConfig {
+  /** `provider_id`: the id that the preset's provider repeats when it sends again. `header` or `body_path`: one of your own sender's. */
+  @ApiProperty({ enum: DEDUPLICATION_SOURCES, example: 'provider_id' })
+  source: (typeof DEDUPLICATION_SOURCES)[number];
+
+  /** Of `header`, which needs it: the header with the id; none that authenticates. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 128, example: 'x-event-id' })
+  name?: string;
+
+  /** Of `body_path`, which needs it: where the id stands in a JSON body of at most 128 KB, as a JSONPath like those of filters. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 1024, example: '$.event.id' })
+  path?: string;
+
+  /** How long after the first one a request with its id is a repeat, in hours: at most as long as events are kept. */
+  @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 8_760, default: WINDOW_HOURS, example: WINDOW_HOURS })
+  window_hours?: number;
 }
 
 /** An answer that a rule gives. */

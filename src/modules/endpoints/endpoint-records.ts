@@ -88,11 +88,11 @@ export class EndpointRecords {
 
   private async opened(row: EndpointEntity | null): Promise<StoredEndpoint | null> {
     if (row === null) return null;
-    const { name, preset, verification, verificationConfig, responseRules, responseProxy, transform } = row;
+    const { name, preset, verification, verificationConfig, responseRules, responseProxy, transform, allowedMethods, deduplicate } = row;
     const response = this.vault.openResponse(row);
     return {
       row,
-      settings: { name, preset, verification, verificationConfig, responseRules, responseProxy, transform, response },
+      settings: { name, preset, verification, verificationConfig, responseRules, responseProxy, transform, allowedMethods, deduplicate, response },
       routes: await this.store.routes(row.environmentId, [row.id]),
     };
   }

@@ -11,6 +11,8 @@ const FULL: Settings = {
   responseRules: RULES,
   responseProxy: { target: 'managed', code: 'export default () => ({})' },
   transform: { engine: 'url', url: 'https://example.com/t', failMode: 'open' },
+  allowedMethods: ['POST'],
+  deduplicate: { source: 'provider_id' },
   response: { type: 'ebay-challenge', verificationToken: 'token', endpointUrl: 'https://example.com/e' },
 };
 
@@ -29,12 +31,14 @@ describe('changed', () => {
     [{ responseProxy: { target: 'url', url: 'https://example.com/p' } }],
     [{ transform: { engine: 'managed', code: 'export default (e) => e' } }],
     [{ response: { type: 'static', status: 202 } }],
+    [{ allowedMethods: ['GET', 'POST'] }],
+    [{ deduplicate: { source: 'header', name: 'x-id', window_hours: 1 } }],
   ])('takes %j, and nothing else', (changes) => {
     expect(changed(FULL, changes)).toEqual({ settings: { ...FULL, ...changes }, faults: [] });
   });
 
   it('clears what is null', () => {
-    const nulls = { preset: null, verification: null, verificationConfig: null, responseRules: null, responseProxy: null, transform: null, response: null };
+    const nulls = { preset: null, verification: null, verificationConfig: null, responseRules: null, responseProxy: null, transform: null, response: null, allowedMethods: null, deduplicate: null };
 
     expect(changed(FULL, nulls)).toEqual({ settings: { ...DEFAULT_SETTINGS, name: 'Payments' }, faults: [] });
     expect(changed(NEW, nulls)).toEqual({ settings: NEW, faults: [] });

@@ -1,14 +1,17 @@
 import { compileRules } from '#engine/conditions/rules.js';
+import { deduplicationFaults, type DeduplicationSettings, WINDOW_HOURS } from '#engine/inbound/deduplication.js';
 import { genericFaults, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/inbound/generic.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import { responseFaults, type ResponseSettings } from '#engine/inbound/response.js';
+import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { steeringPaths } from '#engine/inbound/steering-headers.js';
 import type { Fault } from '#kernel/errors.js';
-import { PROXY_TIMEOUT_MS, type ResponseProxySettings, TRANSFORM_TIMEOUT_MS, type TransformSettings } from './contract.js';
+import { isSensitive } from '#kernel/sensitive-headers.js';
+import { PROXY_TIMEOUT_MS, type ResponseProxySettings, schemeOf, TRANSFORM_TIMEOUT_MS, type TransformSettings } from './contract.js';
 import type { EndpointEntity } from './endpoints.entities.js';
 
 type Columns = Pick<EndpointEntity,
-  'name' | 'preset' | 'verification' | 'verificationConfig' | 'responseRules' | 'responseProxy' | 'transform'>;
+  'name' | 'preset' | 'verification' | 'verificationConfig' | 'responseRules' | 'responseProxy' | 'transform' | 'allowedMethods' | 'deduplicate'>;
 
 /** What a caller decides about an endpoint, apart from where it lives and where its events go; the response is open. */
 export type Settings = Columns & { response: ResponseSettings | null };
@@ -26,6 +29,8 @@ export const DEFAULT_SETTINGS: Readonly<Omit<Settings, 'name'>> = Object.freeze(
   responseRules: null,
   responseProxy: null,
   transform: null,
+  allowedMethods: null,
+  deduplicate: null,
   response: null,
 });
 
@@ -47,14 +52,22 @@ export function changed(before: Settings, changes: SettingsChanges): { settings:
     responseRules: objectAfter(before.responseRules, changes.responseRules),
     responseProxy: changes.responseProxy === undefined ? before.responseProxy : withNormalUrl(changes.responseProxy),
     transform: changes.transform === undefined ? before.transform : withNormalUrl(changes.transform),
+    allowedMethods: changes.allowedMethods === undefined ? before.allowedMethods : methodsAfter(changes.allowedMethods),
+    deduplicate: changes.deduplicate === undefined ? before.deduplicate : changes.deduplicate,
     response: changes.response === undefined ? before.response : responseAfter(before.response, changes.response),
   };
-  return { settings, faults: [...verificationFaults(changes, verification, preset), ...genericSettingsFaults(changes, settings), ...configFaults(changes, settings)] };
+  const faults = [...verificationFaults(changes, verification, preset), ...genericSettingsFaults(changes, settings), ...configFaults(changes, settings)];
+  return { settings, faults: [...faults, ...repeatFaults(changes, settings, faults.length === 0)] };
 }
 
 /** The proxy's settings with what holds for everything that is left out. */
 export function proxyInForce(settings: ResponseProxySettings): ResponseProxySettings {
   return { ...settings, timeoutMs: settings.timeoutMs ?? PROXY_TIMEOUT_MS[settings.target], onUnavailable: settings.onUnavailable ?? 'fallback' };
+}
+
+/** What repeats are told by, with the window in force. */
+export function deduplicationInForce(settings: DeduplicationSettings): DeduplicationSettings {
+  return { ...settings, window_hours: settings.window_hours ?? WINDOW_HOURS };
 }
 
 /** The transform's settings with what holds for everything that is left out. */
@@ -116,6 +129,17 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
   ];
 }
 
+/** Of what the call changes; a preset that goes takes the id with it that repeats are told by. `isVerified` says that the scheme has no fault. */
+function repeatFaults(changes: SettingsChanges, settings: Settings, isVerified: boolean): Fault[] {
+  const { deduplicate, preset } = settings;
+  if (deduplicate === null || (changes.deduplicate === undefined && changes.preset === undefined)) return [];
+  const faults = deduplicationFaults(deduplicate, preset === null ? null : presetOf(preset), 'deduplicate');
+  const name = deduplicate.name?.toLowerCase() ?? '';
+  // Raw requests show the id.
+  const isSecret = isSensitive(name) || (isVerified && secretHeaders(schemeOf(settings)).has(name));
+  return isSecret ? [...faults, { path: 'deduplicate.name', message: 'is a header that authenticates, which is no id' }] : faults;
+}
+
 const refusedHeader = (path: string): Fault => ({ path, message: 'This header is set by the service or by the connection and can\'t be part of an answer.' });
 
 /** What holds for a proxy and a transform alike: `managed` is code, and `url` is a URL. */
@@ -133,6 +157,11 @@ function responseAfter(before: ResponseSettings | null, given: ResponseSettings 
   if (given === null || before?.type !== given.type) return given;
   const kept = RESPONSE_SECRETS.filter((name) => given[name] === undefined && before[name] !== undefined);
   return { ...given, ...Object.fromEntries(kept.map((name) => [name, before[name]])) };
+}
+
+/** None is any: an endpoint that takes nothing is a paused one. */
+function methodsAfter(given: string[] | null): string[] | null {
+  return given === null || given.length === 0 ? null : given;
 }
 
 function objectAfter(before: Record<string, unknown> | null, given: object | null | undefined): Record<string, unknown> | null {

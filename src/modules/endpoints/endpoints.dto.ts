@@ -1,19 +1,23 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
+import { RECEIVED_METHODS, type ReceivedMethod } from '#engine/inbound/methods.js';
 import { Fixed } from '#http/schemas.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { EndpointChangesAsked } from './endpoint-changes.js';
-import { ResponseConfig, ResponseProxyConfig, ResponseRules, ResponseView, TransformConfig, VerificationConfig, VERIFICATIONS } from './endpoint-config.dto.js';
+import { DeduplicationConfig, ResponseConfig, ResponseProxyConfig, ResponseRules, ResponseView, TransformConfig, VerificationConfig, VERIFICATIONS } from './endpoint-config.dto.js';
 import type { NewEndpoint } from './endpoint-registration.js';
-import { proxyInForce, RESPONSE_SECRETS, type SettingsChanges, transformInForce } from './endpoint-settings.js';
+import { deduplicationInForce, proxyInForce, RESPONSE_SECRETS, type SettingsChanges, transformInForce } from './endpoint-settings.js';
 import type { EndpointListing, EndpointListings, EndpointView } from './endpoints.service.js';
 import { IngestDomainItem, presentDomain } from './ingest-domains.dto.js';
 import { askedRoute, presentRoute, RouteConfig, RouteItem } from './routes.dto.js';
 
 const STATUSES = ['active', 'paused', 'disabled'] as const;
 const ROUTES_MAX = 100;
+const METHODS = {
+  type: 'array', items: { type: 'string', enum: [...RECEIVED_METHODS] as string[] }, uniqueItems: true, nullable: true, example: ['POST'],
+} satisfies ApiPropertyOptions;
 const DESTINATIONS = { type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: ROUTES_MAX, example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } as const;
 
 /** Filters of the endpoints list. */
@@ -79,6 +83,20 @@ export class EndpointSettingsBody {
   /** How the sender proves itself, for what needs no preset. `jwt` needs it. */
   @ApiProperty({ required: false, type: VerificationConfig, nullable: true })
   verificationConfig?: VerificationConfig | null;
+
+  /**
+   * The HTTP methods that it takes; any when left out, null or empty. Others are answered 405 and nothing is kept of them. Handshakes
+   * are requests like others: a provider that asks with GET or HEAD before it saves the URL needs them here.
+   */
+  @ApiProperty({ required: false, ...METHODS })
+  allowed_methods?: ReceivedMethod[] | null;
+
+  /**
+   * Drops what a provider sends again: a request whose id came before within the window is answered as the first one was, makes no
+   * event, and is kept as a raw request with the status `duplicate`. Nothing is dropped when left out.
+   */
+  @ApiProperty({ required: false, type: DeduplicationConfig, nullable: true })
+  deduplicate?: DeduplicationConfig | null;
 
   /** `paused` goes on answering, and parks what comes; a new endpoint is `active` when it is left out. */
   @ApiProperty({ required: false, enum: ['active', 'paused'], example: 'active' })
@@ -235,6 +253,14 @@ export class EndpointDetail extends EndpointItem {
   /** How the sender signs; null for the defaults. */
   @ApiProperty({ type: VerificationConfig, nullable: true })
   verificationConfig: VerificationConfig | null;
+
+  /** The HTTP methods that it takes; null for any. */
+  @ApiProperty(METHODS)
+  allowed_methods: string[] | null;
+
+  /** What repeats are told by, with the window in force; null where they are events like others. */
+  @ApiProperty({ type: DeduplicationConfig, nullable: true })
+  deduplicate: DeduplicationConfig | null;
 }
 
 /** The endpoint that a path names. Throws 404 for what can't be one. */
@@ -268,12 +294,14 @@ export function presentEndpoint(view: EndpointView): EndpointDetail {
     transform: row.transform && transformInForce(row.transform),
     response: response && withoutSecrets(response),
     verificationConfig: row.verificationConfig,
+    allowed_methods: row.allowedMethods,
+    deduplicate: row.deduplicate && deduplicationInForce(row.deduplicate),
   };
 }
 
 function settingsAndRoutes(body: EndpointSettingsBody): Pick<NewEndpoint, 'settings' | 'routes'> {
-  const { name, preset, responseRules, responseProxy, transform, response, verification, verificationConfig, destinations, routes } = body;
-  const settings: SettingsChanges = { name, preset, responseRules, responseProxy, transform, response, verification, verificationConfig };
+  const { name, preset, responseRules, responseProxy, transform, response, verification, verificationConfig, allowed_methods: allowedMethods, deduplicate, destinations, routes } = body;
+  const settings: SettingsChanges = { name, preset, responseRules, responseProxy, transform, response, verification, verificationConfig, allowedMethods, deduplicate };
   return { settings, routes: { destinations, routes: routes?.map(askedRoute) } };
 }
 

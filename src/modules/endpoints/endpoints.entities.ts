@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { DeduplicationSettings } from '#engine/inbound/deduplication.js';
 import type { Id } from '#kernel/ids.js';
 import type { ResponseProxySettings, TransformSettings } from './contract.js';
 
@@ -47,6 +48,14 @@ export class EndpointEntity {
 
   @Column('jsonb', { nullable: true })
   transform: TransformSettings | null;
+
+  /** HTTP methods that it takes; null for any. */
+  @Column('text', { name: 'allowed_methods', array: true, nullable: true })
+  allowedMethods: string[] | null;
+
+  /** What repeats are told by; null where they are events like others. */
+  @Column('jsonb', { nullable: true })
+  deduplicate: DeduplicationSettings | null;
 
   /** Sealed JSON of the settings of `response`, some of which are secret. */
   @Column('bytea', { nullable: true })

@@ -27,10 +27,11 @@ export class OutsideChecks {
   ) {}
 
   /** Throws 422 with every fault. For parts without other faults, and outside of transactions: code may take seconds to judge. */
-  async pass(environmentId: number, { settings: { responseProxy, transform, verificationConfig } = {}, drafts }: OutsideParts): Promise<void> {
+  async pass(environmentId: number, { settings: { responseProxy, transform, verificationConfig, deduplicate } = {}, drafts }: OutsideParts): Promise<void> {
     const asked = await Promise.all([
       this.hostFaults(environmentId, responseProxy ?? {}, 'responseProxy'),
       this.hostFaults(environmentId, transform ?? {}, 'transform'),
+      this.windowFaults(environmentId, deduplicate ?? {}),
       ...(drafts ?? []).map((draft) => this.destinationFaults(environmentId, draft)),
     ]);
     const faults = [...asked.flat(), ...this.jwksFaults(verificationConfig ?? {})];
@@ -40,6 +41,13 @@ export class OutsideChecks {
   private async destinationFaults(environmentId: number, { destinationId, at }: RouteDraft): Promise<Fault[]> {
     const target = await this.targets.ofListed(environmentId, destinationId);
     return target === null ? [noDestination(at)] : [];
+  }
+
+  /** What was received longer ago is forgotten, its id too. */
+  private async windowFaults(environmentId: number, { window_hours: hours = 0 }: { window_hours?: number }): Promise<Fault[]> {
+    const { retentionDays } = await this.environments.get(environmentId);
+    const hoursMax = retentionDays * 24;
+    return hours > hoursMax ? [{ path: 'deduplicate.window_hours', message: `must be at most ${hoursMax}, which is how long this environment keeps events` }] : [];
   }
 
   private jwksFaults({ jwksUrl }: { jwksUrl?: unknown }): Fault[] {

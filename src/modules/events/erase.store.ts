@@ -21,7 +21,13 @@ const MEMBERS: Statement = {
 const NAMES = `
   case when headers is not null then coalesce((select jsonb_object_agg(name, '') from jsonb_object_keys(headers) name), '{}') end`;
 
-/** The first time stays. events_pkey and requests_pkey, in each partition. What a transform said of the body goes with it. */
+/** What a transform said of the body goes with it. */
+const ERASED_REQUESTS = `
+  update requests
+  set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status' then jsonb_build_object('status', answer -> 'status') else answer end, headers = coalesce((
+        select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n) from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')`;
+
+/** The first time stays. events_pkey and requests_pkey, in each partition. */
 const ERASE_EVENT: Statement = {
   name: 'erase_event',
   text: `
@@ -29,11 +35,11 @@ const ERASE_EVENT: Statement = {
       update events set payload = null, body = null, headers = ${NAMES}, erased_at = now()
       where environment_id = $1 and id = $2 and erased_at is null
     )
-    update requests
-    set body = null, query = '', url = split_part(url, '?', 1), note = null, answer = case when answer ? 'status' then jsonb_build_object('status', answer -> 'status') else answer end, headers = coalesce((
-          select jsonb_agg(jsonb_build_array(pair -> 0, '') order by n) from jsonb_array_elements(headers) with ordinality as h(pair, n)), '[]')
-    where environment_id = $1 and id = $2`,
+    ${ERASED_REQUESTS} where environment_id = $1 and id = $2`,
 };
+
+/** requests_duplicate_of_idx, in each partition: what repeated the event holds the same. Without a body it is erased. */
+const ERASE_REPEATS: Statement = { name: 'erase_repeats', text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2` };
 
 /** messages_pkey, in each partition. */
 const ERASE_MESSAGE: Statement = {
@@ -63,6 +69,8 @@ export class EraseStore {
   }
 
   async event(environmentId: number, id: Id): Promise<void> {
+    // First: an erasure that is broken off in between is asked for again.
+    await this.database.hot(ERASE_REPEATS, [environmentId, id]);
     await this.database.hot(ERASE_EVENT, [environmentId, id]);
   }
 

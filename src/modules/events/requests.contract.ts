@@ -6,13 +6,15 @@ export interface RequestRow {
   id: Id;
   method: string;
   path: string;
-  /** `routed`, or why it goes nowhere. */
-  status: 'routed' | Disposition;
+  /** `routed`, or why it goes nowhere; `duplicate` of an earlier one. */
+  status: 'routed' | 'duplicate' | Disposition;
   verification: 'verified' | 'failed' | 'none';
   sizeBytes: number;
   dedupeId: string | null;
   note: string | null;
   replayOf: Id | null;
+  /** The event of the request that this one repeats, which made none of its own. */
+  duplicateOf: Id | null;
   /** When a repetition of it went where its endpoint's routes lead, after it had been set aside. */
   releasedAt: Date | null;
 }

@@ -6,8 +6,8 @@ import { Vault } from '#kernel/vault.js';
 import { Requests, type RequestDetail, type RequestFilter, type RequestRow } from './requests.contract.js';
 
 const COLUMNS = `
-  r.id, r.method, r.path, coalesce(e.disposition, 'routed') as status, r.verification, r.size_bytes as "sizeBytes",
-  r.dedupe_id as "dedupeId", r.note, r.replay_of as "replayOf", r.released_at as "releasedAt"`;
+  r.id, r.method, r.path, case when r.duplicate_of is null then coalesce(e.disposition, 'routed') else 'duplicate' end as status, r.verification, r.size_bytes as "sizeBytes",
+  r.dedupe_id as "dedupeId", r.note, r.replay_of as "replayOf", r.duplicate_of as "duplicateOf", r.released_at as "releasedAt"`;
 const EVENT = 'left join events e on e.environment_id = r.environment_id and e.id = r.id and e.expires_on = r.expires_on';
 
 /** requests_endpoint_id_idx, and events_pkey for each row of the page. */
@@ -20,7 +20,10 @@ const PAGE: Statement = {
 };
 
 /** The same; those that were set aside are passed by. */
-const PAGE_ROUTED: Statement = { name: 'requests_page_routed', text: PAGE.text.replace('order by', 'and e.disposition is null order by') };
+const PAGE_ROUTED: Statement = { name: 'requests_page_routed', text: PAGE.text.replace('order by', 'and e.disposition is null and r.duplicate_of is null order by') };
+
+/** requests_duplicates_idx. */
+const PAGE_DUPLICATES: Statement = { name: 'requests_page_duplicates', text: PAGE.text.replace('order by', 'and r.duplicate_of is not null order by') };
 
 /** events_set_aside_idx, and requests_pkey of the one partition for each row of the page. */
 const PAGE_SET_ASIDE: Statement = {
@@ -31,12 +34,14 @@ const PAGE_SET_ASIDE: Statement = {
       and e.disposition = $7 order by e.id desc limit $6`,
 };
 
-/** requests_pkey, one look-up in each partition. A body that is the event's payload stands there alone. */
+/** requests_pkey, one look-up in each partition. A body that is the event's payload stands there alone; a duplicate without one was erased with its event (events_pkey). */
 const FIND: Statement = {
   name: 'requests_find',
   text: `
     select ${COLUMNS}, r.endpoint_id as "endpointId", r.url, r.query, r.headers, r.ip, r.answer,
-           coalesce(r.body, e.body, convert_to(e.payload, 'UTF8'), '') as body, e.erased_at as "erasedAt"
+           coalesce(r.body, e.body, convert_to(e.payload, 'UTF8'), '') as body,
+           case when r.duplicate_of is null then e.erased_at when r.body is null then coalesce(
+             (select f.erased_at from events f where f.environment_id = r.environment_id and f.id = r.duplicate_of), now()) end as "erasedAt"
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
 
@@ -52,8 +57,9 @@ export class RequestsStore extends Requests {
 
   override page(environmentId: number, endpointId: Id, { beforeId, fromId, method, status }: RequestFilter, limit: number): Promise<RequestRow[]> {
     const values = [environmentId, endpointId, beforeId, fromId, method ?? null, limit];
-    if (status === undefined || status === 'routed') return this.database.read(status === undefined ? PAGE : PAGE_ROUTED, values);
-    return this.database.read(PAGE_SET_ASIDE, [...values, status]);
+    if (status === undefined) return this.database.read(PAGE, values);
+    if (status === 'routed') return this.database.read(PAGE_ROUTED, values);
+    return status === 'duplicate' ? this.database.read(PAGE_DUPLICATES, values) : this.database.read(PAGE_SET_ASIDE, [...values, status]);
   }
 
   override async find(environmentId: number, id: Id): Promise<RequestDetail | null> {

@@ -113,8 +113,10 @@ export interface ReceivedEvent {
   /** None when there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;
-  /** Of the call that made the event: a test, or a replay. Providers have no keys. */
+  /** Of the call that made the event, a test or a replay; of what a provider sent to an endpoint that drops repeats, made of the provider's id. */
   idempotency: KeptAnswer;
+  /** How long that is kept; null for as long as the keys of calls are. */
+  keyTtlMs: number | null;
 }
 
 /** Accepting: what was let in is committed, and goes its way by itself. */

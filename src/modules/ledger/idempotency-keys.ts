@@ -8,7 +8,7 @@ export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body,
  * Takes the keys of `input` (idempotency_keys_pkey): one that is taken, and whose time has not passed, is not among those
  * that are returned. One that the edge has reserved for this very request is settled: it has its answer from this commit
  * on, which is not given to others while the request runs, as it may end with more to say. They are inserted in their order, so that two groups with the same keys wait for each other instead
- * of deadlocking. `ttl` is the parameter with their time to live in milliseconds.
+ * of deadlocking. `ttl` is their time to live in milliseconds: a parameter, or a column of `input`.
  */
 export const takeKeys = (ttl: string): string => `
   insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)

@@ -32,6 +32,9 @@ import { RecordStore } from './record.store.js';
 import { Redeliver } from './redeliver.js';
 import { RedeliverStore } from './redeliver.store.js';
 import { FailedDeliveries, Redeliveries } from './redelivery.contract.js';
+import { Repeats } from './repeats.contract.js';
+import { StoredRepeats } from './repeats.js';
+import { RepeatsStore } from './repeats.store.js';
 import { Retention } from './retention.js';
 
 /** The middle of everything: what was accepted, what is due, who holds it, what came of it. It has no routes. */
@@ -53,6 +56,7 @@ import { Retention } from './retention.js';
     ReceiveStore,
     RecordStore,
     RedeliverStore,
+    RepeatsStore,
     Retention,
     StorageGauges,
     { provide: Acceptance, useClass: PolicedAcceptance },
@@ -63,8 +67,9 @@ import { Retention } from './retention.js';
     { provide: Outlet, useExisting: LaneOutlet },
     { provide: Presence, useClass: PresenceStore },
     { provide: Redeliveries, useClass: Redeliver },
+    { provide: Repeats, useClass: StoredRepeats },
     { provide: Results, useClass: RecordResults },
   ],
-  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, Ledger, Outlet, Presence, Redeliveries, Results],
+  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, Ledger, Outlet, Presence, Redeliveries, Repeats, Results],
 })
 export class LedgerModule {}

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
-import { byteaArray, dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import { byteaArray, dateArray, floatArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import { sealNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
@@ -69,9 +69,9 @@ const RECEIVE_ONCE: Statement = {
   name: 'ledger_receive_once',
   text: `
     with input as (
-      select * from ${INPUT.replace('$33::jsonb[]', '$33::jsonb[], $34::text[], $35::uuid[], $36::text[], $37::smallint[], $38::text[], $39::text[]')}
-        with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, n)
-    ), k as (${takeKeys('$40')}
+      select * from ${INPUT.replace('$33::jsonb[]', '$33::jsonb[], $34::text[], $35::uuid[], $36::text[], $37::smallint[], $38::text[], $39::text[], $40::float8[]')}
+        with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, ttl_ms, n)
+    ), k as (${takeKeys('ttl_ms')}
     ), i as (
       select * from input where ${FIRST_OF_KEY}
     ), d as (
@@ -88,7 +88,7 @@ export class ReceiveStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
+  /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. `keyTtlMs` is for keys that do not say how long they are kept. */
   async insert(group: readonly Received[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const requests = events.map(({ request }) => request);
@@ -125,7 +125,7 @@ export class ReceiveStore {
       await this.database.hot(RECEIVE, values);
       return 'all';
     }
-    values.push(...keyValues(events), keyTtlMs);
+    values.push(...keyValues(events), floatArray(events.map((event) => event.keyTtlMs ?? keyTtlMs)));
     const rows = await this.database.hot<{ n: number }>(RECEIVE_ONCE, values);
     return new Set(rows.map(({ n }) => n - 1));
   }

@@ -2,12 +2,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Environments, Retention } from '#modules/auth/contract.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
 import { Ledger, type Arrival, type NewRequest } from '#modules/ledger/accept.contract.js';
+import { Repeats } from '#modules/ledger/repeats.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
-import { dedupeIdOf } from '#engine/inbound/classify.js';
 import { forwardedFrom, hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
 import { headerOf, type ReceivedRequest, type SynchronousAnswer, type Verification } from '#engine/inbound/request.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
-import { unpacked } from '#engine/inbound/unpacked.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { showId, type Id } from '#kernel/ids.js';
 import { sealHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
@@ -27,11 +26,18 @@ export interface VerifiedRequest {
   reason: string | null;
   eventType: string;
   traceparent: string | null;
+  /** The id by which the endpoint, or its preset, tells repeats. */
+  dedupeId: string | null;
   replayOf: Id | null;
   /** What a policy adds to the headers of its deliveries. */
   addedHeaders?: Record<string, string> | null;
   /** The key of the call that sent it here, and what is kept for it in the commit of the event. */
-  idempotency: { request: IdempotentRequest; keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer } | null;
+  idempotency: {
+    request: IdempotentRequest;
+    keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
+    /** For how long; as long as any key's when left out. */
+    ttlMs?: number;
+  } | null;
 }
 
 /** What is to become of an event. */
@@ -57,6 +63,7 @@ export class Accepting {
     private readonly retention: Retention,
     private readonly routing: Routing,
     private readonly ledger: Ledger,
+    private readonly repeats: Repeats,
     private readonly vault: Vault,
   ) {}
 
@@ -93,10 +100,24 @@ export class Accepting {
       payloadBytes: Buffer.byteLength(payload),
       disposition: decision.disposition ?? (deliveries.length === 0 ? 'ignored' : null),
       deliveries,
-      request: storedRequest({ verified, decision, endpoint, headers, answer: verified.replayOf === null ? keptAnswer(given, id) : null }),
+      request: storedRequest({ verified, decision, headers, answer: verified.replayOf === null ? keptAnswer(given, id) : null }),
       idempotency: idempotency && { request: idempotency.request, ...idempotency.keeps(id, given) },
+      keyTtlMs: idempotency?.ttlMs ?? null,
     });
     return given;
+  }
+
+  /** Keeps a request that repeats the one behind `firstId`: resolves after the commit. Throws 503 when storage is away. */
+  async keepRepeat(endpoint: LiveEndpoint, verified: VerifiedRequest, firstId: Id, answer: SynchronousAnswer): Promise<void> {
+    const { id, request } = verified;
+    const { environmentId } = endpoint;
+    const headers = sealHeaders(this.vault, { environmentId, id }, request.headers, secretHeaders(endpoint.scheme));
+    const note = `It repeats ${showId('evt', firstId)}: it was answered as that was, and made no event.`;
+    const stored = storedRequest({ verified, decision: { disposition: null, note, transformed: null }, headers, answer: keptAnswer(answer, firstId) });
+    await this.repeats.keep({
+      environmentId, id, endpointId: endpoint.id, duplicateOf: firstId, request: { ...stored, body: request.body },
+      expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
+    });
   }
 
   private route(
@@ -125,20 +146,19 @@ const OF_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding'
 interface Stored {
   verified: VerifiedRequest;
   decision: Decision;
-  endpoint: LiveEndpoint;
   headers: StoredHeader[];
   answer: string | null;
 }
 
-function storedRequest({ verified, decision, endpoint: { preset }, headers, answer }: Stored): NewRequest {
-  const { request, verification, replayOf } = verified;
+function storedRequest({ verified, decision, headers, answer }: Stored): NewRequest {
+  const { request, verification, replayOf, dedupeId } = verified;
   const { note, transformed } = decision;
   const { method, url, path, query, body, ip } = request;
   return {
     method, url, path, query, headers, ip, verification, note, replayOf, answer,
     body: transformed?.body ? body : null,
     sizeBytes: body.length,
-    dedupeId: dedupeIdOf(preset, unpacked(request)),
+    dedupeId,
   };
 }
 

@@ -12,7 +12,7 @@ export class IngestMetrics {
   constructor(metrics: Metrics, sandbox: Sandbox) {
     this.requests = metrics.counter(
       'ingest_requests_total',
-      'Requests of providers: accepted, refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept).',
+      'Requests of providers: accepted, duplicate (kept; no event), refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept), method_not_allowed (not kept).',
       ['outcome'],
     );
     metrics.gauge('sandbox_calls', 'Calls of customers\' code by state; slow are those of the running ones that have used more than 50 ms.', ['state'], (gauge) => {
@@ -23,8 +23,13 @@ export class IngestMetrics {
     });
   }
 
-  received({ eventId, answer }: PipelineResult): void {
-    const accepted = eventId === null ? 'handshake' : 'accepted';
+  /** A method that its endpoint does not take. */
+  notAllowed(): void {
+    this.requests.inc({ outcome: 'method_not_allowed' });
+  }
+
+  received({ eventId, answer, isRepeat }: PipelineResult): void {
+    const accepted = eventId === null ? 'handshake' : isRepeat ? 'duplicate' : 'accepted';
     this.requests.inc({ outcome: typeof answer === 'string' ? answer : accepted });
   }
 }

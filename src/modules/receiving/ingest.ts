@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
+import { RECEIVED_METHODS } from '#engine/inbound/methods.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
 import { withoutSteering } from '#engine/inbound/steering-headers.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
@@ -12,14 +13,9 @@ import { Config } from '#kernel/config.js';
 import { ApiError, notFound } from '#kernel/errors.js';
 import type { PipelineResult } from './pipeline.js';
 import { RECEIVED_HEADERS } from './received-answer.js';
-import { Reception } from './reception.js';
+import { Reception, type Addressee } from './reception.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** What Node's parser takes beyond Fastify's own methods; CONNECT is for proxies. */
-const MORE_METHODS = [
-  'ACL', 'BIND', 'CHECKOUT', 'COPY', 'LINK', 'LOCK', 'M-SEARCH', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MOVE', 'NOTIFY', 'PROPFIND',
-  'PROPPATCH', 'PURGE', 'QUERY', 'REBIND', 'REPORT', 'SEARCH', 'SOURCE', 'SUBSCRIBE', 'UNBIND', 'UNLINK', 'UNLOCK', 'UNSUBSCRIBE',
-];
 
 /**
  * The routes that providers call: any method, any content type, the body as bytes. They are Fastify's own, beside Nest's
@@ -27,6 +23,9 @@ const MORE_METHODS = [
  */
 @Injectable()
 export class Ingest implements OnModuleInit {
+  /** Whom requests are for that were found to be for somebody. */
+  private readonly addressees = new WeakMap<FastifyRequest, Addressee>();
+
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly reception: Reception,
@@ -46,6 +45,18 @@ export class Ingest implements OnModuleInit {
         const { headers } = request.raw;
         if (headers['content-type'] !== undefined) headers['content-type'] = 'application/octet-stream';
         next();
+      });
+      // Before the body is read: what is too large for an endpoint that does not take its method is answered 405.
+      scope.addHook('onRequest', async (request, reply) => {
+        try {
+          const found = await this.find(request);
+          if (found === null) return;
+          this.reception.admit(found, request.method);
+          this.addressees.set(request, found);
+        } catch (error) {
+          // Storage may be away: that is told when the body has been read.
+          if (error instanceof ApiError && error.type === 'method_not_allowed') await this.filter.answer(error, request, reply);
+        }
       });
       scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (_request, body, parsed) => parsed(null, body));
       scope.route({
@@ -70,21 +81,21 @@ export class Ingest implements OnModuleInit {
     return reply;
   }
 
-  private async receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const rawUrl = request.raw.url ?? '';
-    const mark = rawUrl.indexOf('?');
-    const path = (mark === -1 ? rawUrl : rawUrl.slice(0, mark)).slice(INGEST_PREFIX.length);
-    const received = this.receivedRequest(request, mark === -1 ? '' : rawUrl.slice(mark + 1));
-    const { traceparent } = request.headers;
+  private async find(request: FastifyRequest): Promise<Addressee | null> {
+    const [path] = partsOf(request);
     // The router decodes before it matches: what only decodes to our prefix is none of our URLs.
-    const result = rawUrl.startsWith(INGEST_PREFIX)
-      ? await this.reception.receive(path, received, typeof traceparent === 'string' ? traceparent : undefined)
-      : null;
-    if (result === null) {
+    return path.startsWith(INGEST_PREFIX) ? this.reception.find(path.slice(INGEST_PREFIX.length)) : null;
+  }
+
+  private async receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const found = this.addressees.get(request) ?? (await this.find(request));
+    if (found === null) {
       await this.gate.admitUnrouted(request, reply);
       throw notFound('endpoint');
     }
-    await this.respond(result, request, reply);
+    const { traceparent } = request.headers;
+    const received = this.receivedRequest(request, partsOf(request)[1]);
+    await this.respond(await this.reception.receive(found, received, typeof traceparent === 'string' ? traceparent : undefined), request, reply);
   }
 
   private receivedRequest(request: FastifyRequest, query: string): Omit<ReceivedRequest, 'path'> {
@@ -120,7 +131,7 @@ export class Ingest implements OnModuleInit {
 }
 
 function everyMethod(scope: FastifyInstance): string[] {
-  for (const method of MORE_METHODS) {
+  for (const method of RECEIVED_METHODS) {
     if (scope.supportedMethods.includes(method)) continue;
     try {
       scope.addHttpMethod(method, { hasBody: true });
@@ -129,6 +140,12 @@ function everyMethod(scope: FastifyInstance): string[] {
     }
   }
   return scope.supportedMethods;
+}
+
+/** Path and query as they were sent. */
+function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: string] {
+  const mark = url.indexOf('?');
+  return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
 /**

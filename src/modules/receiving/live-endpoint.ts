@@ -3,6 +3,7 @@ import {
 } from '#modules/endpoints/contract.js';
 import { compileFilter } from '#engine/conditions/condition.js';
 import { compileRules, type CompiledRules } from '#engine/conditions/rules.js';
+import { compileDeduplication, type Deduplication } from '#engine/inbound/deduplication.js';
 import type { Preset } from '#engine/inbound/preset.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
@@ -20,6 +21,10 @@ export interface LiveEndpoint extends EndpointSummary {
   rules: CompiledRules | null;
   responseProxy: ResponseProxySettings | null;
   transform: TransformSettings | null;
+  /** HTTP methods that it takes; null for any. */
+  allowedMethods: readonly string[] | null;
+  /** What repeats are told by; null where they are events like others. */
+  deduplication: Deduplication | null;
 }
 
 /** Refuses what was saved by another version and does not compile any more: nothing is received under half a configuration. */
@@ -38,6 +43,8 @@ export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint
     rules: configuration.responseRules && compiled(compileRules(configuration.responseRules, 'responseRules')).rules,
     responseProxy: configuration.responseProxy,
     transform: configuration.transform,
+    allowedMethods: configuration.allowedMethods,
+    deduplication: configuration.deduplicate && compileDeduplication(configuration.deduplicate, preset),
     routes: configuration.routes.map(liveRoute),
   };
 }

@@ -14,16 +14,20 @@ import { Accepting, UNANSWERED, type Decision, type VerifiedRequest } from './ac
 import { Answering } from './answering.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { received200 } from './received-answer.js';
+import { shownIdOf } from './repeat-key.js';
+import { RepeatsDropped } from './repeats-dropped.js';
 import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
 
 /** What came of a request. */
 export interface PipelineResult {
-  /** Null for a handshake, which is no event. */
+  /** Null for a handshake, which is no event; of a repeat the event of the first request. */
   eventId: Id | null;
   /** `refused`: the signature did not hold. `unavailable`: what answers for the endpoint is away, and nothing was stored. */
   answer: SynchronousAnswer | 'refused' | 'unavailable';
+  /** Whether the endpoint drops repeats, and the request was one. */
+  isRepeat: boolean;
 }
 
 /** How a request gets here besides from a provider. */
@@ -31,12 +35,14 @@ export interface Origin {
   /** The request that this one repeats: its verdict holds, and nobody is there to be answered. */
   replayOf: { id: Id; verification: Verification } | null;
   traceparent: string | undefined;
+  /** Whether it may repeat another one: tests and replays are meant to be events. */
+  mayRepeat: boolean;
   /** The key of the call that sent it here, and what is kept for it with the event that the request becomes. */
   idempotency?: { request: IdempotentRequest; keeps: (eventId: Id, answer: PipelineResult['answer']) => StoredAnswer } | null;
 }
 
 /**
- * What happens to a request that came to an endpoint: verify, handshake, transform, route, store, answer. The answer is
+ * What happens to a request that came to an endpoint: verify, handshake, tell repeats, transform, route, store, answer. The answer is
  * given after the commit only; whatever dies before it leaves nothing behind, and the provider sends again.
  */
 @Injectable()
@@ -46,6 +52,7 @@ export class Pipeline {
     private readonly answering: Answering,
     private readonly transformer: Transformer,
     private readonly accepting: Accepting,
+    private readonly repeats: RepeatsDropped,
     private readonly environments: Environments,
     private readonly ids: Ids,
     private readonly clock: Clock,
@@ -54,7 +61,7 @@ export class Pipeline {
   ) {}
 
   /** Throws 409 for a request that goes in circles, 422 for one that a policy of an extension refuses, and 503 when storage is away. */
-  async run(endpoint: LiveEndpoint, request: ReceivedRequest, { replayOf, traceparent, idempotency = null }: Origin): Promise<PipelineResult> {
+  async run(endpoint: LiveEndpoint, request: ReceivedRequest, { replayOf, traceparent, mayRepeat, idempotency = null }: Origin): Promise<PipelineResult> {
     if (hopsOf(headerOf(request, HOPS_HEADER)) >= HOPS_MAX) {
       throw conflict(`This request has passed through here ${HOPS_MAX} times: endpoints and destinations form a loop.`);
     }
@@ -62,16 +69,28 @@ export class Pipeline {
     const { verification, reason } = await this.verifying.verify(endpoint, request, secrets, replayOf?.verification);
     if (replayOf === null) {
       const handshake = await this.answering.handshake(endpoint, request, verification, secrets);
-      if (handshake) return { eventId: null, answer: handshake };
+      if (handshake) return { eventId: null, answer: handshake, isRepeat: false };
     }
     const eventType = eventTypeOf(endpoint.preset, unpacked(request));
     const span = this.tracing.startAccept(traceparent, eventType);
     const verified: VerifiedRequest = {
       id: this.ids.next(), request, verification, reason, eventType, traceparent: span.traceparent, replayOf: replayOf?.id ?? null, idempotency,
+      dedupeId: shownIdOf(endpoint, request, verification),
     };
+    const result = await this.decide(endpoint, verified, mayRepeat);
+    span.end(result.isRepeat ? 'duplicate' : 'accepted', () => ({
+      'messaging.message.id': showId('evt', result.eventId ?? verified.id), 'posthorn.endpoint.id': showId('ep', endpoint.id),
+    }));
+    return result;
+  }
+
+  /** What did not verify is nobody's first request: it would take the id from the provider's own. */
+  private async decide(endpoint: LiveEndpoint, verified: VerifiedRequest, mayRepeat: boolean): Promise<PipelineResult> {
+    const { dedupeId, verification } = verified;
+    const isTold = mayRepeat && endpoint.deduplication !== null && verification !== 'failed';
+    if (isTold && dedupeId !== null) return this.repeats.once(endpoint, dedupeId, verified, () => this.store(endpoint, verified));
     const answer = await this.store(endpoint, verified);
-    span.end('accepted', () => ({ 'messaging.message.id': showId('evt', verified.id), 'posthorn.endpoint.id': showId('ep', endpoint.id) }));
-    return { eventId: answer === 'unavailable' ? null : verified.id, answer };
+    return { eventId: answer === 'unavailable' ? null : verified.id, answer, isRepeat: false };
   }
 
   private async ruled({ environmentId, id }: LiveEndpoint, { request, eventType }: VerifiedRequest): Promise<Record<string, string> | null> {

@@ -105,6 +105,7 @@ export class RawRequests extends Releases {
     const { eventId } = await this.pipeline.run(endpoint, request, {
       replayOf: { id: first, verification },
       traceparent: undefined,
+      mayRepeat: false,
       idempotency: idempotency && { request: idempotency, keeps },
     });
     if (eventId === null) throw new Error('A repeated request is always an event.');

@@ -1,5 +1,6 @@
 import { excerptOf } from '#engine/excerpt.js';
 import type { SynchronousAnswer } from '#engine/inbound/request.js';
+import type { StoredAnswer } from '#kernel/idempotency.js';
 import { showId, type Id } from '#kernel/ids.js';
 
 /** Of the default answer, and of no other. */
@@ -19,6 +20,13 @@ export interface ShownAnswer {
   truncated: boolean;
 }
 
+/** An answer with the event that it was given to; what is left out is as in the default answer. */
+interface FirstAnswer {
+  id: Id;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
 const DEFAULT = '{}';
 const REFUSED = '{"status":401}';
 
@@ -31,6 +39,23 @@ export function received200(id: Id, parked?: string): SynchronousAnswer {
 /** The answer to an event that is set aside although it was answered: it says so. */
 export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): SynchronousAnswer {
   return answer.headers === RECEIVED_HEADERS ? received200(id, note) : { ...answer, headers: { ...answer.headers, [PARKED_HEADER]: note } };
+}
+
+/**
+ * What is kept of the first answer for requests that repeat it: all of it. One that is no 2xx is not repeated: the event is here, and
+ * whoever sends it again is told so.
+ */
+export function keptForRepeats(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
+  const isRepeated = typeof answer !== 'string' && answer.status < 300;
+  const { status, headers, body } = isRepeated ? answer : received200(id);
+  const kept: FirstAnswer = { id, ...(headers !== RECEIVED_HEADERS && { headers }), ...(body !== received200(id).body && { body }) };
+  return { status, body: JSON.stringify(kept) };
+}
+
+/** The first answer, and the event that it was an answer to. */
+export function firstAnswer({ status, body }: StoredAnswer): { eventId: Id; answer: SynchronousAnswer } {
+  const kept = JSON.parse(body) as FirstAnswer;
+  return { eventId: kept.id, answer: { status, headers: kept.headers ?? RECEIVED_HEADERS, body: kept.body ?? received200(kept.id).body } };
 }
 
 /** What is kept of it, as JSON: next to nothing for the default one, which most events get. */

@@ -15,6 +15,7 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 import { RawRequests } from './raw-requests.js';
 import { Reception } from './reception.js';
+import { RepeatsDropped } from './repeats-dropped.js';
 import { RequestsController } from './requests.controller.js';
 import { ResponseProxy } from './response-proxy.js';
 import { Routing } from './routing.js';
@@ -38,6 +39,7 @@ import { Verifying } from './verifying.js';
     Pipeline,
     RawRequests,
     Reception,
+    RepeatsDropped,
     ResponseProxy,
     Routing,
     SampleEvents,

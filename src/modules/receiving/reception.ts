@@ -1,9 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { takesMethod } from '#engine/inbound/methods.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
+import { methodNotAllowed } from '#kernel/errors.js';
 import { IngestMetrics } from './ingest.metrics.js';
+import type { LiveEndpoint } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline, type PipelineResult } from './pipeline.js';
 import { VerificationWatch } from './verification-watch.js';
+
+/** Whom a request is for. */
+export interface Addressee {
+  endpoint: LiveEndpoint;
+  /** What came behind the endpoint's own path. */
+  rest: string;
+}
 
 /** Takes what a provider sends to the endpoint that it is for, and counts what came of it. */
 @Injectable()
@@ -15,13 +25,23 @@ export class Reception {
     private readonly verification: VerificationWatch,
   ) {}
 
-  /** `path` is what came behind the prefix, as it was sent. Null when no endpoint lives there; throws as the pipeline does. */
-  async receive(path: string, request: Omit<ReceivedRequest, 'path'>, traceparent: string | undefined): Promise<PipelineResult | null> {
-    const found = await this.endpoints.at(path);
-    if (found === null) return null;
-    const result = await this.pipeline.run(found.endpoint, { ...request, path: found.rest }, { replayOf: null, traceparent });
+  /** Whom a request is for; `path` is what came behind the prefix, as it was sent. Null when no endpoint lives there. */
+  find(path: string): Promise<Addressee | null> {
+    return this.endpoints.at(path);
+  }
+
+  /** Throws 405 for a method that the endpoint does not take: before anything is read of the body. */
+  admit({ endpoint: { allowedMethods } }: Addressee, method: string): void {
+    if (allowedMethods === null || takesMethod(allowedMethods, method)) return;
+    this.metrics.notAllowed();
+    throw methodNotAllowed(`The endpoint does not take ${method}. Nothing was stored.`, allowedMethods);
+  }
+
+  /** Throws as the pipeline does. */
+  async receive({ endpoint, rest }: Addressee, request: Omit<ReceivedRequest, 'path'>, traceparent: string | undefined): Promise<PipelineResult> {
+    const result = await this.pipeline.run(endpoint, { ...request, path: rest }, { replayOf: null, traceparent, mayRepeat: true });
     this.metrics.received(result);
-    if (result.eventId !== null) this.verification.count(found.endpoint, result.eventId, result.answer === 'refused');
+    if (result.eventId !== null) this.verification.count(endpoint, result.eventId, result.answer === 'refused');
     return result;
   }
 }

@@ -6,7 +6,7 @@ import { idTimeMs, parseId, showId, type Id } from '#kernel/ids.js';
 import type { RequestDetail, RequestRow } from '#modules/events/requests.contract.js';
 import { shownAnswer } from './received-answer.js';
 
-const STATUSES = ['routed', 'quarantined', 'parked', 'ignored'] as const;
+const STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as const;
 
 /** Filters of the raw requests of an endpoint. */
 export class RequestListQuery {
@@ -37,11 +37,11 @@ export class RequestListQuery {
 
 /** A raw request in a list. */
 export class RequestItem {
-  /** The request's id. Its event has the same one, with `evt_`. */
+  /** The request's id. Its event has the same one, with `evt_`; a duplicate has none of its own. */
   @ApiProperty({ example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** The event that it became. */
+  /** The event that it became; of a duplicate that of the request that it repeats. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   event_id: string;
 
@@ -53,7 +53,7 @@ export class RequestItem {
   @ApiProperty({ example: '' })
   path: string;
 
-  /** `routed` to its deliveries, `quarantined` (the signature failed), `parked` (paused, or its transform failed) or `ignored`. */
+  /** `routed` to its deliveries, `quarantined` (the signature failed), `parked` (paused, or its transform failed), `ignored`, or a `duplicate` of an earlier one. */
   @ApiProperty({ enum: STATUSES, example: 'routed' })
   status: string;
 
@@ -69,7 +69,7 @@ export class RequestItem {
   @ApiProperty({ type: 'integer', example: 512 })
   size_bytes: number;
 
-  /** The provider's own id of this delivery: the same when it sends again. */
+  /** The provider's own id of this delivery, the same when it sends again; what repeats are told by where the endpoint's `deduplicate` says so. */
   @ApiProperty({ type: String, nullable: true, example: 'evt_1NG8Du2eZvKYlo2CUI79vXWy' })
   dedupe_id: string | null;
 
@@ -224,7 +224,7 @@ export function presentTested(
 export function presentRequest(row: RequestRow): RequestItem {
   return {
     id: showId('req', row.id),
-    event_id: showId('evt', row.id),
+    event_id: showId('evt', row.duplicateOf ?? row.id),
     method: row.method,
     path: row.path,
     status: row.status,
@@ -250,6 +250,6 @@ export function presentRequestDetail(row: RequestDetail): RequestDetailItem {
     body_encoding: isText ? 'text' : 'base64',
     ...(row.erasedAt !== null && { erased_at: row.erasedAt.toISOString() }),
     ip: row.ip,
-    answer: shownAnswer(row.answer, row.id),
+    answer: shownAnswer(row.answer, row.duplicateOf ?? row.id),
   };
 }

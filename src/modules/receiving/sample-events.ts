@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { presetOf } from '#engine/inbound/presets.js';
+import { takesMethod } from '#engine/inbound/methods.js';
 import type { Preset } from '#engine/inbound/preset.js';
 import { signedSample, unsignedSample } from '#engine/inbound/sample.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { ApiError, invalid, notFound } from '#kernel/errors.js';
+import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { Ids, showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -29,7 +30,7 @@ export class SampleEvents {
   ) {}
 
   /**
-   * Throws 404, and 422 when only the provider could sign the sample, or the endpoint has no secret to sign with. `keeps`
+   * Throws 404, 409 when the endpoint does not take the sample's method, and 422 when only the provider could sign the sample, or the endpoint has no secret to sign with. `keeps`
    * says what is kept for the key, in the commit of the event.
    */
   async send(
@@ -41,11 +42,13 @@ export class SampleEvents {
     const preset = options.preset === undefined ? endpoint.preset : presetOf(options.preset);
     if (options.preset !== undefined && preset === null) throw invalid([{ path: 'preset', message: 'is not a known preset' }]);
     const request = this.sample(endpoint, preset ?? plain(endpoint), options.body);
+    if (!takesMethod(endpoint.allowedMethods, request.method)) throw conflict(`The endpoint does not take ${request.method}, which samples are.`, { reason: 'method_not_allowed' });
     const verifies = endpoint.scheme.kind !== 'none';
     const result = await this.pipeline.run(endpoint, request, {
       replayOf: null,
       traceparent: undefined,
-      idempotency: idempotency && { request: idempotency, keeps: (eventId, answer) => keeps({ eventId, answer, verifies }) },
+      mayRepeat: false,
+      idempotency: idempotency && { request: idempotency, keeps: (eventId, answer) => keeps({ eventId, answer, isRepeat: false, verifies }) },
     });
     return { ...result, verifies };
   }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
 import { failureReason } from '#engine/inbound/failure-reason.js';
 import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
-import { hasKeyOf, jwtOf } from '#engine/inbound/jwt.js';
-import type { Scheme } from '#engine/inbound/scheme.js';
-import { publishedAt, verify } from '#engine/inbound/verify.js';
+import { hasKeyOf, isKeySet, jwtOf } from '#engine/inbound/jwt.js';
+import { isCertificate, publishedAt, verify } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import { unavailable } from '#kernel/errors.js';
 import { Certificates } from './certificates.js';
@@ -16,7 +16,7 @@ export interface Verdict {
   reason: string | null;
 }
 
-/** A set of keys is looked for again so often at most. */
+/** A set of keys is looked for again so often at most: what tokens name must not make us fetch. */
 const ROTATED_MS = 60_000;
 const VERDICT_KEPT = new Set<Verification>(['verified']);
 
@@ -25,6 +25,7 @@ const VERDICT_KEPT = new Set<Verification>(['verified']);
 export class Verifying {
   constructor(
     private readonly certificates: Certificates,
+    private readonly environments: Environments,
     private readonly clock: Clock,
   ) {}
 
@@ -33,10 +34,11 @@ export class Verifying {
    * today's secret. Throws 503 when what the signature is checked against can't be had right now.
    */
   async verify(
-    { scheme }: LiveEndpoint, request: ReceivedRequest, secrets: readonly string[], earlier: Verification | undefined,
+    endpoint: LiveEndpoint, request: ReceivedRequest, secrets: readonly string[], earlier: Verification | undefined,
   ): Promise<Verdict> {
+    const { scheme } = endpoint;
     if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return { verification: earlier, reason: null };
-    const published = await this.published(scheme, request, secrets);
+    const published = await this.published(endpoint, request, secrets);
     // A repeated request is checked as of when it came.
     const atMs = earlier === undefined ? this.clock.nowMs() : (request.receivedAtMs ?? this.clock.nowMs());
     const verification = verify(scheme, request, secrets, atMs, published);
@@ -45,15 +47,19 @@ export class Verifying {
   }
 
   /** What the signature is checked against: a certificate or a set of keys, where the scheme has them published. */
-  private async published(scheme: Scheme, request: ReceivedRequest, secrets: readonly string[]): Promise<string | undefined> {
+  private async published({ scheme, environmentId, id }: LiveEndpoint, request: ReceivedRequest, secrets: readonly string[]): Promise<string | undefined> {
     const url = publishedAt(scheme, request, secrets);
     if (url === null) return undefined;
-    const found = await this.certificates.get(url);
+    const { organizationId } = await this.environments.get(environmentId);
+    const asker = { organizationId, endpointId: id };
+    const isUsable = scheme.kind === 'jwt' ? isKeySet : isCertificate;
+    const found = await this.certificates.get(url, asker, isUsable);
     const token = scheme.kind === 'jwt' ? jwtOf(scheme, request) : null;
-    // Keys are rotated: one that is not in the set of the last hour may be in that of now.
-    const isOld = found !== undefined && token !== null && !hasKeyOf(token, found);
-    const published = isOld ? await this.certificates.get(url, ROTATED_MS) : found;
-    if (published === undefined) throw unavailable('What the signature is checked against can\'t be had right now. Send it again.');
-    return published;
+    // Keys are rotated: one that is not in the set of the last hour may be in that of now. Who could not look knows nothing of it.
+    const isOld = found !== undefined && token !== null && !hasKeyOf(token, found.text);
+    const latest = isOld ? await this.certificates.get(url, asker, isUsable, ROTATED_MS) : found;
+    const isUnknown = isOld && latest !== undefined && latest.ageMs >= ROTATED_MS && !hasKeyOf(token, latest.text);
+    if (latest === undefined || isUnknown) throw unavailable('What the signature is checked against can\'t be had right now. Send it again.');
+    return latest.text;
   }
 }

@@ -1,0 +1,25 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * What an endpoint tells repeats by, and of a raw request that repeats another the event of that one. Nullable columns without a
+ * default change the catalogue only. Nothing but repeats stands in the indexes, so that accepting pays nothing for them;
+ * `create index` takes a share lock on `requests`, and receiving waits, for as long as it reads the table once: some ten seconds
+ * for ten million rows.
+ */
+export class Duplicates1732502010000 implements MigrationInterface {
+  name = 'Duplicates1732502010000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table endpoints add column deduplicate jsonb');
+    await runner.query('alter table requests add column duplicate_of uuid');
+    await runner.query('create index requests_duplicates_idx on requests (environment_id, endpoint_id, id) where duplicate_of is not null');
+    await runner.query('create index requests_duplicate_of_idx on requests (environment_id, duplicate_of) where duplicate_of is not null');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop index requests_duplicate_of_idx');
+    await runner.query('drop index requests_duplicates_idx');
+    await runner.query('alter table requests drop column duplicate_of');
+    await runner.query('alter table endpoints drop column deduplicate');
+  }
+}

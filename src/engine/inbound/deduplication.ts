@@ -1,0 +1,94 @@
+import { ExactNumber } from '../exact-json.js';
+import { compileJsonPath } from '../conditions/json-path.js';
+import type { RequestView } from '../conditions/request-view.js';
+import { dedupeIdOf } from './classify.js';
+import type { Fault } from './fault.js';
+import type { Preset } from './preset.js';
+import { unpacked } from './unpacked.js';
+
+/** What repeats are told by, as the caller gave it. */
+export interface DeduplicationSettings {
+  /** `provider_id` is the id that the preset knows. */
+  source: (typeof DEDUPLICATION_SOURCES)[number];
+  /** Of `header`. */
+  name?: string;
+  /** Of `body_path`: a JSONPath. */
+  path?: string;
+  /** How long after the first request another one with its id is a repeat. */
+  window_hours?: number;
+}
+
+export const DEDUPLICATION_SOURCES = ['provider_id', 'header', 'body_path'] as const;
+/** Providers send again for hours: a day passes over most schedules. */
+export const WINDOW_HOURS = 24;
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+/** A longer one is not cut, because two events would then look like one. */
+const ID = /^[^\p{Cc}\p{Cs}]{1,1024}$/u;
+
+/** What repeats are told by, ready to be asked. */
+export interface Deduplication {
+  /** The id of a request; null when it has none, or none that can be told from others: it repeats nothing. */
+  idOf(view: RequestView): string | null;
+  /** What the id is an id of: another source has other ids, though they may read alike. */
+  scope: string;
+  windowMs: number;
+}
+
+/** What is wrong with the settings, beside this preset. */
+export function deduplicationFaults({ source, name, path }: DeduplicationSettings, preset: Pick<Preset, 'dedupeId'> | null, at: string): Fault[] {
+  const faults: Fault[] = [];
+  if (source === 'provider_id' && (preset === null || preset.dedupeId.length === 0)) {
+    faults.push({ path: `${at}.source`, message: 'needs a preset whose provider sends an id that it repeats: name a header or a path of the body instead' });
+  }
+  if (source === 'header') faults.push(...headerFaults(name, `${at}.name`));
+  else if (name !== undefined) faults.push({ path: `${at}.name`, message: 'is for header only' });
+  if (source === 'body_path') faults.push(...pathFaults(path, `${at}.path`));
+  else if (path !== undefined) faults.push({ path: `${at}.path`, message: 'is for body_path only' });
+  return faults;
+}
+
+/** For settings without faults. */
+export function compileDeduplication(settings: DeduplicationSettings, preset: Pick<Preset, 'dedupeId'> | null): Deduplication {
+  const { source, name = '', path = '', window_hours: hours = WINDOW_HOURS } = settings;
+  const read = reader(source, { name, path }, preset);
+  return {
+    idOf: (view) => {
+      const id = read(view);
+      return id !== undefined && ID.test(id) ? id : null;
+    },
+    scope: JSON.stringify([source, source === 'header' ? name.toLowerCase() : path]),
+    windowMs: hours * 3_600_000,
+  };
+}
+
+function reader(
+  source: DeduplicationSettings['source'], { name, path }: { name: string; path: string }, preset: Pick<Preset, 'dedupeId'> | null,
+): (view: RequestView) => string | undefined {
+  switch (source) {
+    case 'provider_id': return ({ request }) => dedupeIdOf(preset, unpacked(request)) ?? undefined;
+    case 'header': return (view) => view.header(name.toLowerCase());
+    case 'body_path': {
+      const compiled = compileJsonPath(path);
+      if (typeof compiled === 'string') throw new Error(`The path by which repeats are told ${compiled}.`);
+      return (view) => idText(compiled.first(view.fresh()));
+    }
+  }
+}
+
+function headerFaults(name: string | undefined, path: string): Fault[] {
+  if (name === undefined) return [{ path, message: 'is required for header' }];
+  return HEADER_NAME.test(name) ? [] : [{ path, message: 'must be the name of a header' }];
+}
+
+function pathFaults(text: string | undefined, path: string): Fault[] {
+  if (text === undefined) return [{ path, message: 'is required for body_path' }];
+  const compiled = compileJsonPath(text);
+  return typeof compiled === 'string' ? [{ path, message: compiled }] : [];
+}
+
+/** A text, or a number as it was written; nothing else tells one event from another. */
+function idText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || value instanceof ExactNumber ? String(value) : undefined;
+}

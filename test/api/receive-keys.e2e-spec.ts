@@ -1,0 +1,102 @@
+import { generateKeyPairSync, randomUUID, sign, type KeyPairKeyObjectResult } from 'node:crypto';
+import { startNameServer } from '../support/name-server.js';
+import type { NameServer } from '../support/name-server.js';
+import { startReceiver } from '../support/receiver.js';
+import type { Receiver } from '../support/receiver.js';
+import { startServer } from '../support/server.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { expectRefusal } from './answers.js';
+import { inbound, provide, requestsOf, setSecret } from './receiving.js';
+import type { Inbound, Sent } from './receiving.js';
+
+type KeyName = 'one' | 'two' | 'stranger';
+const NAMES = ['one', 'two', 'stranger'] as const;
+const KEYS = Object.fromEntries(NAMES.map((name) => [name, generateKeyPairSync('ed25519')])) as Record<KeyName, KeyPairKeyObjectResult>;
+
+function token(name: KeyName, kid: string = name): Sent {
+  const content = [{ alg: 'EdDSA', kid }, { iss: 'acme', iat: Math.floor(Date.now() / 1000) }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return { body: '{}', headers: { authorization: `Bearer ${content}.${sign(null, Buffer.from(content), KEYS[name].privateKey).toString('base64url')}` } };
+}
+
+describe('what providers publish', () => {
+  let server: PosthornServer;
+  let names: NameServer;
+  let issuer: Receiver;
+  let published: KeyName[];
+
+  beforeAll(async () => {
+    // Nothing of PayPal's is to be reached from here.
+    names = await startNameServer(() => 'absent');
+    issuer = await startReceiver(() => ({ body: JSON.stringify({ keys: published.map((kid) => ({ ...KEYS[kid].publicKey.export({ format: 'jwk' }), kid })) }) }));
+    server = await startServer({ DNS_SERVERS: names.address });
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await issuer.close();
+    await names.close();
+  });
+
+  const withKeys = (): Promise<Inbound> =>
+    inbound(server, { verification: 'jwt', verificationConfig: { jwksUrl: `${issuer.url}/${randomUUID()}`, issuer: 'acme' } });
+  const status = async (endpoint: Inbound, sent: Sent, of = server): Promise<number> => (await provide(of, endpoint.at, sent)).status;
+
+  it('jwt: tokens that name keys which are in no set are refused and kept, and make nobody fetch the set again and again', async () => {
+    published = ['one'];
+    const endpoint = await withKeys();
+    expect(await status(endpoint, token('one'))).toBe(200);
+    const before = issuer.requests.length;
+
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => provide(server, endpoint.at, token('stranger', `kid-${n}`))));
+
+    for (const answer of answers) expectRefusal(answer, 401);
+    expect(issuer.requests).toHaveLength(before);
+    expect((await requestsOf(server, endpoint)).filter(({ status: became }) => became === 'quarantined')).toHaveLength(50);
+    expect(await status(endpoint, token('one'))).toBe(200);
+  });
+
+  it('jwt: a process that starts later knows the set of now: the new key verifies, and the one that was taken out does not', async () => {
+    published = ['one'];
+    const endpoint = await withKeys();
+    expect(await status(endpoint, token('one'))).toBe(200);
+    published = ['two'];
+    const later = await startServer(server.env);
+
+    try {
+      expect([await status(endpoint, token('two'), later), await status(endpoint, token('one'), later)]).toEqual([200, 401]);
+      // Fetched a moment ago, it is not looked for again yet.
+      expect([await status(endpoint, token('one')), await status(endpoint, token('two'))]).toEqual([200, 401]);
+    } finally {
+      await later.stop();
+    }
+  });
+
+  it('503: while the set can\'t be had, and nothing is stored', async () => {
+    const endpoint = await inbound(server, { verification: 'jwt', verificationConfig: { jwksUrl: 'https://keys.example/jwks', issuer: 'acme' } });
+
+    const answer = await provide(server, endpoint.at, token('one'));
+
+    expectRefusal(answer, 503);
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await requestsOf(server, endpoint)).toEqual([]);
+  });
+
+  it('certificates that one sender invents stop nobody else: whoever sends to another endpoint is verified', async () => {
+    published = ['one'];
+    const [attacked, other] = [await inbound(server, { preset: 'paypal' }), await withKeys()];
+    await setSecret(server, attacked, '1JE4291016473214C');
+    const invented = (n: number): Promise<ApiAnswer> => provide(server, attacked.at, {
+      body: '{}',
+      headers: {
+        'paypal-transmission-id': 'a', 'paypal-transmission-time': new Date().toISOString(), 'paypal-auth-algo': 'SHA256withRSA', 'paypal-transmission-sig': 'aaaa',
+        'paypal-cert-url': `https://api.paypal.com/v1/notifications/certs/CERT-${n}`,
+      },
+    });
+
+    const answers = await Promise.all(Array.from({ length: 300 }, (_, n) => invented(n)));
+
+    for (const answer of answers) expectRefusal(answer, 503);
+    expect(await status(other, token('one'))).toBe(200);
+    expect(names.questions.filter((question) => question === 'A api.paypal.com').length).toBeLessThanOrEqual(10);
+  });
+});
