@@ -205,6 +205,7 @@ describe('an extension that misbehaves', () => {
 
   it('422: an unknown policy is refused with those that there are, for destinations and for endpoints of applications', async () => {
     const retry = { policy: 'nobody' };
+    await server.api('POST', '/v1/app', { uid: 'shop' });
     const refusals = [
       await server.api('POST', '/v1/destinations', { name: 'A', type: 'pull', retry }),
       await server.api('PATCH', `/v1/destinations/${await destinationThat('behave')}`, { retry }),
