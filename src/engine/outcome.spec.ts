@@ -1,5 +1,7 @@
 import fc from 'fast-check';
-import { classify, decide, isHardFailure, retryAfterMs, type Answer, type AttemptError } from './outcome.js';
+import {
+  classify, decide, isHardFailure, retryAfterMs, type Answer, type AttemptError, type FailedAttempt, type RetryRuling,
+} from './outcome.js';
 import { DEFAULT_RETRY_POLICY } from './retry.js';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
@@ -119,6 +121,40 @@ describe('decide', () => {
   it('retries at the scheduled time', () => {
     expect(decideOn(answered(500), 2)).toEqual({ status: 'retrying', dueAt: after(155_000) });
     expect(decideOn({ kind: 'error', error: 'dns' }, 2)).toEqual({ status: 'retrying', dueAt: after(155_000) });
+  });
+
+  describe('by a policy that rules on exceptions', () => {
+    const asked: FailedAttempt[] = [];
+    const ruled = (answer: Answer, attemptsUsed: number, ruling: RetryRuling | null) => {
+      asked.length = 0;
+      const rule = (failed: FailedAttempt): RetryRuling | null => (asked.push(failed), ruling);
+      return decide(classify(answer), answer, used(attemptsUsed), { ...DEFAULT_RETRY_POLICY, rule }, NOW, 0.5);
+    };
+
+    it('waits as long as it says, without jitter, and asks with the attempt', () => {
+      expect(ruled(answered(500), 2, { delaySeconds: 1.5 })).toEqual({ status: 'retrying', dueAt: after(1_500) });
+      expect(asked).toEqual([{ number: 2, outcome: 'failed', status: 500, error: null }]);
+      ruled({ kind: 'error', error: 'timeout' }, 3, null);
+      expect(asked).toEqual([{ number: 3, outcome: 'failed', status: null, error: 'timeout' }]);
+    });
+
+    it('keeps to the schedule where it says nothing', () => {
+      expect(ruled(answered(500), 2, null)).toEqual({ status: 'retrying', dueAt: after(155_000) });
+    });
+
+    it('is dlq when no attempt is worth making', () => {
+      expect(ruled(answered(500), 1, 'never')).toEqual({ status: 'dlq' });
+    });
+
+    it('still waits as long as the target asks for', () => {
+      expect(ruled(answered(429, '600'), 2, { delaySeconds: 1 })).toEqual({ status: 'retrying', dueAt: after(600_000) });
+    });
+
+    it.each([[answered(200), 1], [answered(410), 1], [answered(500), 8]])('is not asked where nothing is to be decided: %j, attempt %i', (answer, attempt) => {
+      ruled(answer, attempt, { delaySeconds: 1 });
+
+      expect(asked).toEqual([]);
+    });
   });
 
   it.each([429, 502, 503, 504])('delays a %i by Retry-After, and never hastens it', (status) => {

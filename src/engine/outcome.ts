@@ -1,4 +1,4 @@
-import { dueAt, type RetryPolicy } from './retry.js';
+import { dueAfter, dueAt, type RetryPolicy } from './retry.js';
 
 /**
  * Why an attempt got no answer; `blocked` was refused by the SSRF gate, `protocol` was no valid answer, `refused`
@@ -35,6 +35,27 @@ export interface Progress {
   firstAttemptAt: Date;
 }
 
+/** An attempt that did not deliver, as a retry policy is asked about it. */
+export interface FailedAttempt {
+  /** Counts the attempts of the delivery from 1. */
+  number: number;
+  /** `throttled`: the target asks for less. */
+  outcome: 'failed' | 'throttled';
+  /** HTTP status of the answer; null when there was none. */
+  status: number | null;
+  /** Why there was no answer. */
+  error: AttemptError | null;
+}
+
+/** Another wait than the schedule's before the next attempt, or that none is worth making. */
+export type RetryRuling = { delaySeconds: number } | 'never';
+
+/** A schedule, and who is asked for exceptions to it. */
+export interface RuledRetryPolicy extends RetryPolicy {
+  /** Null for no exception. Never throws. */
+  rule?: (failed: FailedAttempt) => RetryRuling | null;
+}
+
 const THROTTLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_AFTER_MAX_MS = 24 * 3600 * 1000;
 const FIFTY_YEARS = 50;
@@ -64,16 +85,25 @@ export function decide(
   outcome: Outcome,
   answer: Answer,
   progress: Progress,
-  policy: RetryPolicy,
+  policy: RuledRetryPolicy,
   now: Date,
   random: number,
 ): Decision {
   if (outcome === 'success') return { status: 'delivered' };
   if (outcome === 'gone' || outcome === 'refused') return { status: 'failed', reason: outcome };
-  const scheduled = dueAt(policy, progress.attemptsUsed + 1, progress.firstAttemptAt, now, random);
+  const next = progress.attemptsUsed + 1;
+  if (next > policy.maxAttempts) return { status: 'dlq' };
+  const ruling = policy.rule?.(failedAttempt(outcome, answer, progress.attemptsUsed)) ?? null;
+  if (ruling === 'never') return { status: 'dlq' };
+  const scheduled = ruling === null ? dueAt(policy, next, progress.firstAttemptAt, now, random) : dueAfter(ruling.delaySeconds, now);
   if (scheduled === null) return { status: 'dlq' };
   const askedMs = outcome === 'throttled' && answer.kind === 'response' ? (retryAfterMs(answer.retryAfter, now) ?? 0) : 0;
   return { status: 'retrying', dueAt: new Date(Math.max(scheduled.getTime(), now.getTime() + askedMs)) };
+}
+
+function failedAttempt(outcome: FailedAttempt['outcome'], answer: Answer, number: number): FailedAttempt {
+  const isAnswered = answer.kind === 'response';
+  return { number, outcome, status: isAnswered ? answer.status : null, error: isAnswered ? null : answer.error };
 }
 
 /**

@@ -29,14 +29,19 @@ export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, n
   return new Date(Math.max(nominalStart, now.getTime()) + jitterMs);
 }
 
+/** When an attempt is due for which a policy has named the wait: without jitter, which is the policy's own then. */
+export function dueAfter(delaySeconds: number, now: Date): Date {
+  return new Date(now.getTime() + Math.round(delaySeconds * 1000));
+}
+
+/** The longest wait before attempt `attempt` (1-based). */
+export function stepSeconds({ scheduleSeconds }: RetryPolicy, attempt: number): number {
+  return scheduleSeconds[Math.min(attempt, scheduleSeconds.length) - 1] ?? 0;
+}
+
 /** How long after its first attempt the last one of a delivery may be due. */
 export function longestSeconds(policy: RetryPolicy): number {
   let seconds = 0;
   for (let attempt = 1; attempt <= policy.maxAttempts; attempt += 1) seconds += stepSeconds(policy, attempt);
   return seconds;
-}
-
-function stepSeconds(policy: RetryPolicy, attempt: number): number {
-  const { scheduleSeconds } = policy;
-  return scheduleSeconds[Math.min(attempt, scheduleSeconds.length) - 1] ?? 0;
 }

@@ -10,6 +10,7 @@ export type { ExtensionDeclaration } from './declaration.js';
 export { Adapter, DestinationAdapter } from '#modules/destinations/contract.js';
 export type { DeliveryAnswer, Draft, MirroredRequest, Outgoing, ProbeReport, Target } from '#modules/destinations/contract.js';
 export type { Answer, AttemptError } from '#engine/outcome.js';
+export type { RuledRetryPolicy, RetryRuling } from '#engine/outcome.js';
 export type { RetryPolicy } from '#engine/retry.js';
 export { signatureHeader } from '#engine/signing.js';
 
@@ -29,11 +30,13 @@ export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavail
 export type { ErrorType, Fault } from '#kernel/errors.js';
 export type { Caller, Tenant } from '#kernel/tenant.js';
 
-// Sign-in beside our keys, rules before acceptance, and who hears of attempts: providers that extend these are found.
+// Sign-in beside our keys, rules before acceptance, retry policies by name, and who hears of attempts: providers that extend these are found.
 export { TokenAuthenticator } from '#kernel/authenticator.js';
 export type { Identity } from '#kernel/authenticator.js';
 export { AcceptancePolicy } from '#modules/ledger/acceptance.contract.js';
 export type { Ruling, Submission } from '#modules/ledger/acceptance.contract.js';
+export { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
+export type { FailedAttempt } from '#engine/outcome.js';
 export { DeliveryListener } from '#modules/delivery/contract.js';
 export type { AttemptReport, FailedAttemptReport } from '#modules/delivery/contract.js';
 

@@ -12,6 +12,9 @@ interface SharedResponse {
 
 const EXAMPLE_REQUEST_ID = 'req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6';
 
+/** Said by the parser of requests, before any quota is counted. */
+const HEADERS_TOO_LARGE = 431;
+
 const RESPONSES: readonly SharedResponse[] = [
   shared('BadRequest', 'The request cannot be read: malformed JSON, a bad parameter, header or cursor.',
     error('bad_request', 'The body is not valid JSON (at character 17).')),
@@ -24,8 +27,12 @@ const RESPONSES: readonly SharedResponse[] = [
   shared('PayloadTooLarge', 'The body is too large.', error('payload_too_large', 'The body is larger than 1 MB.')),
   shared('UnsupportedMediaType', 'The body is not JSON in UTF-8.',
     error('unsupported_media_type', 'Send the body as application/json in UTF-8.')),
-  shared('ValidationFailed', 'The body breaks its schema, or a check of credentials or connectivity failed.',
+  shared('ValidationFailed', 'The body breaks its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension.',
     error('validation_failed', 'name: is required', { check: 'schema', fields: [{ path: 'name', message: 'is required' }] })),
+  {
+    status: HEADERS_TOO_LARGE, name: 'HeadersTooLarge', description: 'The request line and headers are larger than 16 KB.',
+    example: error('bad_request', 'The request line and headers are larger than 16 KB.'),
+  },
   shared('RateLimited', 'Too many requests. `Retry-After` says when to come back.',
     error('rate_limited', 'Too many requests. Try again in 12 s.')),
   shared('InternalError', 'An error on our side. Retry with backoff; safe with an Idempotency-Key.',
@@ -59,7 +66,7 @@ function responseObject({ status, description, example }: SharedResponse): Recor
   const value = JSON.parse(answerOf(example, EXAMPLE_REQUEST_ID).body) as unknown;
   return {
     description,
-    headers: { ...RATE_LIMIT_HEADERS, ...waits },
+    headers: status === HEADERS_TOO_LARGE ? {} : { ...RATE_LIMIT_HEADERS, ...waits },
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example: value } },
   };
 }
@@ -73,7 +80,7 @@ function error(type: ErrorType, message: string, details: Record<string, unknown
 }
 
 function errorSchema(): Record<string, unknown> {
-  const types = [...RESPONSES.map(({ example }) => example.type), 'not_implemented'].filter((type) => type !== 'unavailable');
+  const types = [...new Set(RESPONSES.map(({ example }) => example.type)), 'not_implemented'].filter((type) => type !== 'unavailable');
   return {
     type: 'object',
     description: 'Every answer that is not 2xx.',

@@ -82,7 +82,7 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
     own['description'] ||= DESCRIPTIONS[status] ?? 'The answer.';
     if (config.uncounted !== true && !('$ref' in own)) own['headers'] = Object.assign({}, RATE_LIMIT_HEADERS, own['headers']);
   }
-  const statuses = new Set([400, 500, 503]);
+  const statuses = new Set([400, 431, 500, 503]);
   const add = (applies: boolean, ...more: number[]): void => more.forEach((status) => applies && statuses.add(status));
   add(config.uncounted !== true, 429);
   add(config.access !== 'public', 401, 403);

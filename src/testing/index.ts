@@ -7,5 +7,7 @@ export type { DestinationConformance } from './destination-conformance.js';
 export type { BrokenDraft, DestinationDraft, DestinationUnderTest, PosthornUnderTest, ReceivedMessage } from './destination-under-test.js';
 export { authenticatorConformance, listenerConformance, policyConformance } from './door-checks.js';
 export type { AuthenticatorUnderTest, ListenerUnderTest, MessageDraft, PolicyUnderTest, RefusedToken, TargetUnderTest } from './door-checks.js';
+export { retryPolicyConformance } from './retry-policy-checks.js';
+export type { RetryPolicyUnderTest } from './retry-policy-checks.js';
 export { startPosthorn } from './posthorn.js';
 export type { PosthornOptions, RunningPosthorn } from './posthorn.js';

@@ -170,6 +170,29 @@ describe('keys', () => {
       await alone.stop();
     }, 60_000);
 
+    it('409: the last admin key that does not expire, however many others go on for the grace of their rotation', async () => {
+      const alone = await startServer();
+      const [last] = (await alone.api('GET', '/v1/keys')).json.data;
+      const next = (await alone.api('POST', `/v1/keys/${last.id}/rotate`, {})).json;
+      await alone.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' });
+      await alone.api('POST', '/v1/keys', { name: 'Writer', scope: 'write' });
+
+      const refused = await alone.api('DELETE', `/v1/keys/${next.id}`);
+      const old = await alone.api('DELETE', `/v1/keys/${last.id}`);
+      const passing = (await alone.api('POST', '/v1/keys', { name: 'A year', scope: 'admin', expires_at: '2100-01-01T00:00:00Z' }, as(next.key))).json;
+      const still = await alone.api('DELETE', `/v1/keys/${next.id}`, undefined, as(next.key));
+      const expiring = await alone.api('DELETE', `/v1/keys/${passing.id}`, undefined, as(next.key));
+      await alone.api('POST', '/v1/keys', { name: 'Another', scope: 'admin' }, as(next.key));
+      const freed = await alone.api('DELETE', `/v1/keys/${next.id}`, undefined, as(next.key));
+      await alone.stop();
+
+      for (const refusal of [refused, still]) {
+        expectRefusal(refusal, 409);
+        expect(refusal.json.error.message).toContain('the last admin key that does not expire');
+      }
+      expect([old.status, expiring.status, freed.status]).toEqual([204, 204, 204]);
+    }, 60_000);
+
     it('401: a revoked key and a key that never was are told the same', async () => {
       const { id, key } = await createKey(server, { scope: 'read' });
       await server.api('DELETE', `/v1/keys/${id}`);

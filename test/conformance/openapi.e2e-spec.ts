@@ -98,7 +98,7 @@ describe('the OpenAPI document', () => {
       const errors = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
       const foreign = errors.filter(([, each]) => responseOf(document, each).content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error');
       const scoped = operation.security === undefined || operation.security.length > 0;
-      const missing = ['400', '500', '503', ...(scoped ? ['401', '403', '429'] : [])].filter((status) => !operation.responses[status]);
+      const missing = ['400', '431', '500', '503', ...(scoped ? ['401', '403', '429'] : [])].filter((status) => !operation.responses[status]);
       return [...foreign.map(([status]) => `${operation.operationId} ${status}: not the envelope`), ...missing.map((status) => `${operation.operationId} lacks ${status}`)];
     });
 

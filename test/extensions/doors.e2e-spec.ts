@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
+import path from 'node:path';
+import type { NamedRetryPolicy } from '../../src/extension/index.js';
 import {
-  authenticatorConformance, listenerConformance, policyConformance, type ListenerUnderTest, type PolicyUnderTest, type ReceivedMessage,
+  authenticatorConformance, listenerConformance, policyConformance, retryPolicyConformance, type ListenerUnderTest, type PolicyUnderTest,
+  type ReceivedMessage, type RetryPolicyUnderTest,
 } from '../../src/testing/index.js';
 import { freePort } from '../durability/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -74,6 +77,15 @@ describe('the sample', () => {
     },
   };
 
+  const retryPolicy: RetryPolicyUnderTest = {
+    service: () => server,
+    target,
+    policy: async () => {
+      const { StreamPatience } = (await import(path.join(path.dirname(sample.file), 'stream-patience.js'))) as { StreamPatience: new () => NamedRetryPolicy };
+      return new StreamPatience();
+    },
+  };
+
   const authenticator = {
     service: () => server,
     token: (scope: string) => jwt(claims({ scope })),
@@ -89,7 +101,7 @@ describe('the sample', () => {
     ],
   };
 
-  it.each([...authenticatorConformance(authenticator), ...policyConformance(policy), ...listenerConformance(listener)]
+  it.each([...authenticatorConformance(authenticator), ...policyConformance(policy), ...listenerConformance(listener), ...retryPolicyConformance(retryPolicy)]
     .map(({ name, run }) => [name, run] as const))('%s', (_name, run) => run(), 60_000);
 
   it('takes tokens of several thousand characters, and keeps environments apart', async () => {

@@ -1,16 +1,17 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expectRefusal } from '../api/answers.js';
+import { expectInvalid, expectRefusal } from '../api/answers.js';
 import { destinationAt, eventAfter, eventIn, expectStatus, PATIENT, send, startTargets, type Targets } from '../api/scene.js';
 import { ROOT } from '../architecture/source-tree.js';
+import { freePort } from '../durability/processes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
 /** A destination type that does what its settings say, as its author's compiler would have written it. */
 const EXTENSION = `
 import { Module } from '@nestjs/common';
-import { AcceptancePolicy, Adapter, DeliveryListener, DestinationAdapter, TokenAuthenticator } from 'posthorn';
+import { AcceptancePolicy, Adapter, DeliveryListener, DestinationAdapter, NamedRetryPolicy, TokenAuthenticator } from 'posthorn';
 
 const OK = { answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 1, excerpt: 'ok' };
 const ACTS = {
@@ -63,8 +64,34 @@ export class OddTokens extends TokenAuthenticator {
   async identify(token) { return IDENTITIES[token] ? IDENTITIES[token]() : null; }
 }
 
+const WAITS = {
+  throw: () => { throw new Error('a bug, and a password: hunter2'); },
+  nan: () => NaN,
+  negative: () => -1,
+  huge: () => 1e12,
+  promise: () => Promise.reject(new Error('a bug')),
+  slow: () => { const end = performance.now() + 120; while (performance.now() < end); return 0; },
+};
+
+class OddPatience extends NamedRetryPolicy {
+  description = 'Waits in odd ways.';
+  maxAttempts = 3;
+  scheduleSeconds = [0, 3600];
+  delaySeconds() { return WAITS[this.name.slice(4)](); }
+}
+
+class OddGivingUp extends NamedRetryPolicy {
+  name = 'odd-giving-up';
+  description = 'Gives up at once.';
+  maxAttempts = 3;
+  scheduleSeconds = [0, 3600];
+  isRetryable() { return false; }
+}
+
+const patience = Object.keys(WAITS).map((act) => ({ provide: 'ODD_' + act, useFactory: () => Object.assign(new OddPatience(), { name: 'odd-' + act }) }));
+
 export default class OddModule {}
-Module({ providers: [OddAdapter, OddPolicy, OddListener, OddTokens] })(OddModule);
+Module({ providers: [OddAdapter, OddPolicy, OddListener, OddTokens, OddGivingUp, ...patience] })(OddModule);
 `;
 
 describe('an extension that misbehaves', () => {
@@ -81,7 +108,7 @@ describe('an extension that misbehaves', () => {
     symlinkSync(ROOT, path.join(folder, 'node_modules', 'posthorn'));
     symlinkSync(path.join(ROOT, 'node_modules', '@nestjs', 'common'), path.join(folder, 'node_modules', '@nestjs', 'common'));
     database = await createDatabase();
-    [server, targets] = await Promise.all([startServer({ EXTENSIONS: path.join(folder, 'odd.js'), DATABASE_URL: database.url }), startTargets()]);
+    [server, targets] = await Promise.all([startServer({ EXTENSIONS: path.join(folder, 'odd.js'), DATABASE_URL: database.url, METRICS_PORT: String(await freePort()) }), startTargets()]);
   });
 
   afterAll(async () => {
@@ -91,6 +118,11 @@ describe('an extension that misbehaves', () => {
   });
 
   const body = (config: object): object => ({ name: 'Odd', type: 'odd', timeout_ms: 1000, ...PATIENT, config: { ...PATIENT.config, ...config } });
+
+  const failuresOf = async (policy: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${server.env['METRICS_PORT']}/metrics`)).text();
+    return Number(new RegExp(`^posthorn_retry_policy_failures_total\\{policy="${policy}"\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  };
 
   const destinationThat = async (act: string): Promise<string> =>
     expectStatus(await server.api('POST', '/v1/destinations', body({ act })), 201).json.id as string;
@@ -146,6 +178,66 @@ describe('an extension that misbehaves', () => {
     expect(sent.text).not.toContain('hunter2');
     expect((await server.api('GET', `/v1/events?event_type=${eventType}`)).json.data).toEqual([]);
   });
+
+  it.each(['throw', 'nan', 'negative', 'huge', 'promise', 'slow'])(
+    'a retry policy that goes wrong (%s) leaves its deliveries to its schedule, is counted, and others are not held up', async (act) => {
+      const target = targets.open(() => ({ status: 500 }));
+      const destination = await destinationAt(server, target.url, { retry: { policy: `odd-${act}` }, config: PATIENT.config });
+
+      const event = await eventAfter(server, await send(server, destination), 1);
+
+      const waitMs = Date.parse(event.deliveries[0].next_attempt_at as string) - Date.parse(event.attempts[0].at as string);
+      expect(event.status).toBe('retrying');
+      expect(waitMs).toBeGreaterThanOrEqual(0);
+      expect(waitMs).toBeLessThan(3_700_000);
+      expect(await failuresOf(`odd-${act}`)).toBe(1);
+      expect(event.attempts[0].response_excerpt ?? '').not.toContain('hunter2');
+    });
+
+  it('a retry policy that finds another attempt not worth making dead-letters the delivery', async () => {
+    const target = targets.open(() => ({ status: 500 }));
+    const destination = await destinationAt(server, target.url, { retry: { policy: 'odd-giving-up' } });
+
+    const event = await eventIn(server, await send(server, destination), 'dlq');
+
+    expect(event.attempts).toHaveLength(1);
+  });
+
+  it('422: an unknown policy is refused with those that there are, for destinations and for endpoints of applications', async () => {
+    const retry = { policy: 'nobody' };
+    await server.api('POST', '/v1/app', { uid: 'shop' });
+    const refusals = [
+      await server.api('POST', '/v1/destinations', { name: 'A', type: 'pull', retry }),
+      await server.api('PATCH', `/v1/destinations/${await destinationThat('behave')}`, { retry }),
+      await server.api('POST', '/v1/app/shop/endpoints', { url: 'https://example.com/hook', retry }),
+    ];
+
+    for (const refusal of refusals) {
+      expectInvalid(refusal, 'schema', 'retry.policy');
+      expect(refusal.text).toContain('must be one of odd-giving-up, odd-huge, odd-nan');
+    }
+  });
+
+  it('a policy that left with its extension is said of what names it, and the default schedule holds until it is back', async () => {
+    const body = { name: 'Left', type: 'pull', retry: { policy: 'odd-giving-up' } };
+    const destination = expectStatus(await server.api('POST', '/v1/destinations', body), 201).json.id as string;
+    const { EXTENSIONS: _gone, ...bare } = server.env;
+    await server.stop();
+    const plain = await startServer(bare);
+
+    const shown = await plain.api('GET', `/v1/destinations/${destination}`);
+    const renamed = await plain.api('PATCH', `/v1/destinations/${destination}`, { name: 'Still here' });
+    await plain.stop();
+    server = await startServer(server.env);
+    const back = await server.api('GET', `/v1/destinations/${destination}`);
+
+    expect(expectStatus(shown, 200).json.retry).toEqual({
+      policy: 'odd-giving-up', max_attempts: 8, schedule: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000],
+      policy_unserved: 'Nothing brings the retry policy odd-giving-up here: the extension that did is not loaded, and the default schedule holds.',
+    });
+    expectStatus(renamed, 200);
+    expect(back.json.retry).toEqual({ policy: 'odd-giving-up', max_attempts: 3, schedule: [0, 3600] });
+  }, 90_000);
 
   it.each([['throws', 'throw'], ['never answers', 'never'], ['vouches for nonsense', 'nonsense']])(
     '503: an authenticator that %s lets nobody in, while keys do', async (_what, token) => {

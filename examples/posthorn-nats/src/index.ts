@@ -16,6 +16,7 @@ import { NatsService } from './nats.service.js';
 import { NatsStore } from './nats.store.js';
 import { Outages } from './outages.js';
 import { PublishLog } from './publish-log.js';
+import { StreamPatience } from './stream-patience.js';
 import { StreamPolicy } from './stream-policy.js';
 
 /** Deliveries to NATS JetStream, and what was published there. */
@@ -29,7 +30,8 @@ export default class NatsModule {
       imports: [BullModule.registerQueue({ name: COUNTS_QUEUE })],
       controllers: [NatsController],
       providers: [
-        CompanyTokens, Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, PublishLog, StreamPolicy,
+        CompanyTokens, Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, PublishLog,
+        StreamPatience, StreamPolicy,
         ...(role === 'api' ? [] : [AttemptCounts, Counting, CountsProcessor, Outages]),
       ],
     };

@@ -46,7 +46,7 @@ export class KeyLifecycle {
     });
   }
 
-  /** Throws 404 when there is no such key, or it has been revoked before, and 409 for the last admin key. */
+  /** Throws 404 when there is no such key, or it has been revoked before, and 409 for the last admin key, or the last that stays. */
   async revoke(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       await this.keepOneAdmin(tenant, id);
@@ -80,10 +80,16 @@ export class KeyLifecycle {
    */
   private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {
     const admins = await this.keys.lockAdmins(organizationId);
-    const isAdmin = admins.some((key) => key.environment_id === environmentId && key.id === id);
+    const own = admins.find((key) => key.environment_id === environmentId && key.id === id);
+    if (!own) return;
     const others = admins.filter((key) => key.id !== id && (mode === 'test' || key.environment_id === environmentId));
-    if (!isAdmin || others.length > 0) return;
-    throw conflict('This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.');
+    if (others.length === 0) {
+      throw conflict('This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.');
+    }
+    // One that was rotated goes on for its grace, and is no way in after it.
+    if (own.expires_at === null && others.every((key) => key.expires_at !== null)) {
+      throw conflict('This is the last admin key that does not expire: when the others have, nobody could make another one. Rotate it, or create another admin key without an expiry first.');
+    }
   }
 
   private announce(hash: Buffer): Promise<void> {

@@ -47,7 +47,7 @@ const LOCK_ADMINS: Statement = {
   name: 'keys.lock_admins',
   // Index api_keys_pkey, by the environments of an organization. In one order, so that two revocations wait for each other.
   text: `
-    select k.environment_id, k.id
+    select k.environment_id, k.id, k.expires_at
     from api_keys k join environments e on e.id = k.environment_id
     where e.organization_id = $1::uuid and k.scope = 'admin' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
     order by k.environment_id, k.id
@@ -112,7 +112,7 @@ export class KeysStore {
   }
 
   /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */
-  lockAdmins(organizationId: Id): Promise<{ environment_id: number; id: Id }[]> {
+  lockAdmins(organizationId: Id): Promise<{ environment_id: number; id: Id; expires_at: Date | null }[]> {
     return this.database.query(LOCK_ADMINS, [organizationId]);
   }
 

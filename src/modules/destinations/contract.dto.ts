@@ -5,9 +5,13 @@ import type { DeliverySettings, LegacySignatureSettings, ShownDeliverySettings }
 
 const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 
-/** How often, and after which waits, a delivery is tried. */
+/** How often, and after which waits, a delivery is tried: by numbers, or by the name of a policy. */
 @Strict()
 export class RetryBody {
+  /** A policy that an extension brings, in place of numbers. Null goes back to numbers. */
+  @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 64, nullable: true, example: null })
+  policy?: string | null;
+
   /** All attempts, the first one included. Left out, what was set stays, or without that it is the length of the schedule. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 20, example: 8 })
   max_attempts?: number;
@@ -22,6 +26,25 @@ export class RetryBody {
     example: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000],
   })
   schedule?: number[];
+}
+
+/** How often, and after which waits, a delivery is tried. */
+export class RetryItem {
+  /** The policy that is followed; left out where the numbers are the destination's own or the default. */
+  @ApiProperty({ required: false, example: 'patient' })
+  policy?: string;
+
+  /** Why the policy is not followed, and the default schedule holds: its extension is not loaded. Left out otherwise. */
+  @ApiProperty({ required: false, example: 'Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.' })
+  policy_unserved?: string;
+
+  /** All attempts, the first one included. */
+  @ApiProperty({ type: 'integer', example: 8 })
+  max_attempts: number;
+
+  /** The longest wait before each attempt, in seconds; the last one repeats. */
+  @ApiProperty({ type: 'array', items: { type: 'integer' }, example: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000] })
+  schedule: number[];
 }
 
 /** A bound on deliveries, over all workers. */
@@ -143,8 +166,8 @@ export class DeliverySettingsItem implements ShownDeliverySettings {
   headers: Record<string, string>;
 
   /** The retry policy in force. */
-  @ApiProperty({ type: RetryBody })
-  retry: Required<RetryBody>;
+  @ApiProperty({ type: RetryItem })
+  retry: RetryItem;
 
   /** The rate limit in force; null when there is none. */
   @ApiProperty({ type: RateLimitBody, nullable: true })

@@ -3,8 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import type { Circuit } from '#engine/circuit.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { LegacyScheme, LegacySignature } from '#engine/legacy-signature.js';
-import type { Answer } from '#engine/outcome.js';
-import type { RetryPolicy } from '#engine/retry.js';
+import type { Answer, RuledRetryPolicy } from '#engine/outcome.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
@@ -32,7 +31,7 @@ export interface Target {
   legacySignature: LegacySignature | null;
   /** Static headers, lower-case names. */
   headers: Record<string, string>;
-  retry: RetryPolicy;
+  retry: RuledRetryPolicy;
   /** Deliveries per second over all workers, or null for no limit. */
   ratePerSecond: number | null;
   /** Most attempts that one worker has under way at once, or null for what the target bears. */
@@ -189,7 +188,7 @@ export interface LegacySignatureSettings {
 /** How something is delivered to, in the form of the API: what is left out stays, null goes back to the default. */
 export interface DeliverySettings {
   headers?: Record<string, string> | null;
-  retry?: { max_attempts?: number; schedule?: number[] } | null;
+  retry?: { policy?: string | null; max_attempts?: number; schedule?: number[] } | null;
   rate_limit?: { per_second: number } | null;
   timeout_ms?: number | null;
   concurrency?: number | null;
@@ -200,7 +199,7 @@ export interface DeliverySettings {
 /** The same as it is shown: in force, and without secrets. */
 export interface ShownDeliverySettings {
   headers: Record<string, string>;
-  retry: { max_attempts: number; schedule: number[] };
+  retry: { policy?: string; policy_unserved?: string; max_attempts: number; schedule: number[] };
   rate_limit: { per_second: number } | null;
   timeout_ms: number;
   concurrency: number | null;

@@ -3,7 +3,11 @@ import type { LegacySignatureSettings } from '#modules/destinations/contract.js'
 import { DEFAULT_LEGACY_SCHEME } from '#engine/legacy-signature.js';
 import { deliveryChanges, shownSettings } from './delivery-settings.js';
 import type { DestinationEntity } from './destinations.entities.js';
-import { changed, DEFAULT_SETTINGS } from './settings.js';
+import type { RetryPolicies } from './retry-policies.js';
+import { changed, DEFAULT_SETTINGS, retryPolicy } from './settings.js';
+
+/** Where no extension brings a policy. */
+const NUMBERS = { of: retryPolicy, absence: () => null } as unknown as RetryPolicies;
 
 const legacy = (given: Partial<LegacySignatureSettings>): ReturnType<typeof deliveryChanges> => deliveryChanges({ legacy_signature: { header: 'X-Old', ...given } });
 
@@ -19,7 +23,7 @@ describe('deliveryChanges', () => {
     expect(legacySignature).toEqual({ ...DEFAULT_LEGACY_SCHEME, header: 'X-Old', format: 'v1={signature}' });
     expect(legacyKey).toEqual(Buffer.from('old'));
     const row = { ...DEFAULT_SETTINGS, name: 'A', legacySignature } as unknown as DestinationEntity;
-    expect(shownSettings(row).legacy_signature).toEqual({
+    expect(shownSettings(row, NUMBERS).legacy_signature).toEqual({
       header: 'X-Old', algorithm: 'sha256', encoding: 'hex', content: '{body}', format: 'v1={signature}', timestamp_header: null, id_header: null,
     });
   });

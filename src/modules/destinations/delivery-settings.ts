@@ -1,8 +1,9 @@
 import type { DeliverySettings, LegacySignatureSettings, ShownDeliverySettings } from '#modules/destinations/contract.js';
 import { DEFAULT_LEGACY_SCHEME, type LegacyScheme } from '#engine/legacy-signature.js';
 import { invalid } from '#kernel/errors.js';
-import type { DestinationEntity } from './destinations.entities.js';
-import { retryPolicy, type SettingsChanges } from './settings.js';
+import type { DestinationEntity, RetrySettings } from './destinations.entities.js';
+import type { RetryPolicies } from './retry-policies.js';
+import type { SettingsChanges } from './settings.js';
 
 /** What the API's form of the settings changes. Throws 422 for a legacy secret that is not in its encoding. */
 export function deliveryChanges(given: DeliverySettings): SettingsChanges {
@@ -15,16 +16,26 @@ export function deliveryChanges(given: DeliverySettings): SettingsChanges {
 }
 
 /** The settings in the API's form, as they are in force; secrets are never in it. */
-export function shownSettings(row: DestinationEntity): ShownDeliverySettings {
-  const { maxAttempts, scheduleSeconds } = retryPolicy(row.retry);
+export function shownSettings(row: DestinationEntity, policies: RetryPolicies): ShownDeliverySettings {
   return {
     headers: row.headers,
-    retry: { max_attempts: maxAttempts, schedule: [...scheduleSeconds] },
+    retry: shownRetry(row.retry, policies),
     rate_limit: row.rateLimit,
     timeout_ms: row.timeoutMs,
     concurrency: row.concurrency,
     asymmetric: row.asymmetric,
     legacy_signature: row.legacySignature && shownScheme(row.legacySignature),
+  };
+}
+
+function shownRetry(retry: RetrySettings | null, policies: RetryPolicies): ShownDeliverySettings['retry'] {
+  const { maxAttempts, scheduleSeconds } = policies.of(retry);
+  const unserved = policies.absence(retry);
+  return {
+    ...(retry?.policy !== undefined && { policy: retry.policy }),
+    ...(unserved !== null && { policy_unserved: unserved }),
+    max_attempts: maxAttempts,
+    schedule: [...scheduleSeconds],
   };
 }
 

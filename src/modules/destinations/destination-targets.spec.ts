@@ -1,3 +1,4 @@
+import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
 import { conflict } from '#kernel/errors.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
@@ -7,6 +8,7 @@ import { DestinationTargets } from './destination-targets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import type { DestinationsStore } from './destinations.store.js';
 import type { HeaderSecrets } from './header-secrets.js';
+import type { RetryPolicies } from './retry-policies.js';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const KEYS: OpenedKeys = {
@@ -37,9 +39,10 @@ function arrange() {
       return headers;
     },
   } as unknown as HeaderSecrets;
+  const retryPolicies = { of: () => DEFAULT_RETRY_POLICY } as unknown as RetryPolicies;
   const notifications = { on: () => undefined, heardUntilMs: () => Infinity } as unknown as Notifications;
   const clock = { nowMs: () => world.nowMs } as Clock;
-  return { targets: new DestinationTargets(store, secrets, headerSecrets, notifications, clock), asked, world };
+  return { targets: new DestinationTargets(store, secrets, headerSecrets, retryPolicies, notifications, clock), asked, world };
 }
 
 describe('DestinationTargets.ofAll', () => {

@@ -10,6 +10,7 @@ import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { HeaderSecrets } from './header-secrets.js';
 import { secretNames } from './header-templates.js';
+import { RetryPolicies } from './retry-policies.js';
 import { targetOf } from './target.js';
 
 /** Rows that several loads ask for at once, by id. */
@@ -30,6 +31,7 @@ export class DestinationTargets {
     private readonly store: DestinationsStore,
     private readonly secrets: DestinationSecrets,
     private readonly headerSecrets: HeaderSecrets,
+    private readonly retryPolicies: RetryPolicies,
     notifications: Notifications,
     private readonly clock: Clock,
   ) {
@@ -90,6 +92,7 @@ export class DestinationTargets {
       keys: this.secrets.open(row),
       credentials: this.secrets.openCredentials(row),
       headers: await this.headerSecrets.resolve(row.environmentId, row.headers),
+      retry: this.retryPolicies.of(row.retry),
     };
     return targetOf(row, opened, () => this.clock.nowMs());
   }

@@ -4,7 +4,6 @@ import { type Id, parseId, showId } from '#kernel/ids.js';
 import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { DeliverySettingsItem } from './contract.dto.js';
-import { shownSettings } from './delivery-settings.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
 import type { DestinationRows, DestinationView } from './destinations.service.js';
 import { STATUSES, VALIDATIONS } from './settings.dto.js';
@@ -136,11 +135,11 @@ export function presentDestinationTo(caller: Caller, view: DestinationView): Des
   return { ...shown, headers: shownHeaders(shown.headers, caller) };
 }
 
-export function presentDestination({ row, circuit, unserved }: DestinationView): DestinationDetail {
+export function presentDestination({ row, settings, circuit, unserved }: DestinationView): DestinationDetail {
   return {
     ...presentItem(row),
     config: row.config,
-    ...shownSettings(row),
+    ...settings,
     circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null },
     disabled_reason: row.disabledReason,
     unserved,

@@ -2,8 +2,12 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 import type { LegacyScheme } from '#engine/legacy-signature.js';
 import type { Id } from '#kernel/ids.js';
 
-/** `max_attempts` and `schedule` (seconds) as a caller gave them; what is left out has its default. */
+/**
+ * `max_attempts` and `schedule` (seconds) as a caller gave them; what is left out has its default. Or the name of the policy
+ * that is followed instead.
+ */
 export interface RetrySettings {
+  policy?: string;
   max_attempts?: number;
   schedule?: number[];
 }

@@ -20,6 +20,7 @@ import { HeaderSecrets } from './header-secrets.js';
 import { StoredOwnedDestinations } from './owned-destinations.js';
 import { Reachability } from './reachability.js';
 import { Registration } from './registration.js';
+import { RetryPolicies } from './retry-policies.js';
 import { RetryRetention } from './retry-retention.js';
 import { CachedTargets } from './targets.js';
 import { Validator } from './validator.js';
@@ -41,6 +42,7 @@ import { Validator } from './validator.js';
     HeaderSecrets,
     Reachability,
     Registration,
+    RetryPolicies,
     RetryRetention,
     Validator,
     { provide: Circuits, useExisting: CircuitsStore },

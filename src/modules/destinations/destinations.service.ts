@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ShownDeliverySettings } from '#modules/destinations/contract.js';
 import type { Circuit } from '#engine/circuit.js';
 import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
@@ -6,8 +7,10 @@ import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { CircuitsStore } from './circuits.store.js';
+import { shownSettings } from './delivery-settings.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
+import { RetryPolicies } from './retry-policies.js';
 
 /** What a caller filters the list by. */
 export interface DestinationQuery {
@@ -26,6 +29,7 @@ export interface DestinationRows {
 /** A destination with what the deliveries found out about it. */
 export interface DestinationView {
   row: DestinationEntity;
+  settings: ShownDeliverySettings;
   circuit: Circuit;
   /** Why nothing serves its type, or null. */
   unserved: string | null;
@@ -41,6 +45,7 @@ export class DestinationsService {
     private readonly circuits: CircuitsStore,
     private readonly adapters: AdapterRegistry,
     private readonly cursors: Cursors,
+    private readonly retryPolicies: RetryPolicies,
   ) {}
 
   async list(tenant: Tenant, query: DestinationQuery): Promise<DestinationRows> {
@@ -63,6 +68,11 @@ export class DestinationsService {
 
   /** The row with its circuit. */
   async view(row: DestinationEntity): Promise<DestinationView> {
-    return { row, circuit: await this.circuits.find(row.environmentId, row.id), unserved: this.adapters.absence(row.type) };
+    return {
+      row,
+      settings: shownSettings(row, this.retryPolicies),
+      circuit: await this.circuits.find(row.environmentId, row.id),
+      unserved: this.adapters.absence(row.type),
+    };
   }
 }

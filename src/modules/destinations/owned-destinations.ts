@@ -12,6 +12,7 @@ import { DestinationSecrets } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
 import { Registration } from './registration.js';
+import { RetryPolicies } from './retry-policies.js';
 
 /** Destinations of applications' endpoints: rows like any other, which only their owner finds. */
 @Injectable()
@@ -22,6 +23,7 @@ export class StoredOwnedDestinations extends OwnedDestinations {
     private readonly changes: Changes,
     private readonly secrets: DestinationSecrets,
     private readonly circuits: CircuitsStore,
+    private readonly policies: RetryPolicies,
   ) {
     super();
   }
@@ -29,7 +31,7 @@ export class StoredOwnedDestinations extends OwnedDestinations {
   override async create(tenant: Tenant, owner: { id: Id }, destination: NewOwnedDestination): Promise<OwnedDestination> {
     const { id, name, url, settings, secret = null } = destination;
     const asked = { name, type: 'https', settings: { ...deliveryChanges(settings), url }, credentials: null, secret };
-    return owned(await this.registration.create(tenant, asked, { id, ownerId: owner.id }), CLOSED);
+    return this.owned(await this.registration.create(tenant, asked, { id, ownerId: owner.id }), CLOSED);
   }
 
   override update(tenant: Tenant, id: Id, { name, url, settings = {} }: OwnedDestinationChanges): Promise<OwnedDestination> {
@@ -54,7 +56,7 @@ export class StoredOwnedDestinations extends OwnedDestinations {
     const circuits = await this.circuits.findAll(environmentId, ids);
     return ids.flatMap((id) => {
       const row = rows.get(id);
-      return row && row.ownerId !== null ? [owned(row, circuits.get(id) ?? CLOSED)] : [];
+      return row && row.ownerId !== null ? [this.owned(row, circuits.get(id) ?? CLOSED)] : [];
     });
   }
 
@@ -68,15 +70,15 @@ export class StoredOwnedDestinations extends OwnedDestinations {
 
   private async change(tenant: Tenant, id: Id, changes: DestinationChanges): Promise<OwnedDestination> {
     const row = await this.changes.update(tenant, id, changes, 'owned');
-    return owned(row, await this.circuits.find(tenant.environmentId, id));
+    return this.owned(row, await this.circuits.find(tenant.environmentId, id));
   }
-}
 
-/** For a row that has an owner. */
-function owned(row: DestinationEntity, { state, openedAt }: Circuit): OwnedDestination {
-  const { id, ownerId, name, url, status, disabledReason, version, createdAt, updatedAt } = row;
-  return {
-    id, ownerId: ownerId as Id, name, url, status, disabledReason, settings: shownSettings(row), circuit: { state, openedAt },
-    version, createdAt, updatedAt,
-  };
+  /** For a row that has an owner. */
+  private owned(row: DestinationEntity, { state, openedAt }: Circuit): OwnedDestination {
+    const { id, ownerId, name, url, status, disabledReason, version, createdAt, updatedAt } = row;
+    return {
+      id, ownerId: ownerId as Id, name, url, status, disabledReason, settings: shownSettings(row, this.policies), circuit: { state, openedAt },
+      version, createdAt, updatedAt,
+    };
+  }
 }

@@ -4,7 +4,7 @@ import { DEFAULT_RETRY_POLICY, longestSeconds } from '#engine/retry.js';
 import type { Fault } from '#kernel/errors.js';
 import type { RetrySettings } from './destinations.entities.js';
 import { DestinationsStore } from './destinations.store.js';
-import { retryPolicy } from './settings.js';
+import { RetryPolicies } from './retry-policies.js';
 
 const DAY_SECONDS = 86_400;
 
@@ -14,15 +14,18 @@ export class RetryRetention {
   constructor(
     private readonly environments: Environments,
     private readonly store: DestinationsStore,
+    private readonly policies: RetryPolicies,
     schedules: RetrySchedules,
   ) {
     schedules.attach((environmentId) => this.longestSeconds(environmentId));
   }
 
-  /** That a schedule takes longer than events are kept. One that a caller leaves alone stays as it is. */
+  /** That there is no such policy, or that a schedule takes longer than events are kept. What a caller leaves alone stays as it is. */
   async faults(environmentId: number, retry: RetrySettings | null): Promise<Fault[]> {
+    const unknown = retry === null ? [] : this.policies.faults(retry);
+    if (unknown.length > 0) return unknown;
     const { retentionDays } = await this.environments.get(environmentId);
-    const seconds = longestSeconds(retryPolicy(retry));
+    const seconds = longestSeconds(this.policies.of(retry));
     if (seconds <= retentionDays * DAY_SECONDS) return [];
     const hours = Math.ceil(seconds / 3600);
     const message = `takes up to ${hours} hours, and events are kept for ${retentionDays} days: shorten it, or raise retention_days with PATCH /v1/org first`;
@@ -32,6 +35,6 @@ export class RetryRetention {
   /** Ad-hoc URLs and most destinations have the default. */
   private async longestSeconds(environmentId: number): Promise<number> {
     const schedules = await this.store.retrySchedules(environmentId);
-    return Math.max(longestSeconds(DEFAULT_RETRY_POLICY), ...schedules.map((retry) => longestSeconds(retryPolicy(retry))));
+    return Math.max(longestSeconds(DEFAULT_RETRY_POLICY), ...schedules.map((retry) => longestSeconds(this.policies.of(retry))));
   }
 }

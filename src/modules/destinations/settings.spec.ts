@@ -50,6 +50,27 @@ describe('changed', () => {
     expect(changed(GIVEN, { retry }).retry).toEqual(expected);
   });
 
+  it.each<[string, Settings['retry'], SettingsChanges['retry'], Settings['retry']]>([
+    ['a policy takes the place of numbers', { max_attempts: 2, schedule: [0] }, { policy: 'patient' }, { policy: 'patient' }],
+    ['null gives a policy up', { policy: 'patient' }, { policy: null, max_attempts: 3 }, { max_attempts: 3 }],
+    ['null leaves numbers as they are', { max_attempts: 2 }, { policy: null }, { max_attempts: 2 }],
+    ['nothing leaves a policy as it is', { policy: 'patient' }, {}, { policy: 'patient' }],
+  ])('of retry: %s', (_title, before, retry, after) => {
+    expect(changed({ ...GIVEN, retry: before }, { retry }).retry).toEqual(after);
+    expect(settingsFaults({ ...GIVEN, retry: after })).toEqual([]);
+  });
+
+  it.each<[Settings['retry'], SettingsChanges['retry']]>([
+    [null, { policy: 'patient', max_attempts: 3 }],
+    [null, { policy: 'patient', schedule: [0] }],
+    [{ policy: 'patient' }, { max_attempts: 3 }],
+    [{ max_attempts: 3 }, { policy: 'patient', max_attempts: 3 }],
+  ])('of retry %j and %j are two answers to one question: a fault', (before, retry) => {
+    const faults = settingsFaults(changed({ ...GIVEN, retry: before }, { retry }));
+
+    expect(faults).toEqual([{ path: 'retry.policy', message: expect.stringMatching(/^has numbers of its own/) }]);
+  });
+
   it.each([
     ['https://EXAMPLE.com:443/a/../b', 'https://example.com/b'],
     ['https://example.com', 'https://example.com/'],

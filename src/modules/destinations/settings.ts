@@ -12,8 +12,12 @@ export type Settings = Pick<
   'name' | 'url' | 'config' | 'headers' | 'retry' | 'rateLimit' | 'timeoutMs' | 'concurrency' | 'asymmetric' | 'legacySignature'
 >;
 
+/** A `retry` as a caller gives it: without a policy when that is null. */
+export type RetryChanges = Omit<RetrySettings, 'policy'> & { policy?: string | null };
+
 /** What a caller changes: what is left out stays, null goes back to its default. */
-export type SettingsChanges = { [K in keyof Settings]?: Settings[K] | (K extends 'name' ? never : null) } & {
+export type SettingsChanges = { [K in keyof Omit<Settings, 'retry'>]?: Settings[K] | (K extends 'name' ? never : null) } & {
+  retry?: RetryChanges | null;
   /** A new key for the legacy signature, which is no setting: nobody is shown it. */
   legacyKey?: Buffer;
 };
@@ -51,9 +55,12 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
   };
 }
 
-/** What is given of it; a member that is left out stays. */
-function mergedRetry(before: RetrySettings | null, { max_attempts: maxAttempts, schedule }: RetrySettings): RetrySettings {
-  return { ...before, ...(maxAttempts !== undefined && { max_attempts: maxAttempts }), ...(schedule !== undefined && { schedule }) };
+/** What is given of it; a member that is left out stays. A policy takes the place of numbers, and null gives it up. */
+function mergedRetry(before: RetrySettings | null, { policy, max_attempts: maxAttempts, schedule }: RetryChanges): RetrySettings {
+  const numbers = { ...(maxAttempts !== undefined && { max_attempts: maxAttempts }), ...(schedule !== undefined && { schedule }) };
+  if (typeof policy === 'string') return { policy, ...numbers };
+  const { policy: followed, ...own } = before ?? {};
+  return { ...(policy === undefined && followed !== undefined && { policy: followed }), ...own, ...numbers };
 }
 
 /** Only the settings of something that has more than those. */
@@ -68,9 +75,15 @@ export function movesTarget(before: Settings, after: Settings): boolean {
 }
 
 /** Faults that are none of the adapter's business: headers, as far as they can be judged without secrets, and the circuit breaker. */
-export function settingsFaults({ headers, config, legacySignature }: Settings): Fault[] {
+export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
-  return [...forwardedHeaderFaults(headers), ...legacyFaults, ...circuitBreakerFaults(config.circuit_breaker)];
+  return [...forwardedHeaderFaults(headers), ...legacyFaults, ...circuitBreakerFaults(config.circuit_breaker), ...retryFaults(retry)];
+}
+
+/** That there are two answers to how often to try. */
+function retryFaults(retry: RetrySettings | null): Fault[] {
+  if (retry?.policy === undefined || (retry.max_attempts === undefined && retry.schedule === undefined)) return [];
+  return [{ path: 'retry.policy', message: `has numbers of its own: name "${retry.policy}" alone, or give max_attempts and schedule with a policy of null` }];
 }
 
 /** The part of `config` that the type's adapter knows. The circuit breaker is ours, whatever the type. */
@@ -85,7 +98,7 @@ export function failureThreshold(config: Record<string, unknown>): number {
   return breaker?.failure_threshold ?? DEFAULT_CIRCUIT_POLICY.failureThreshold;
 }
 
-/** The policy behind `retry`: without a maximum, a schedule says by its length how often to try. */
+/** The policy behind a `retry` with numbers of its own: without a maximum, a schedule says by its length how often to try. */
 export function retryPolicy(retry: RetrySettings | null): RetryPolicy {
   const { schedule, max_attempts: maxAttempts } = retry ?? {};
   return {

@@ -2,17 +2,17 @@ import type { Target } from '#modules/destinations/contract.js';
 import { normalizeForwardedHeaders } from '#engine/headers.js';
 import type { OpenedKeys, SigningKeys } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
-import { adapterConfig, failureThreshold, retryPolicy } from './settings.js';
+import { adapterConfig, failureThreshold } from './settings.js';
 
-/** What of a stored destination is sealed, opened. */
-export interface Opened extends Pick<Target, 'credentials'> {
+/** What of a stored destination is sealed, opened, and what is only named in it. */
+export interface Opened extends Pick<Target, 'credentials' | 'retry'> {
   keys: OpenedKeys;
   /** With the values of their secrets. */
   headers: Readonly<Record<string, string>>;
 }
 
 /** A stored destination as deliveries see it; which keys sign is asked of the clock each time. */
-export function targetOf(row: DestinationEntity, { keys, credentials, headers }: Opened, nowMs: () => number): Target {
+export function targetOf(row: DestinationEntity, { keys, credentials, headers, retry }: Opened, nowMs: () => number): Target {
   const signing = (): SigningKeys => (keys.both !== null && keys.graceUntilMs > nowMs() ? keys.both : keys.current);
   return {
     environmentId: row.environmentId,
@@ -33,7 +33,7 @@ export function targetOf(row: DestinationEntity, { keys, credentials, headers }:
     },
     legacySignature: keys.legacySignature,
     headers: normalizeForwardedHeaders(headers),
-    retry: retryPolicy(row.retry),
+    retry,
     ratePerSecond: row.rateLimit?.per_second ?? null,
     concurrency: row.concurrency,
     timeoutMs: row.timeoutMs,

@@ -1,0 +1,68 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { NamedRetryPolicy } from '#modules/destinations/retry-policies.contract.js';
+import type { RuledRetryPolicy } from '#engine/outcome.js';
+import { DEFAULT_RETRY_POLICY } from '#engine/retry.js';
+import { Clock } from '#kernel/clock.js';
+import type { Fault } from '#kernel/errors.js';
+import { providersExtending } from '#kernel/extension-points.js';
+import { Metrics } from '#kernel/metrics.js';
+import type { RetrySettings } from './destinations.entities.js';
+import { retryPolicy } from './settings.js';
+import { supervised } from './supervised-retry-policy.js';
+
+/** What stands behind `retry`: numbers of one's own, or the policy of an extension by its name. */
+@Injectable()
+export class RetryPolicies implements OnModuleInit {
+  private readonly logger = new Logger('Extensions');
+  private readonly named = new Map<string, RuledRetryPolicy>();
+  private readonly missed = new Set<string>();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly metrics: Metrics,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws, which stops the start, when a policy is not in order or two have one name. */
+  onModuleInit(): void {
+    const policies = providersExtending(this.discovery, NamedRetryPolicy);
+    if (policies.length === 0) return;
+    const failures = this.metrics.counter('retry_policy_failures_total', 'Rulings of a retry policy that could not be followed: its schedule held.', ['policy']);
+    for (const policy of policies) {
+      const { name } = policy;
+      if (this.named.has(name)) throw new Error(`Two retry policies are named "${name}", one of them is ${policy.constructor.name}. Remove one.`);
+      this.named.set(name, supervised(policy, { elapsedMs: () => this.clock.monotonicMs(), failed: () => failures.inc({ policy: name }) }));
+    }
+  }
+
+  /** What is in force. For a name that is gone the default holds. */
+  of(retry: RetrySettings | null): RuledRetryPolicy {
+    const name = retry?.policy;
+    return name === undefined ? retryPolicy(retry) : (this.named.get(name) ?? this.missing(name));
+  }
+
+  /** Why a policy that is named is not followed; null for one that is, and where none is named. */
+  absence(retry: RetrySettings | null): string | null {
+    const name = retry?.policy;
+    return name === undefined || this.named.has(name) ? null : absenceOf(name);
+  }
+
+  /** That there is no policy of this name. */
+  faults({ policy }: RetrySettings): Fault[] {
+    if (policy === undefined || this.named.has(policy)) return [];
+    const known = [...this.named.keys()].sort();
+    const message = known.length === 0 ? 'is not known: no extension here brings a retry policy' : `must be one of ${known.join(', ')}`;
+    return [{ path: 'retry.policy', message }];
+  }
+
+  private missing(name: string): RuledRetryPolicy {
+    if (!this.missed.has(name)) this.logger.warn(absenceOf(name));
+    this.missed.add(name);
+    return DEFAULT_RETRY_POLICY;
+  }
+}
+
+function absenceOf(name: string): string {
+  return `Nothing brings the retry policy ${name} here: the extension that did is not loaded, and the default schedule holds.`;
+}

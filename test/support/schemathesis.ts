@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { PosthornServer } from './server.js';
+
+const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
+const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with schemathesis, as .ci/run does';
+const CHECKS = [
+  'not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_schema_conformance', 'response_headers_conformance',
+  'negative_data_rejection', 'missing_required_header', 'ignored_auth',
+];
+
+/** What is fuzzed, how much, and with what. */
+export interface Fuzzing {
+  seed: number;
+  /** A bound for the whole run. */
+  secondsMax: number;
+  /** Most cases an operation. */
+  examplesMax: number;
+  /** The key that calls are made with. */
+  apiKey: string;
+  /** Ids of things that there are, by a pattern of the paths whose parameter of that name they are for. */
+  known: readonly { paths: RegExp; parameters: Record<string, readonly string[]> }[];
+  /** The paths of the document. */
+  paths: readonly string[];
+}
+
+/** Whether there is a schemathesis to run. CI must have one. */
+export function isSchemathesisInstalled(): boolean {
+  const isInstalled = PYTHON !== '' && spawnSync(PYTHON, ['-c', 'import schemathesis']).status === 0;
+  if (!isInstalled && process.env['CI'] === 'true') throw new Error(`There is no schemathesis: ${INSTALL}.`);
+  if (!isInstalled) process.stdout.write(`conformance: the document is not fuzzed, there is no schemathesis (${INSTALL}).\n`);
+  return isInstalled;
+}
+
+/** Fuzzes a service by its document; what was found, and nothing when all was as it says. */
+export async function fuzz(server: PosthornServer, fuzzing: Fuzzing): Promise<{ status: number | null; report: string }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-fuzz-'));
+  const config = path.join(folder, 'schemathesis.toml');
+  writeFileSync(config, configOf(fuzzing));
+  const { seed, secondsMax, examplesMax, apiKey } = fuzzing;
+  const child = spawn(PYTHON, [
+    '-m', 'schemathesis.cli', '--config-file', config, '--no-color', 'run', `${server.url}/openapi.json`,
+    '--seed', String(seed), '--generation-database', 'none', '--max-examples', String(examplesMax),
+    '--max-time', String(secondsMax), '--phases', 'examples,coverage,fuzzing', '--checks', CHECKS.join(','), '--continue-on-failure',
+    '--workers', '2', '--request-timeout', '30', '--warnings', 'off', '-H', `Authorization: Bearer ${apiKey}`,
+  ], { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: folder, COLUMNS: '180' } });
+  let report = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (report += text));
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  rmSync(folder, { recursive: true, force: true });
+  return { status, report };
+}
+
+/** A string and a list of JSON are those of TOML too. */
+function configOf({ known, paths }: Fuzzing): string {
+  const lines: string[] = [];
+  const operations: string[] = [];
+  known.forEach(({ paths: pattern, parameters }, i) => {
+    for (const [name, values] of Object.entries(parameters)) {
+      lines.push(`[dictionaries.known_${i}_${name}]`, `values = ${JSON.stringify(values)}`);
+      for (const each of paths.filter((at) => pattern.test(at) && at.includes(`{${name}}`))) {
+        operations.push('[[operations]]', `include-path = ${JSON.stringify(each)}`, `parameters = { "path.${name}" = { dictionary = "known_${i}_${name}", probability = 0.7 } }`);
+      }
+    }
+  });
+  // What is too large is not allowed either.
+  const rejected = ['[checks.negative_data_rejection]', 'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]'];
+  return [...rejected, ...lines, ...operations].join('\n');
+}
