@@ -30,6 +30,7 @@ export default {
   testTimeout: 60_000,
   // Much of a suite is waiting for what a server does: two at a time even where there are two cores only.
   maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+  testSequencer: '<rootDir>/test/support/longest-first.mjs',
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
     { ...withServer, displayName: 'e2e', testRegex: '/test/(api|conformance|architecture|extensions|browser)/.*\\.(e2e-)?spec\\.ts$' },

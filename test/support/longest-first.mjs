@@ -1,0 +1,37 @@
+// Jest starts the suites that took longest first when it has timed them; on a fresh machine it goes by the size of files.
+// A suite of minutes that is started last costs minutes.
+import Sequencer from '@jest/test-sequencer';
+
+/** Longest first; what is not here takes less than a minute. */
+export const LONG = [
+  'test/durability/nemesis-processes.e2e-spec.ts',
+  'test/durability/nemesis-clocks.e2e-spec.ts',
+  'test/api/system-events-telling.e2e-spec.ts',
+  'test/durability/restarts.e2e-spec.ts',
+  'test/api/poolers.e2e-spec.ts',
+  'test/api/first-start.e2e-spec.ts',
+  'test/api/lifecycle.e2e-spec.ts',
+  'test/durability/received.e2e-spec.ts',
+  'test/api/stopping.e2e-spec.ts',
+  'test/api/peers-gaps-faults.e2e-spec.ts',
+  'test/browser/docs.e2e-spec.ts',
+  'test/api/master-key.e2e-spec.ts',
+  'test/durability/fan-out-recover.e2e-spec.ts',
+  'test/api/storage.e2e-spec.ts',
+  'test/api/failed-starts.e2e-spec.ts',
+  'test/extensions/packed.e2e-spec.ts',
+  'test/api/retention.e2e-spec.ts',
+  'test/architecture/plans.spec.ts',
+  'test/api/metrics-rollups-folding.e2e-spec.ts',
+];
+
+export default class LongestFirst extends Sequencer {
+  sort(tests) {
+    const sorted = super.sort(tests);
+    // Jest sorts by its own times when it has them all, and puts what it has none of first.
+    if (sorted.every(({ duration }) => duration != null)) return sorted;
+    return [...sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other)), ...sorted.filter((test) => rank(test) < 0)];
+  }
+}
+
+const rank = ({ path }) => LONG.findIndex((suite) => path.replaceAll('\\', '/').endsWith(`/${suite}`));

@@ -1,0 +1,13 @@
+/** What is read of what `jest --json` writes. */
+export interface TestRun {
+  readonly wasInterrupted: boolean;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+export declare const REPEATED_MAX: number;
+export declare function plan(results: TestRun): { repeat: string[]; refused: string | null };
+export declare function failuresOf(results: TestRun): string[];

@@ -1,0 +1,79 @@
+// Runs the suites that failed in a run of Jest a second time, alone, and fails only for those that fail again:
+//   npm test -- --json --outputFile=results.json || node tools/repeat-failed.mjs results.json
+// What may be repeated, and why: CONTRIBUTING.md.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+/** So many suites are no accident. */
+export const REPEATED_MAX = 5;
+
+/** A loss that was found once is found: nothing passes over it. Negative controls look for losses that were made. */
+const judgesLosses = (suite) => suite.startsWith('test/durability/') && !path.basename(suite).includes('controls');
+
+/**
+ * What is to be done about the results of a run, as `jest --json` wrote them: the suites to repeat, or why nothing is.
+ * @returns {{ repeat: string[], refused: string | null }}
+ */
+export function plan(results) {
+  const failed = results.testResults.filter(({ status }) => status === 'failed').map(({ name }) => path.relative(root, name)).sort();
+  const refuse = (refused) => ({ repeat: [], refused });
+  if (results.wasInterrupted) return refuse('The run was interrupted.');
+  if (failed.length === 0) return refuse('No suite failed, but the run did.');
+  if (failed.length > REPEATED_MAX) return refuse(`${failed.length} suites failed: that is no accident.`);
+  const final = failed.filter(judgesLosses);
+  if (final.length > 0) return refuse(`A loss that was found once is found: ${final.join(', ')}`);
+  return { repeat: failed, refused: null };
+}
+
+/** The names of the tests that failed, each behind its suite; a suite that could not run at all stands alone. */
+export function failuresOf(results) {
+  return results.testResults.filter(({ status }) => status === 'failed').flatMap(({ name, assertionResults }) => {
+    const tests = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+    const suite = path.relative(root, name);
+    return tests.length > 0 ? tests.map((test) => `${suite} › ${test}`) : [suite];
+  });
+}
+
+function repeat(suites) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-repeat-'));
+  const file = path.join(folder, 'results.json');
+  const jest = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning', path.join('node_modules', 'jest', 'bin', 'jest.js')];
+  try {
+    const { status } = spawnSync(process.execPath, [...jest, '-i', '--json', `--outputFile=${file}`, '--runTestsByPath', ...suites], { cwd: root, stdio: 'inherit' });
+    const results = existsSync(file) ? read(file) : null;
+    // A suite that Jest did not run has not passed.
+    const ran = results?.testResults.filter(({ name, status: end }) => end === 'passed' && suites.includes(path.relative(root, name))).length;
+    return { hasPassed: status === 0 && ran === suites.length, again: results ? failuresOf(results) : suites };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
+
+function main(file) {
+  if (file === undefined || !existsSync(file)) {
+    console.error('The run of the tests left no results.');
+    return 1;
+  }
+  const results = read(file);
+  const first = failuresOf(results);
+  const { repeat: suites, refused } = plan(results);
+  for (const failure of first) console.error(`failed: ${failure}`);
+  if (refused !== null) {
+    console.error(`Not repeated. ${refused}`);
+    return 1;
+  }
+  console.error(`Repeated alone: ${suites.join(', ')}`);
+  const { hasPassed, again } = repeat(suites);
+  for (const failure of again) console.error(`failed again: ${failure}`);
+  if (hasPassed) for (const failure of first) console.error(`flaky: ${failure}`);
+  return hasPassed ? 0 : 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = main(process.argv[2]);
