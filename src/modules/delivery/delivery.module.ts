@@ -20,6 +20,7 @@ import { Permits } from './permits.js';
 import { PermitsStore } from './permits.store.js';
 import { WorkerPresence } from './presence.js';
 import { Pump } from './pump.js';
+import { QueuedTargets } from './queued-targets.js';
 import { WAKE_QUEUE, WakeQueue } from './wake.queue.js';
 import { WakeProcessor } from './wake.processor.js';
 import { HeldCancellations } from './held-cancellations.js';
@@ -58,6 +59,7 @@ export class HandoverModule implements OnModuleInit {
     Permits,
     PermitsStore,
     Pump,
+    QueuedTargets,
     WakeProcessor,
     HeldCancellations,
     WorkerPresence,

@@ -4,6 +4,7 @@ import { Claims, type ClaimedDelivery } from '#modules/ledger/claims.contract.js
 import { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane } from './lane.js';
 import { Permits } from './permits.js';
+import { QueuedTargets } from './queued-targets.js';
 
 /** Decides what of a claim may run now. */
 @Injectable()
@@ -14,6 +15,7 @@ export class Gates {
     private readonly circuits: CircuitWatch,
     private readonly permits: Permits,
     private readonly targets: Targets,
+    private readonly queued: QueuedTargets,
   ) {}
 
   /** Lets through what may run; the rest waits behind its target's gate. When this throws, what it did not come to is free again. */
@@ -23,13 +25,19 @@ export class Gates {
     try {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.lane.accept(delivery);
-        else parked.push(delivery);
+        else {
+          // At once, for those that follow it here.
+          this.queued.note(delivery.environmentId, delivery.targetId);
+          parked.push(delivery);
+        }
         decided += 1;
       }
     } finally {
       // A claim that nobody works on would be kept for as long as this worker lives.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
+      // And again: a look at the table in between has not seen them there.
+      for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }
 
@@ -46,6 +54,8 @@ export class Gates {
     if (!this.circuits.isClosed(environmentId, targetId)) return false;
     const rate = delivery.url === null ? await this.applyLimits(environmentId, targetId) : null;
     if (this.lane.roomFor(environmentId, targetId) <= 0) return false;
+    // Earlier ones of its replay wait there. What was never sent has no order to keep.
+    if (delivery.replayed && this.queued.has(environmentId, targetId)) return false;
     return rate === null || this.permits.spend(environmentId, targetId, rate, 1) > 0;
   }
 }

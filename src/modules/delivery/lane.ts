@@ -150,6 +150,12 @@ export class DeliveryLane implements Lane, Holder {
     return Math.min(this.heldMax(environmentId) - this.held, lane ? lane.window.limit * 2 - this.heldBy(lane) : initialWindow().limit * 2);
   }
 
+  /** Whether a target could do more than this process holds for it. */
+  isStarved(environmentId: number, targetId: Id): boolean {
+    const lane = this.targets.get(targetKey(environmentId, targetId));
+    return lane === undefined || (lane.waiting.first.length + lane.waiting.retry.length === 0 && admits(lane.window));
+  }
+
   /** Takes a claimed delivery in; it starts as soon as its target's window lets it. */
   accept(delivery: ClaimedDelivery, probe = false): void {
     this.count(delivery, 1);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Claims } from '#modules/ledger/claims.contract.js';
+import { Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
@@ -8,9 +8,14 @@ import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
 import { Permits } from './permits.js';
 import { WorkerPresence } from './presence.js';
+import { QueuedTargets } from './queued-targets.js';
 
 const TICK_MS = 50;
 const IDLE_MS = 200;
+/** A target that has nothing left to do before the next tick is seen to sooner. */
+const STARVED_MS = 10;
+/** So many targets are seen to at once. */
+const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
 /**
@@ -21,6 +26,8 @@ const CLAIM_MAX = 500;
 @Injectable()
 export class Pump {
   readonly loop: Loop;
+  private tickedMs = -Infinity;
+  private isSooner = false;
 
   constructor(
     private readonly claims: Claims,
@@ -29,6 +36,7 @@ export class Pump {
     private readonly circuits: CircuitWatch,
     private readonly permits: Permits,
     private readonly presence: WorkerPresence,
+    private readonly queued: QueuedTargets,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Pump', () => this.turn(), () => clock.nowMs());
@@ -37,23 +45,40 @@ export class Pump {
   private async turn(): Promise<{ restMs: number }> {
     const claimant = this.presence.claimant();
     if (claimant === null) return { restMs: IDLE_MS };
+    const moment = this.queued.look();
     const targets = await this.claims.parkedTargets();
+    this.queued.found(moment, targets, targets.length >= TARGETS_MAX);
+    const isTick = !this.isSooner || this.clock.monotonicMs() - this.tickedMs >= TICK_MS;
+    if (isTick) this.tickedMs = this.clock.monotonicMs();
+    let isAnyStarved = false;
     // From a random start, so that with many gates and little room none is always the last.
     const start = Math.floor(this.clock.random() * targets.length);
     for (const { environmentId, targetId } of [...targets.slice(start), ...targets.slice(0, start)]) {
-      await this.release(claimant, environmentId, targetId);
+      if (await this.release(claimant, { environmentId, targetId }, isTick)) isAnyStarved = true;
     }
+    this.isSooner = isAnyStarved;
+    if (isAnyStarved) return { restMs: STARVED_MS };
     return { restMs: targets.length > 0 ? TICK_MS : IDLE_MS };
   }
 
-  private async release(claimant: Id, environmentId: number, targetId: Id): Promise<void> {
-    if (!this.circuits.isClosed(environmentId, targetId)) return this.probe(claimant, environmentId, targetId);
+  /** Whether the target had nothing to do here, so that what it gets now may be done before the next tick. */
+  private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
+    if (!this.circuits.isClosed(environmentId, targetId)) {
+      await this.probe(claimant, environmentId, targetId);
+      return false;
+    }
+    const isDraining = this.circuits.drainPerSecond(environmentId, targetId) !== null;
+    // So many a tick, and not a turn.
+    if (isDraining && !isTick) return false;
     const rate = await this.gates.applyLimits(environmentId, targetId);
     const room = Math.min(this.lane.room(environmentId), this.lane.roomFor(environmentId, targetId), this.drain(environmentId, targetId), CLAIM_MAX);
-    if (room < 1) return;
+    if (room < 1) return false;
     const permitted = rate === null ? room : this.permits.spend(environmentId, targetId, rate, room);
-    if (permitted < 1) return;
-    for (const delivery of await this.claims.parked(claimant, environmentId, targetId, permitted)) this.lane.accept(delivery);
+    if (permitted < 1) return false;
+    const isStarved = this.lane.isStarved(environmentId, targetId);
+    const released = await this.claims.parked(claimant, environmentId, targetId, permitted);
+    for (const delivery of released) this.lane.accept(delivery);
+    return isStarved && !isDraining && rate === null && released.length === permitted;
   }
 
   private async probe(claimant: Id, environmentId: number, targetId: Id): Promise<void> {

@@ -27,7 +27,7 @@ function arrange(): Scene {
   const scene: Scene = { published: ['one'], downloads: 0, nowMs: Date.UTC(2026, 10, 21), verdict: () => Promise.reject(new Error()) };
   const exchange = (): Promise<EgressAnswer> => {
     scene.downloads += 1;
-    if (scene.published === null) return Promise.resolve({ kind: 'error', error: 'connection_failed', detail: 'refused', durationMs: 1 });
+    if (scene.published === null) return Promise.resolve({ kind: 'error', error: 'connection', detail: 'refused', durationMs: 1 });
     const keys = scene.published.map((kid) => ({ ...KEYS[kid]?.publicKey.export({ format: 'jwk' }), kid }));
     return Promise.resolve({ kind: 'response', status: 200, headers: {}, body: Buffer.from(JSON.stringify({ keys })), truncated: false, durationMs: 1 });
   };

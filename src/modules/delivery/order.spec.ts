@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import type { Environments } from '#modules/auth/contract.js';
+import type { Targets } from '#modules/destinations/contract.js';
+import type { Claims, ClaimedDelivery, TargetKey } from '#modules/ledger/claims.contract.js';
+import type { Config } from '#kernel/config.js';
+import type { Clock } from '#kernel/clock.js';
+import type { CircuitWatch } from './circuit-watch.js';
+import { Gates } from './gates.js';
+import { DeliveryLane } from './lane.js';
+import type { Permits } from './permits.js';
+import type { WorkerPresence } from './presence.js';
+import { Pump } from './pump.js';
+import { QueuedTargets } from './queued-targets.js';
+
+const CLAIM_MAX = 7;
+
+/** A delivery in the table, in the order in which it is due. */
+interface Row {
+  delivery: ClaimedDelivery;
+  is: 'due' | 'parked' | 'claimed';
+}
+
+/** One worker at a table of deliveries to one target, whose statements and whose receiver take as long as the scheduler likes. */
+class Worker {
+  readonly started: string[] = [];
+  private readonly rows: Row[] = [];
+  private readonly lane: DeliveryLane;
+  private readonly gates: Gates;
+  private readonly pump: Pump;
+
+  constructor(private readonly scheduler: fc.Scheduler, concurrency: number | null) {
+    const circuits = { isClosed: () => true, drainPerSecond: () => null } as unknown as CircuitWatch;
+    const presence = { claimant: () => 'worker', mayStart: () => true } as unknown as WorkerPresence;
+    const environments = { get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
+    const targets = { ofDestination: () => Promise.resolve({ concurrency, ratePerSecond: null }) } as unknown as Targets;
+    const clock = { monotonicMs: () => 0, nowMs: () => 0, random: () => 0 } as unknown as Clock;
+    const queued = new QueuedTargets();
+    const permits = {} as Permits;
+    this.lane = new DeliveryLane({ deliveryConcurrency: 1_000 } as Config, circuits, permits, presence, environments);
+    this.gates = new Gates(this.claims(), this.lane, circuits, permits, targets, queued);
+    this.pump = new Pump(this.claims(), this.lane, this.gates, circuits, permits, presence, queued, clock);
+    this.lane.connect((turn) => {
+      this.started.push(turn.delivery.eventId);
+      void this.takes('answer').then(() => {
+        this.lane.answered(turn, 'success');
+        this.lane.done(turn);
+      });
+    }, () => undefined);
+  }
+
+  /** A page of a replay is committed. */
+  enqueue(ids: readonly string[]): void {
+    for (const eventId of ids) this.rows.push({ is: 'due', delivery: { environmentId: 1, eventId, ordinal: 0, targetId: 't', url: null, payload: '', attempts: 0, replayed: true } as ClaimedDelivery });
+  }
+
+  /** The dispatcher's turns, one after the other. */
+  async dispatch(): Promise<void> {
+    while (this.rows.some(({ is }) => is === 'due')) {
+      await this.takes('claim due');
+      await this.gates.pass(this.take('due', CLAIM_MAX));
+    }
+  }
+
+  /** The pump's, until everything has started. */
+  async drain(total: number): Promise<void> {
+    while (this.started.length < total) await this.pump['turn']();
+  }
+
+  private claims(): Claims {
+    return {
+      parkedTargets: async (): Promise<TargetKey[]> => {
+        await this.takes('look');
+        const found = this.rows.some(({ is }) => is === 'parked') ? [{ environmentId: 1, targetId: 't' }] : [];
+        await this.takes('what was seen');
+        return found;
+      },
+      parked: async (_claimant: string, _environmentId: number, _targetId: string, limit: number) => {
+        await this.takes('claim parked');
+        const taken = this.take('parked', limit);
+        await this.takes('what was claimed');
+        return taken;
+      },
+      release: async (deliveries: readonly ClaimedDelivery[], isParked: boolean) => {
+        if (deliveries.length === 0) return;
+        await this.takes('release');
+        for (const row of this.rows) if (deliveries.includes(row.delivery)) row.is = isParked ? 'parked' : 'due';
+        await this.takes('released');
+      },
+    } as unknown as Claims;
+  }
+
+  private take(from: 'due' | 'parked', limit: number): ClaimedDelivery[] {
+    const taken = this.rows.filter(({ is }) => is === from).slice(0, limit);
+    for (const row of taken) row.is = 'claimed';
+    return taken.map(({ delivery }) => delivery);
+  }
+
+  private takes(what: string): Promise<unknown> {
+    return this.scheduler.schedule(Promise.resolve(), what);
+  }
+}
+
+describe('what is sent again to one target', () => {
+  it('starts in its order, however long statements and answers take, with any concurrency', async () => {
+    await fc.assert(fc.asyncProperty(fc.scheduler(), fc.constantFrom(1, 1, 2, 5, null), fc.integer({ min: 1, max: 90 }), fc.nat(90), async (scheduler, concurrency, first, second) => {
+      const worker = new Worker(scheduler, concurrency);
+      const ids = Array.from({ length: first + second }, (_, n) => String(n).padStart(3, '0'));
+      worker.enqueue(ids.slice(0, first));
+
+      const dispatched = worker.dispatch().then(() => {
+        worker.enqueue(ids.slice(first));
+        return worker.dispatch();
+      });
+      await scheduler.waitFor(Promise.all([dispatched, worker.drain(ids.length)]));
+
+      expect(worker.started).toEqual(ids);
+    }), { numRuns: 150 });
+  });
+});

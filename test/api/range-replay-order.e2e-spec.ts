@@ -1,0 +1,107 @@
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { inletTo, jobIn, receive, reroute, startReplay } from './replaying.js';
+import type { Inlet } from './replaying.js';
+import { destinationAt, openSql, PATIENT, startTargets, uuidOf } from './scene.js';
+import type { Sql, TargetPath, Targets } from './scene.js';
+
+const WINDOW = 1_000;
+const WITHIN_MS = 120_000;
+
+/** Specification, "Limits": the order of a replay holds within a window of up to 1,000 events. */
+describe('the order of a replay', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+    await targets.close();
+  });
+
+  /** Receives `count` at once, many in the same millisecond; returns their event ids in the order of reception. */
+  const received = async (inlet: Inlet, count: number): Promise<string[]> => {
+    const ids: string[] = [];
+    let started = 0;
+    const sender = async (): Promise<void> => {
+      while (started < count) ids.push((await receive(inlet, { n: (started += 1) })) ?? '');
+    };
+    await Promise.all(Array.from({ length: 64 }, sender));
+    return ids.sort();
+  };
+
+  /** Pages go back in time, each one forwards. */
+  const paged = (ids: readonly string[]): string[] => {
+    const pages: string[][] = [];
+    for (let end = ids.length; end > 0; end -= WINDOW) pages.push(ids.slice(Math.max(0, end - WINDOW), end));
+    return pages.flat();
+  };
+
+  const arrivals = (target: TargetPath): string[] => target.posts().map(({ headers }) => String(headers['webhook-id']));
+
+  it('1,200 events, many of one millisecond, to a destination with concurrency 1: the receiver gets exactly the order of reception, page by page', async () => {
+    const target = targets.open();
+    const inlet = await inletTo(server, []);
+    const ids = await received(inlet, 1_200);
+    const [{ times } = { times: 0 }] = await sql.rows<{ times: number }>(
+      `select count(distinct left(id::text, 13))::int as times from events where target_id = $1`, [uuidOf(inlet.id)]);
+    expect(times).toBeLessThan(1_200);
+    await reroute(server, inlet, [await destinationAt(server, target.url, { concurrency: 1 })]);
+
+    const { id } = await startReplay(server, inlet);
+    await target.arrived(1_200, WITHIN_MS);
+
+    expect(await jobIn(server, id, 'completed')).toMatchObject({ enqueued: 1_200 });
+    expect(arrivals(target)).toEqual(paged(ids));
+  });
+
+  it('live events go past what is sent again, and leave its order alone', async () => {
+    const target = targets.open();
+    const inlet = await inletTo(server, []);
+    const ids = await received(inlet, 300);
+    await reroute(server, inlet, [await destinationAt(server, target.url, { concurrency: 1 })]);
+
+    await startReplay(server, inlet);
+    const live: string[] = [];
+    for (let n = 0; n < 30; n += 1) live.push((await receive(inlet, { live: n })) ?? '');
+    await target.arrived(330, WITHIN_MS);
+
+    expect(arrivals(target).filter((id) => !live.includes(id))).toEqual(ids);
+    expect(arrivals(target)).toHaveLength(330);
+  });
+
+  it('one that fails comes again later, on its schedule; the first attempts of the others keep their order', async () => {
+    const inlet = await inletTo(server, []);
+    const ids = await received(inlet, 200);
+    const failing = new Set([ids[0], ids[50], ids[199]]);
+    const target = targets.open(({ headers }) => ({ status: failing.delete(String(headers['webhook-id'])) ? 500 : 200 }));
+    await reroute(server, inlet, [await destinationAt(server, target.url, { ...PATIENT, concurrency: 1, retry: { schedule: [0, 1, 1] } })]);
+
+    await startReplay(server, inlet);
+    await target.arrived(203, WITHIN_MS);
+
+    const seen = arrivals(target);
+    expect(seen.filter((id, at) => seen.indexOf(id) === at)).toEqual(ids);
+    expect(seen.filter((id, at) => seen.indexOf(id) !== at).sort()).toEqual([ids[0], ids[50], ids[199]]);
+  });
+
+  it('without a concurrency of its own attempts start in that order too', async () => {
+    const target = targets.open();
+    const inlet = await inletTo(server, []);
+    const ids = await received(inlet, 500);
+    await reroute(server, inlet, [await destinationAt(server, target.url)]);
+
+    await startReplay(server, inlet);
+    await target.arrived(500, WITHIN_MS);
+
+    const started = await sql.rows<{ at: string; id: string }>(
+      `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`, [uuidOf(inlet.id)]);
+    expect(started.map(({ id }) => id)).toEqual(ids.map(uuidOf));
+  });
+});
