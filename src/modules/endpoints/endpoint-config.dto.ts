@@ -1,7 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { GENERIC_SCHEMES } from '#engine/inbound/generic.js';
 import { RESPONSE_TYPES, type ResponseType } from '#engine/inbound/response.js';
-import { Strict } from '#http/schemas.js';
 
 const HOSTS = ['managed', 'url'] as const;
 const UNAVAILABLE = ['fallback', 'error'] as const;
@@ -14,7 +13,6 @@ const TRANSFORM_CODE = "export default (event, { secrets }) => event.body.test ?
 export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
 
 /** How a sender without a preset proves itself, where it differs from the defaults. Each scheme takes the settings that are its own. */
-@Strict()
 export class VerificationConfig {
   /** The header with the signature, key or token; `x-signature` when left out, `x-api-key` of `api-key`, `authorization` of `jwt`. */
   @ApiProperty({ required: false, maxLength: 128, example: 'x-acme-signature' })
@@ -70,7 +68,6 @@ export class VerificationConfig {
 }
 
 /** An answer that a rule gives. */
-@Strict()
 export class RuleAnswer {
   /** The status, 200 to 599; 200 when left out. */
   @ApiProperty({ required: false, type: 'integer', minimum: 200, maximum: 599, example: 200 })
@@ -86,7 +83,6 @@ export class RuleAnswer {
 }
 
 /** What to answer to which requests. */
-@Strict()
 export class ResponseRule {
   /**
    * A condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
@@ -101,7 +97,6 @@ export class ResponseRule {
 }
 
 /** Synchronous answers by rules: the first rule that matches wins. */
-@Strict()
 export class ResponseRules {
   /** The rules in their order, at most 50. */
   @ApiProperty({ required: false, type: [ResponseRule], maxItems: 50 })
@@ -113,7 +108,6 @@ export class ResponseRules {
 }
 
 /** Whom to ask for the synchronous answer. */
-@Strict()
 export class ResponseProxyConfig {
   /** `managed` runs `code`, `url` asks `url`. */
   @ApiProperty({ enum: HOSTS, example: 'managed' })
@@ -137,7 +131,6 @@ export class ResponseProxyConfig {
 }
 
 /** What changes events before they are routed. */
-@Strict()
 export class TransformConfig {
   /** `managed` runs `code`, `url` asks `url`. */
   @ApiProperty({ enum: HOSTS, example: 'managed' })
@@ -161,7 +154,6 @@ export class TransformConfig {
 }
 
 /** How the endpoint answers, as far as it is not secret. */
-@Strict()
 export class ResponseView {
   /** `static` answers everything in the same way, the others do the handshake of a provider. */
   @ApiProperty({ enum: RESPONSE_TYPES, example: 'meta-challenge' })
@@ -185,7 +177,6 @@ export class ResponseView {
 }
 
 /** How the endpoint answers. `verifyToken`, `secret` and `verificationToken` are stored encrypted and never returned. */
-@Strict()
 export class ResponseConfig extends ResponseView {
   /** Of `meta-challenge`, which needs it: the text that was typed into Meta's console. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'a-token-of-your-own' })
