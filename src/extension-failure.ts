@@ -40,6 +40,39 @@ export function watchHooks(app: Pick<INestApplication, 'get'>, extensions: reado
   }
 }
 
+/** The same for its factories, whose errors may have no file either. To be called before the making of the application. */
+export function watchFactories(extensions: readonly LoadedExtension[], role: Role): void {
+  for (const extension of extensions) {
+    const failed = (error: unknown): never => {
+      throw error instanceof ExtensionFailed ? error : new ExtensionFailed(extension, error);
+    };
+    for (const provider of partsOf(rootOf(extension.imported(role))).providers) {
+      if (isFactory(provider)) provider.useFactory = watchedFactory(provider.useFactory, failed);
+    }
+  }
+}
+
+type Factory = (...given: unknown[]) => unknown;
+
+/** What Nest gives it, and when, stays the same. */
+function watchedFactory(make: Factory, failed: (error: unknown) => never): Factory {
+  return (...given) => {
+    try {
+      const made = make(...given);
+      return made instanceof Promise ? made.catch(failed) : made;
+    } catch (error) {
+      return failed(error);
+    }
+  };
+}
+
+/** One that is frozen is left as it is. */
+function isFactory(given: unknown): given is { useFactory: Factory } {
+  if (given === null || typeof given !== 'object') return false;
+  const factory = Object.getOwnPropertyDescriptor(given, 'useFactory');
+  return factory?.writable === true && typeof factory.value === 'function';
+}
+
 type Hooks = Partial<Record<(typeof HOOKS)[number], () => unknown>>;
 
 const HOOKS = ['onModuleInit', 'onApplicationBootstrap'] as const;
@@ -69,16 +102,35 @@ function namesOf(extension: LoadedExtension, role: Role): string[] {
 
 const rootOf = (imported: Type | DynamicModule): DynamicModule => ('module' in imported ? imported : { module: imported });
 
-/** Every class that a module brings, with those of the modules that it imports by their class. What it configures, as `BullModule`, is not its own. */
-function classesOf(root: DynamicModule, seen = new Set<Type>()): Type[] {
-  if (seen.has(root.module)) return [];
-  seen.add(root.module);
-  const parts = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [
+/** Every class that a module brings. */
+function classesOf(root: DynamicModule): Type[] {
+  const { modules, providers, controllers } = partsOf(root);
+  const given = [...providers, ...controllers].map((each) => (each as { useClass?: unknown } | null)?.useClass ?? each);
+  return [...modules, ...given.filter(isClass)];
+}
+
+/** What a module brings. */
+interface Parts {
+  modules: Type[];
+  providers: unknown[];
+  controllers: unknown[];
+}
+
+/** With what the modules bring that it imports by their class; what it configures, as `BullModule`, is not its own. */
+function partsOf(root: DynamicModule, parts: Parts = { modules: [], providers: [], controllers: [] }): Parts {
+  if (parts.modules.includes(root.module)) return parts;
+  const given = (name: 'imports' | 'providers' | 'controllers'): unknown[] => [
     ...((Reflect.getMetadata(name, root.module) as unknown[] | undefined) ?? []), ...((root[name] as unknown[] | undefined) ?? []),
   ];
-  const own = [...parts('providers'), ...parts('controllers')].map((given) => (given as { useClass?: unknown } | null)?.useClass ?? given);
-  const isClass = (given: unknown): given is Type => typeof given === 'function';
-  return [root.module, ...own.filter(isClass), ...parts('imports').filter(isClass).flatMap((given) => classesOf({ module: given }, seen))];
+  parts.modules.push(root.module);
+  parts.providers.push(...given('providers'));
+  parts.controllers.push(...given('controllers'));
+  for (const imported of given('imports').filter(isClass)) partsOf({ module: imported }, parts);
+  return parts;
+}
+
+function isClass(given: unknown): given is Type {
+  return typeof given === 'function';
 }
 
 function filesOf({ stack = '' }: Error): string[] {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import { dataSource } from './data-source.js';
 import { startEmbeddedPostgres } from './embedded.js';
-import { blamed, watchHooks } from './extension-failure.js';
+import { blamed, watchFactories, watchHooks } from './extension-failure.js';
 import { loadExtensions, type LoadedExtension } from './extensions.js';
 import { createAdapter } from './http/adapter.js';
 import { configureApp } from './http/configure.js';
@@ -52,6 +52,7 @@ async function startApp(complete: Config, logger: Logger): Promise<Service> {
   // Before anything is made that carries a time.
   const clock = new SystemClock();
   await patiently(() => followDatabase(clock, (text) => source.query(text)));
+  watchFactories(extensions, complete.role);
   const module = AppModule.with(complete, source, clock, extensions.map(({ imported }) => imported(complete.role)));
   const app = await NestFactory.create<NestFastifyApplication>(module, createAdapter(new Ids(clock), logger, complete.trustProxy), {
     logger: new PinoLogger(logger, outageLog(complete)),

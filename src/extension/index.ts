@@ -25,7 +25,6 @@ export { EgressGate } from '#egress/gate.js';
 export { CurrentCaller, CurrentTenant, Public, Scope } from '#http/access.js';
 export { Idempotent } from '#http/idempotent.js';
 export { Section } from '#http/openapi-sections.js';
-export { Strict } from '#http/schemas.js';
 export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavailable } from '#kernel/errors.js';
 export type { ErrorType, Fault } from '#kernel/errors.js';
 export type { Caller, Tenant } from '#kernel/tenant.js';

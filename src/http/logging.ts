@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from '#kernel/config.js';
+import { BatchedLines } from './batched-lines.js';
 import { OutageLog } from './outage-log.js';
 
 /** Field names whose values never reach a log, at the top of an entry and in two levels of objects below. */
@@ -36,12 +37,15 @@ export function createLogger(config: Config, isTty: boolean, destination?: Desti
 export class PinoLogger implements LoggerService {
   /** Looking for secrets in an entry costs a hundred microseconds: more than a delivery. */
   private readonly plain: Logger;
+  private readonly batched: BatchedLines;
 
   constructor(
     private readonly logger: Logger,
     private readonly outage: OutageLog | null = null,
   ) {
-    this.plain = logger.child({ context: DELIVERIES }, { redact: [] });
+    const stream = (logger as unknown as { [pino.symbols.streamSym]: DestinationStream })[pino.symbols.streamSym];
+    this.batched = new BatchedLines(stream);
+    this.plain = Object.assign(logger.child({ context: DELIVERIES }, { redact: [] }), { [pino.symbols.streamSym]: this.batched });
   }
 
   log(message: unknown, ...rest: unknown[]): void {
@@ -74,6 +78,7 @@ export class PinoLogger implements LoggerService {
       this.plain[level](rest[0] as object, String(message));
       return;
     }
+    this.batched.flush();
     if ((level === 'warn' || level === 'error') && this.isOfOutage(message, rest)) return;
     const fields: Record<string, unknown> = {};
     const context = rest.at(-1);

@@ -38,15 +38,9 @@ interface SchemaParts {
 
 const VERBATIM = Symbol('posthorn:verbatim');
 const FIXED = Symbol('posthorn:fixed');
-const STRICT = new Set<string>();
 
 /** Bodies above this are told of their first fault only: all faults of a megabyte would cost seconds. */
 const EXPLAINED_FIELDS_MAX = 2_000;
-
-/** Class of a configuration object: a key that its schema does not know is 422 (contract, section 3). */
-export function Strict(): ClassDecorator {
-  return (target) => void STRICT.add(target.name);
-}
 
 /** Class of a body of changes: fields of the thing that cannot be changed, each with what 422 says of it. */
 export function Fixed(fields: Readonly<Record<string, string>>): ClassDecorator {
@@ -84,7 +78,6 @@ export function Verbatim(): PropertyDecorator {
  */
 export function compileChecks(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Record<string, unknown>>;
-  for (const name of STRICT) if (schemas[name]) schemas[name]['additionalProperties'] = false;
   closeBodies(schemas, routes);
   const parameters = queryParameters(document);
   const [quick, thorough] = [engine(schemas, false), engine(schemas, true)];

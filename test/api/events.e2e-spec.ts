@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { foldStatus } from '../../src/engine/event-status.js';
 import type { DeliveryStatus } from '../../src/engine/event-status.js';
 import { idFromBytes, showId } from '../../src/kernel/ids.js';
+import { WINDOW_ROWS } from '../../src/modules/events/events.store.js';
 import { ulidBytes } from '../../src/kernel/ulid.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
@@ -132,6 +133,34 @@ describe('events', () => {
 
         expect(seen).toEqual(before);
       });
+
+    it('200: of one destination behind a backlog of others, in pages that may be empty, without a gap or a repetition', async () => {
+      const target = targets.open(() => ({ status: 503 }));
+      const destination = await destinationAt(server, target.url, PATIENT);
+      const events: string[] = [];
+      const settle = async (): Promise<void> => void events.unshift((await eventAfter(server, await send(server, destination), 1)).id as string);
+      const backlog = (rows: number): Promise<unknown> => sql.rows(`
+        insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+        select environment_id, (lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || substr(md5(random()::text || i), 1, 20))::uuid, 9,
+               expires_on, target_id, now() + interval '1 day', false, 0, 0, false, false
+        from due_deliveries, generate_series(1, $1::int) i where event_id = $2 and ordinal = 0`, [rows, uuidOf(events[0] as string)]);
+      await settle();
+      await backlog(WINDOW_ROWS);
+      await settle();
+      await backlog(2 * WINDOW_ROWS + 7);
+
+      const pages: string[][] = [];
+      for (let cursor: string | null = null; pages.length === 0 || cursor !== null;) {
+        const answer: { data: Item[]; next_cursor: string | null } = await page({ destination, status: 'retrying', limit: '2', ...(cursor && { cursor }) });
+        pages.push(answer.data.map(({ id }) => id));
+        cursor = answer.next_cursor;
+      }
+      await sql.rows('delete from due_deliveries where ordinal = 9');
+
+      expect(pages.flat()).toEqual(events);
+      expect(pages[0]).toEqual([]);
+      expect(pages.length).toBeGreaterThan(3);
+    });
 
     it('200: by the ad-hoc URL that they were sent to', async () => {
       const { url } = targets.open();

@@ -385,5 +385,24 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         expect(made.pages).toBeLessThan(filter.eventType ? 10 * PAGES_MAX : 2 * PAGES_MAX);
       }
     });
+
+    it.each<[string, Partial<EventFilter>]>([
+      ['of a destination that nothing went to', { destinationId: lowestIdAt(1) }],
+      ['of a destination whose events all wait, behind the backlog of others', { destinationId: ROUTED_TARGET, status: 'retrying' }],
+      ['of what an endpoint received, retrying', { endpointId: ENDPOINT, status: 'retrying' }],
+    ])('list %s: looks through a window of the open ones, and the next page through the next', async (_what, aim) => {
+      const store = new EventsStore(database, VAULT);
+      const filter: EventFilter = { ...aim, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
+      const end = (await store.windowEnd(TENANT, filter)) ?? '';
+
+      const [window, page] = [await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, filter))),
+        await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, { ...filter, fromId: end }, 51)))];
+
+      expect(window.indexes).toEqual(['due_deliveries_pkey']);
+      expect([...window.scanned, ...page.scanned]).toEqual([]);
+      expect(window.pages + page.pages).toBeLessThan(2 * PAGES_MAX);
+      expect(end < filter.beforeId && end > filter.fromId).toBe(true);
+      expect((await store.windowEnd(TENANT, { ...filter, beforeId: end })) ?? '').not.toBe(end);
+    });
   });
 });

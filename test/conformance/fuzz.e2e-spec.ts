@@ -6,11 +6,12 @@ import { fuzz, type Fuzzing, isSchemathesisInstalled } from '../support/schemath
 import { type PosthornServer, startServer } from '../support/server.js';
 import type { OpenApi } from './openapi-document.js';
 
-/** For longer runs by hand: `POSTHORN_FUZZ_SEED=7 POSTHORN_FUZZ_SECONDS=900 POSTHORN_FUZZ_SCOPE=admin`. */
+/** For longer runs by hand: `POSTHORN_FUZZ_SEED=7 POSTHORN_FUZZ_SECONDS=900 POSTHORN_FUZZ_SCOPE=admin POSTHORN_FUZZ_PHASES=stateful`. */
 const SEED = Number(process.env['POSTHORN_FUZZ_SEED'] ?? 11);
 const SECONDS = Number(process.env['POSTHORN_FUZZ_SECONDS'] ?? 90);
 const EXAMPLES = Number(process.env['POSTHORN_FUZZ_EXAMPLES'] ?? 8);
 const SCOPE = process.env['POSTHORN_FUZZ_SCOPE'] ?? 'write';
+const PHASES = process.env['POSTHORN_FUZZ_PHASES'] ?? 'examples,coverage,fuzzing';
 
 const describeWithSchemathesis = isSchemathesisInstalled() ? describe : describe.skip;
 
@@ -69,7 +70,9 @@ describeWithSchemathesis('the service under random requests, valid and not', () 
     const document = (await server.api('GET', '/openapi.json')).json as OpenApi;
     const { key: apiKey } = await createKey(server, { name: 'Fuzz', scope: SCOPE });
 
-    const { status, report } = await fuzz(server, { seed: SEED, secondsMax: SECONDS, examplesMax: EXAMPLES, apiKey, known, paths: Object.keys(document.paths) });
+    const { status, report } = await fuzz(server, {
+      seed: SEED, secondsMax: SECONDS, phases: PHASES, examplesMax: EXAMPLES, apiKey, known, paths: Object.keys(document.paths),
+    });
 
     if (status !== 0) process.stdout.write(report);
     expect(status).toBe(0);

@@ -16,6 +16,8 @@ export interface Fuzzing {
   seed: number;
   /** A bound for the whole run. */
   secondsMax: number;
+  /** As schemathesis names them. */
+  phases: string;
   /** Most cases an operation. */
   examplesMax: number;
   /** The key that calls are made with. */
@@ -39,11 +41,11 @@ export async function fuzz(server: PosthornServer, fuzzing: Fuzzing): Promise<{ 
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-fuzz-'));
   const config = path.join(folder, 'schemathesis.toml');
   writeFileSync(config, configOf(fuzzing));
-  const { seed, secondsMax, examplesMax, apiKey } = fuzzing;
+  const { seed, secondsMax, phases, examplesMax, apiKey } = fuzzing;
   const child = spawn(PYTHON, [
     '-m', 'schemathesis.cli', '--config-file', config, '--no-color', 'run', `${server.url}/openapi.json`,
     '--seed', String(seed), '--generation-database', 'none', '--max-examples', String(examplesMax),
-    '--max-time', String(secondsMax), '--phases', 'examples,coverage,fuzzing', '--checks', CHECKS.join(','), '--continue-on-failure',
+    '--max-time', String(secondsMax), '--phases', phases, '--checks', CHECKS.join(','), '--continue-on-failure',
     '--workers', '2', '--request-timeout', '30', '--warnings', 'off', '-H', `Authorization: Bearer ${apiKey}`,
   ], { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: folder, COLUMNS: '180' } });
   let report = '';

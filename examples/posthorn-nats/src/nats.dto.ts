@@ -1,5 +1,4 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Strict } from 'posthorn';
 import type { NatsSubjectHourEntity } from './nats.entities.js';
 
 // `nest build` reads types and comments through its Swagger plugin; `tsc`, which builds this, does not. So every field
@@ -44,7 +43,6 @@ export class NatsSubjectPage {
 }
 
 /** A subject to try. */
-@Strict()
 export class NatsSubjectPreviewBody {
   @ApiProperty({ type: String, minLength: 1, maxLength: 255, description: 'A subject as in `config.subject`.', example: 'orders.{event_type}' })
   subject: string;

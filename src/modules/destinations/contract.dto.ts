@@ -1,12 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Strict } from '#http/schemas.js';
 import { LEGACY_ALGORITHMS, LEGACY_ENCODINGS } from '#engine/legacy-signature.js';
 import type { DeliverySettings, LegacySignatureSettings, ShownDeliverySettings } from '#modules/destinations/contract.js';
 
 const SECRET_ENCODINGS = ['utf8', 'hex', 'base64'] as const;
 
 /** How often, and after which waits, a delivery is tried: by numbers, or by the name of a policy. */
-@Strict()
 export class RetryBody {
   /** A policy that an extension brings, in place of numbers. Null goes back to numbers. */
   @ApiProperty({ required: false, type: String, minLength: 1, maxLength: 64, nullable: true, example: null })
@@ -48,7 +46,6 @@ export class RetryItem {
 }
 
 /** A bound on deliveries, over all workers. */
-@Strict()
 export class RateLimitBody {
   /** Deliveries per second; below 1 for less than one in a second. */
   @ApiProperty({ type: Number, minimum: 0.001, maximum: 1_000_000, example: 50 })
@@ -56,7 +53,6 @@ export class RateLimitBody {
 }
 
 /** The header in which a company signed its webhooks before it moved here. */
-@Strict()
 export class LegacySignatureBody implements LegacySignatureSettings {
   /** The header that carries the signature. */
   @ApiProperty({ minLength: 1, maxLength: 200, example: 'X-Acme-Signature' })

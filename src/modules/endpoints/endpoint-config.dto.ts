@@ -2,7 +2,6 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { DEDUPLICATION_SOURCES, WINDOW_HOURS } from '#engine/inbound/deduplication.js';
 import { GENERIC_SCHEMES } from '#engine/inbound/generic.js';
 import { RESPONSE_TYPES, type ResponseType } from '#engine/inbound/response.js';
-import { Strict } from '#http/schemas.js';
 
 const HOSTS = ['managed', 'url'] as const;
 const UNAVAILABLE = ['fallback', 'error'] as const;
@@ -15,7 +14,6 @@ const TRANSFORM_CODE = "export default (event, { secrets }) => event.body.test ?
 export const VERIFICATIONS = ['none', 'preset', ...GENERIC_SCHEMES] as const;
 
 /** How a sender without a preset proves itself, where it differs from the defaults. Each scheme takes the settings that are its own. */
-@Strict()
 export class VerificationConfig {
   /** The header with the signature, key or token; `x-signature` when left out, `x-api-key` of `api-key`, `authorization` of `jwt`. */
   @ApiProperty({ required: false, maxLength: 128, example: 'x-acme-signature' })
@@ -91,7 +89,6 @@ export class DeduplicationConfig {
 }
 
 /** An answer that a rule gives. */
-@Strict()
 export class RuleAnswer {
   /** The status, 200 to 599; 200 when left out. */
   @ApiProperty({ required: false, type: 'integer', minimum: 200, maximum: 599, example: 200 })
@@ -107,7 +104,6 @@ export class RuleAnswer {
 }
 
 /** What to answer to which requests. */
-@Strict()
 export class ResponseRule {
   /**
    * A condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
@@ -122,7 +118,6 @@ export class ResponseRule {
 }
 
 /** Synchronous answers by rules: the first rule that matches wins. */
-@Strict()
 export class ResponseRules {
   /** The rules in their order, at most 50. */
   @ApiProperty({ required: false, type: [ResponseRule], maxItems: 50 })
@@ -134,7 +129,6 @@ export class ResponseRules {
 }
 
 /** Whom to ask for the synchronous answer. */
-@Strict()
 export class ResponseProxyConfig {
   /** `managed` runs `code`, `url` asks `url`. */
   @ApiProperty({ enum: HOSTS, example: 'managed' })
@@ -158,7 +152,6 @@ export class ResponseProxyConfig {
 }
 
 /** What changes events before they are routed. */
-@Strict()
 export class TransformConfig {
   /** `managed` runs `code`, `url` asks `url`. */
   @ApiProperty({ enum: HOSTS, example: 'managed' })
@@ -182,7 +175,6 @@ export class TransformConfig {
 }
 
 /** How the endpoint answers, as far as it is not secret. */
-@Strict()
 export class ResponseView {
   /** `static` answers everything in the same way, the others do the handshake of a provider. */
   @ApiProperty({ enum: RESPONSE_TYPES, example: 'meta-challenge' })
@@ -206,7 +198,6 @@ export class ResponseView {
 }
 
 /** How the endpoint answers. `verifyToken`, `secret` and `verificationToken` are stored encrypted and never returned. */
-@Strict()
 export class ResponseConfig extends ResponseView {
   /** Of `meta-challenge`, which needs it: the text that was typed into Meta's console. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'a-token-of-your-own' })

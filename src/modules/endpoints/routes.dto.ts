@@ -1,6 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
-import { Strict } from '#http/schemas.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { RouteChanges } from './endpoint-routes.js';
@@ -10,7 +9,6 @@ import type { AskedRoute } from './route-drafts.js';
 const FILTER_EXAMPLE = { path: '$.type', op: 'starts_with', value: 'invoice.' };
 
 /** A route of an endpoint. */
-@Strict()
 export class RouteConfig {
   /** A route to keep; left out for a new one. */
   @ApiProperty({ required: false, maxLength: 64, example: 'rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })

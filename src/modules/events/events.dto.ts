@@ -99,7 +99,10 @@ export class EventPage {
   @ApiProperty({ type: [EventItem] })
   data: EventItem[];
 
-  /** Pass it as `cursor` for the next page; null on the last one. */
+  /**
+   * Pass it as `cursor` for the next page; null on the last one. While very many deliveries are open, a page of one destination or of what
+   * is `retrying` can be short or empty and still have a next one.
+   */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
 }

@@ -56,10 +56,12 @@ export class EventsService {
     const filter = await this.filter(tenant, filters);
     if (filter === null) return { rows: [], nextCursor: null };
     if (cursor !== undefined) filter.beforeId = this.cursors.read(tenant, list, cursor);
-    const rows = await this.store.list(tenant, filter, limit + 1);
+    const windowEnd = await this.store.windowEnd(tenant, filter);
+    const rows = await this.store.list(tenant, windowEnd === null ? filter : { ...filter, fromId: windowEnd }, limit + 1);
     const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+    // A page that ends with its window can be short, and even empty: there may be more behind it.
+    const reached = rows.length > limit ? page.at(-1)?.id : windowEnd;
+    return { rows: page, nextCursor: reached ? this.cursors.issue(tenant, list, reached) : null };
   }
 
   /** Takes an `evt_` id, and the `msg_` id of a send. Throws 404, which says where the events of a fan-out are. */

@@ -179,7 +179,7 @@ function eventsOf(rows: string, conditions: string, status: EventStatus | undefi
 
 /**
  * What went to a destination: what was sent there by itself (events_target_id_idx), and what an endpoint sent there: settled
- * (deliveries_routed_idx), or open. For the open ones due_deliveries_pkey is walked, and no further than the page reaches.
+ * (deliveries_routed_idx), or open. For the open ones due_deliveries_pkey is walked, and no further than the page and its window reach.
  */
 function fromRouted(conditions: string, status: EventStatus | undefined): string {
   const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;
@@ -210,6 +210,27 @@ function fromMessages(conditions: string, status: EventStatus | undefined): stri
       offset 0
     ) e
     order by c.id desc, n.id desc limit $4`;
+}
+
+/** Open deliveries, of whatever target, that one page may look through. */
+export const WINDOW_ROWS = 10_000;
+
+/** By due_deliveries_pkey alone. */
+const WINDOW: Statement = {
+  name: 'events_window',
+  text: `
+    select event_id as id from due_deliveries where environment_id = $1::int and event_id < $2::uuid and event_id >= $3::uuid
+    order by event_id desc offset $4::int limit 1`,
+};
+
+/**
+ * Whether a list picks from the open deliveries by what no index leads them with. Settled ones have indexes by target; one for
+ * open ones would be paid by everything that is accepted.
+ */
+function searchesOpen({ status, eventType, targetId, endpointId, messageId, destinationId, applicationId }: EventFilter): boolean {
+  if (messageId !== undefined) return false;
+  if (status !== 'retrying') return destinationId !== undefined && status !== 'dlq' && status !== 'failed';
+  return [eventType, targetId, endpointId, destinationId, applicationId].some((given) => given !== undefined);
 }
 
 const FIND: Statement = {
@@ -250,6 +271,13 @@ export class EventsStore {
     private readonly database: Database,
     private readonly vault: Vault,
   ) {}
+
+  /** The oldest id that one page may look at; null when it may look at everything. */
+  async windowEnd(tenant: Tenant, filter: EventFilter): Promise<Id | null> {
+    if (!searchesOpen(filter)) return null;
+    const [end] = await this.database.read<{ id: Id }>(WINDOW, [tenant.environmentId, filter.beforeId, filter.fromId, WINDOW_ROWS]);
+    return end?.id ?? null;
+  }
 
   list(tenant: Tenant, filter: EventFilter, limit: number): Promise<EventRow[]> {
     return this.database.read(listStatement(filter), [
