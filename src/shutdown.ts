@@ -1,15 +1,13 @@
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import type { EmbeddedPostgres } from './embedded.js';
-import type { ConnectionDrain } from './http/connection-drain.js';
 import type { Config } from './kernel/config.js';
-import { Database } from './kernel/database.js';
-import { Readiness } from './kernel/readiness.js';
 
 /** The service, once it is up. */
 export interface Service {
-  app: NestFastifyApplication;
-  connections: ConnectionDrain;
+  /** It is not ready any more, and every answer ends its connection. */
+  retire(): void;
+  /** Nothing new is begun, what is under way ends and is recorded, and the connections to the database are closed. */
+  drain(): Promise<void>;
 }
 
 /** A terminal sends Ctrl-C to npm and to us, and npm passes it on: what comes so soon is the same wish. */
@@ -71,7 +69,7 @@ export class Shutdown {
           void this.leave();
         }, config.shutdownTimeoutMs);
         late.unref();
-        await drain(service);
+        await service.drain();
       }
       await this.postgres?.stop();
       process.exit(0);
@@ -81,9 +79,8 @@ export class Shutdown {
     }
   }
 
-  private async serveOn({ app, connections }: Service): Promise<void> {
-    app.get(Readiness).drain();
-    connections.announce();
+  private async serveOn(service: Service): Promise<void> {
+    service.retire();
     await new Promise((resolve) => setTimeout(resolve, this.config.shutdownGraceMs));
   }
 
@@ -94,13 +91,4 @@ export class Shutdown {
     await this.postgres?.stop().catch(() => undefined);
     process.exit(1);
   }
-}
-
-/** Nothing new is begun, what is under way ends and is recorded, and the connections to the database are closed. */
-export async function drain({ app, connections }: Service): Promise<void> {
-  const database = app.get(Database);
-  connections.closeIdle();
-  await app.close();
-  connections.stop();
-  await database.close();
 }

@@ -141,11 +141,24 @@ describe('a document with a mistake stops the start', () => {
     expect(() => compileChecks(documentOf(), [route])).toThrow('LostDto is not in the OpenAPI document');
   });
 
-  it('an unknown format', () => {
+  it.each<[string, object, string | RegExp]>([
+    ['an unknown format', { type: 'string', format: 'tomorrow' }, 'tomorrow'],
+    ['a pattern that is none', { type: 'string', pattern: '(' }, 'regular expression'],
+    ['a reference to nothing', { $ref: '#/components/schemas/LostDto' }, '#/components/schemas/LostDto refers to nothing'],
+    ['a mistake far inside', { type: 'array', items: { anyOf: [{ type: 'null' }, { type: 'string', format: 'tomorrow' }] } }, 'tomorrow'],
+  ])('%s', (_what, field, told) => {
     const document = documentOf();
-    Object.assign(document.components?.schemas?.['ListDto'] as object, { properties: { at: { type: 'string', format: 'tomorrow' } } });
+    Object.assign(document.components?.schemas?.['ListDto'] as object, { properties: { at: field } });
     const route = { config: {}, body: null, query: ListDto } as unknown as RouteHandler;
 
-    expect(() => compileChecks(document, [route])).toThrow('tomorrow');
+    expect(() => compileChecks(document, [route])).toThrow(told);
+  });
+
+  it('but fields and examples that are named like keywords do not', () => {
+    const document = documentOf();
+    const properties = { format: { type: 'string', example: { format: 'v1={signature}' } }, pattern: { type: 'string', default: '(', enum: [{ $ref: 'x' }] } };
+    Object.assign(document.components?.schemas?.['ListDto'] as object, { properties });
+
+    expect(() => compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler])).not.toThrow();
   });
 });

@@ -52,7 +52,7 @@ describe('pull, with 120,000 items in 35 partitions', () => {
   let client: pg.PoolClient;
 
   beforeAll(async () => {
-    database = await createDatabase();
+    database = await createDatabase('migrated');
     const source = await dataSource(database.url, 1).initialize();
     for (const statement of fill(Math.floor(Date.now() / DAY_MS))) await source.query(statement);
     kernel = new Database(source, { databaseUrl: database.url } as Config);

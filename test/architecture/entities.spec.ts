@@ -7,7 +7,7 @@ let database: TestDatabase;
 let source: DataSource;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createDatabase('migrated');
   source = await dataSource(database.url, 1).initialize();
 });
 

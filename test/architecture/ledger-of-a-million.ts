@@ -69,7 +69,7 @@ const fill = (nowMs: number): string[] => [
 
 /** Makes and fills a database; about half a minute. */
 export async function fillLedger(): Promise<FilledLedger> {
-  const database = await createDatabase();
+  const database = await createDatabase('migrated');
   const nowMs = Date.now();
   const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off -c maintenance_work_mem=256MB' });
   await client.connect();

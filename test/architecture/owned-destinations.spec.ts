@@ -24,7 +24,7 @@ describe('destinations with owners', () => {
   const announced: string[] = [];
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
+    testDatabase = await createDatabase('migrated');
     source = await dataSource(testDatabase.url, 1).initialize();
     database = new Database(source, { databaseUrl: testDatabase.url } as Config);
     const notifications = { announce: async (topic: string, key: string) => void announced.push(`${topic} ${key}`) } as unknown as Notifications;

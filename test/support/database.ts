@@ -8,12 +8,18 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const TEMPLATE = 'posthorn_template';
+/** What databases are copied from; the global setup makes both. */
+const TEMPLATES = {
+  /** Today's schema, and nothing in it. */
+  migrated: 'posthorn_template',
+  /** With the queues' tables and the partitions as well, which a first start would make: the faster one. */
+  started: 'posthorn_started',
+} as const;
 
-/** Makes a database with today's schema and nothing in it: a copy of the one that the global setup migrated. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** Makes a database with today's schema and no rows in it. */
+export async function createDatabase(template: keyof typeof TEMPLATES = 'started'): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATES[template]}`);
   return {
     url: urlOf(name),
     drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),

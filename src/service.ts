@@ -1,0 +1,102 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import { AppModule } from './app.module.js';
+import { dataSource } from './data-source.js';
+import { blamed, watchFactories, watchHooks } from './extension-failure.js';
+import { loadExtensions, type LoadedExtension } from './extensions.js';
+import { createAdapter } from './http/adapter.js';
+import { configureApp } from './http/configure.js';
+import { ConnectionDrain } from './http/connection-drain.js';
+import { outageLog, PinoLogger } from './http/logging.js';
+import { SystemClock } from './kernel/clock.js';
+import type { Config } from './kernel/config.js';
+import { Database } from './kernel/database.js';
+import { followDatabase } from './kernel/database-time.js';
+import { Ids } from './kernel/ids.js';
+import { Keyring } from './kernel/keyring.js';
+import { patiently } from './kernel/patience.js';
+import { Readiness } from './kernel/readiness.js';
+import { hearQueues } from './kernel/unheard.queue.js';
+import { connect, migrateOnce } from './migrate.js';
+import { FirstStart } from './modules/auth/contract.js';
+import { reachRedis } from './redis-reach.js';
+import type { Service } from './shutdown.js';
+
+let extensions: readonly LoadedExtension[] = [];
+
+/** What a start tells of an error: the same one, or that it is an extension's. */
+export function blame(error: unknown, config: Config): unknown {
+  return blamed(error, extensions, config.role);
+}
+
+/** Starts what answers and delivers, on a database and with a master key that there are. */
+export async function startService(complete: Config, logger: Logger): Promise<Service> {
+  extensions = await loadExtensions(complete.extensions);
+  const waiting = (): void => logger.warn('Waiting for the database at DATABASE_URL.');
+  await migrateOnce(complete, extensions, waiting);
+  const source = dataSource(complete.databaseUrl, complete.databasePoolSize, extensions.flatMap(({ entities }) => entities), { isPooled: complete.isPooled });
+  await connect(source, waiting);
+  await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
+  // Before anything is made that carries a time.
+  const clock = new SystemClock();
+  await patiently(() => followDatabase(clock, (text) => source.query(text)));
+  watchFactories(extensions, complete.role);
+  const module = AppModule.with(complete, source, clock, extensions.map(({ imported }) => imported(complete.role)));
+  const app = await NestFactory.create<NestFastifyApplication>(module, createAdapter(new Ids(clock), logger, complete.trustProxy), {
+    logger: new PinoLogger(logger, outageLog(complete)),
+    abortOnError: false,
+  });
+  const service = new ListeningService(app, new ConnectionDrain(app.getHttpServer()));
+  hearQueues(app);
+  watchHooks(app, extensions, complete.role);
+  try {
+    configureApp(app);
+    await patiently(() => app.get(Keyring).load());
+    await patiently(() => firstStart(app));
+    await app.listen({ port: complete.port, host: complete.host });
+  } catch (error) {
+    // What runs already must not meet a database that is stopped below it. Why it ends is said in one line, by the caller.
+    if (!logger.isLevelEnabled('debug')) logger.level = 'silent';
+    await service.drain().catch(() => undefined);
+    throw error;
+  }
+  announce(app, complete);
+  return service;
+}
+
+class ListeningService implements Service {
+  constructor(
+    private readonly app: NestFastifyApplication,
+    private readonly connections: ConnectionDrain,
+  ) {}
+
+  retire(): void {
+    this.app.get(Readiness).drain();
+    this.connections.announce();
+  }
+
+  async drain(): Promise<void> {
+    const database = this.app.get(Database);
+    this.connections.closeIdle();
+    await this.app.close();
+    this.connections.stop();
+    await database.close();
+  }
+}
+
+/** On standard output whatever the log level says, and right after the commit: what follows may fail, and the keys are shown this once. */
+async function firstStart(app: NestFastifyApplication): Promise<void> {
+  const keys = await app.get(FirstStart).run();
+  if (keys === null) return;
+  const lines = [`Live admin key: ${keys.live}`, `Test admin key: ${keys.test}`, 'The keys are not shown again; `npm run create-admin-key` makes another one.'];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** On standard output whatever the log level says. */
+function announce(app: NestFastifyApplication, config: Config): void {
+  const address = app.getHttpServer().address();
+  if (address && typeof address === 'object') config.listensOn(address.port);
+  process.stdout.write(`Posthorn is listening on ${config.baseUrl}\nSwagger UI: ${config.baseUrl}/docs\n`);
+}
