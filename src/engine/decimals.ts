@@ -24,6 +24,21 @@ export function compareDecimals(left: string, right: string): number {
   return a.digits.padEnd(length, '0') > b.digits.padEnd(length, '0') ? a.sign : -a.sign;
 }
 
+const [ZERO_CODE, NINE_CODE, MINUS_CODE] = [48, 57, 45];
+
+/** The number that a text of a few digits, with a minus or without, is exactly; NaN for every other text. Quick, for what is compared by the million. */
+export function exactWhole(text: string): number {
+  const start = text.charCodeAt(0) === MINUS_CODE ? 1 : 0;
+  if (text.length === start || text.length > EXACT_DIGITS) return NaN;
+  let number = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < ZERO_CODE || code > NINE_CODE) return NaN;
+    number = number * 10 + code - ZERO_CODE;
+  }
+  return start === 0 ? number : -number;
+}
+
 interface Parts {
   sign: -1 | 0 | 1;
   /** The number is `0.digits` times ten to the power of it. */

@@ -35,6 +35,19 @@ describe('the circuit breaker', () => {
     for (let i = 0; i < count; i += 1) await eventAfter(server, await send(server, destination), 1);
   };
 
+  const failuresOf = async (destination: string): Promise<number | undefined> => {
+    const [row] = await sql.rows<{ failures: number }>('select consecutive_failures as failures from circuits where target_id = $1', [uuidOf(destination)]);
+    return row?.failures;
+  };
+
+  /** Outcomes are counted a moment after their attempts are on record, in order: once this last one is, all of before are. */
+  const everythingCounted = async (): Promise<void> => {
+    const target = targets.open(() => ({ status: 500 }));
+    const destination = await destinationAt(server, target.url, RARELY);
+    await attempted(destination, 1);
+    await until(() => failuresOf(destination), (failures) => failures === 1);
+  };
+
   /** A destination whose circuit has just opened. */
   const opened = async (target: TargetPath, settings: object = {}): Promise<string> => {
     target.answerBy(() => ({ status: 500 }));
@@ -63,6 +76,7 @@ describe('the circuit breaker', () => {
     const destination = await destinationAt(server, target.url, RARELY);
 
     await attempted(destination, 9);
+    await everythingCounted();
     const before = await circuitOf(destination);
     await attempted(destination, 1);
 
@@ -104,8 +118,10 @@ describe('the circuit breaker', () => {
     const destination = await destinationAt(server, target.url, { ...RARELY, config });
 
     await attempted(destination, 5);
+    await everythingCounted();
 
     expect(await circuitOf(destination)).toMatchObject({ state: 'closed' });
+    expect(await failuresOf(destination)).toBe(2);
     expect(target.posts()).toHaveLength(5);
   });
 
@@ -114,6 +130,7 @@ describe('the circuit breaker', () => {
     const destination = await destinationAt(server, target.url, { ...RARELY, config: { circuit_breaker: { failure_threshold: 2 } } });
 
     await attempted(destination, 4);
+    await everythingCounted();
 
     expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null });
   });
@@ -215,5 +232,19 @@ describe('the circuit breaker', () => {
     const messageId = await send(server, await destinationAt(server, neighbour.url));
 
     await eventIn(server, messageId, 'delivered');
+  });
+
+  it('of a hundred URLs that fail at a time each is counted, and forgotten once nothing was sent there for two days', async () => {
+    const target = targets.open(() => ({ status: 500 }));
+    const shut = await opened(targets.open());
+    const count = (): Promise<number> => sql.rows(`select from circuits where state = 'closed'`).then((rows) => rows.length);
+    const before = await count();
+
+    await Promise.all(Array.from({ length: 100 }, (_, i) => send(server, `${target.url}?number=${i}`)));
+    await until(count, (known) => known === before + 100);
+    await sql.rows(`update circuits set changed_at = now() - interval '49 hours'`);
+
+    await until(() => sql.rows(`select from circuits where state = 'closed' and changed_at < now() - interval '1 day'`), (rows) => rows.length === 0);
+    expect(await circuitOf(shut)).toMatchObject({ state: 'open' });
   });
 });

@@ -116,9 +116,12 @@ describe('pull over a failover to an asynchronous standby', () => {
     await ask(standby, `alter system set primary_conninfo = ''`);
     await ask(standby, 'select pg_reload_conf()');
     await until(() => ask(standby, 'select from pg_stat_wal_receiver'), (rows) => rows.length === 0, PATIENT_MS);
+    // So many transactions ahead that nothing of what comes after the failover has a later number than what is lost here.
+    await ask(primary, 'do $$ begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$');
     await offer(server, feed, 40);
     const { next_cursor: cursor } = await page(server, feed, { limit: 100 });
     expectStatus(await ack(server, feed, cursor), 200);
+    const [lost] = await ask<{ xid: string }>(primary, 'select max(xid) as xid from pull_items');
 
     end(primary.pid);
     await ask(standby, 'select pg_promote()');
@@ -131,7 +134,13 @@ describe('pull over a failover to an asynchronous standby', () => {
     const after = [first];
     for (let i = 1; i < 5; i += 1) after.push(await send(server, feed, { payload: { after: i } }));
 
-    for (const answer of [await pull(server, feed, { cursor }), await ack(server, feed, cursor), await pull(server, feed, { cursor: early })]) expectRefusal(answer, 400);
+    const [stored] = await ask<{ behind: number }>(standby, `select count(*)::int as behind from pull_items where xid < ${lost?.xid ?? 0}`);
+    expect(stored).toEqual({ behind: kept.length + after.length });
+    // A place behind all of them: who may read on from there never sees them, and is not told.
+    const readOn = await pull(server, feed, { cursor, limit: 100 });
+    const seen = readOn.status === 200 ? messagesOf(readOn.json) : after;
+    expect({ status: readOn.status, skipped: after.filter((id) => !seen.includes(id as string)) }).toEqual({ status: 400, skipped: [] });
+    for (const answer of [readOn, await ack(server, feed, cursor), await pull(server, feed, { cursor: early })]) expectRefusal(answer, 400);
     const read = await until(() => page(server, feed, { limit: 100 }), ({ data }) => data.length >= kept.length + after.length, PATIENT_MS);
     expect(messagesOf(read)).toEqual([...kept, ...after]);
     expect((await page(server, feed, { cursor: read.next_cursor })).data).toEqual([]);

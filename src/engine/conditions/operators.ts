@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { compareDecimals, isDecimal } from '../decimals.js';
+import { compareDecimals, exactWhole, isDecimal } from '../decimals.js';
 
 /** What an `op` with its `value` asks of a text; undefined is a value that is missing. */
 export interface Operator {
@@ -100,8 +100,13 @@ function oneOf(value: string): Operator | string {
 
 function compared(value: string, holds: (order: number) => boolean): Operator | string {
   if (!isDecimal(value)) return 'must be a decimal number';
+  const wanted = exactWhole(value);
   return ofPresent(
-    (text) => text.length <= DECIMAL_LENGTH_MAX && isDecimal(text) && holds(compareDecimals(text, value)),
+    (text) => {
+      const order = exactWhole(text) - wanted;
+      if (!Number.isNaN(order)) return holds(order);
+      return text.length <= DECIMAL_LENGTH_MAX && isDecimal(text) && holds(compareDecimals(text, value));
+    },
     (length) => Math.min(length, DECIMAL_LENGTH_MAX) + value.length,
   );
 }

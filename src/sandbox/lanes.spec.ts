@@ -1,0 +1,75 @@
+import type { CallEnd } from './call-thread.js';
+import type { LaneThread } from './lane.js';
+import { Lanes, type Sliced } from './lanes.js';
+
+interface Call extends Sliced {
+  name: string;
+  /** Needs more than a slice. */
+  isSlow: boolean;
+}
+
+type Answer = { name: string };
+
+/** What runs, by name: a slow call has its slice at once and then runs until the test ends it. */
+class Running {
+  readonly quick: string[] = [];
+  readonly slow: string[] = [];
+
+  thread(niceness: number): LaneThread<Call, Answer | 'overrun'> {
+    const running = niceness === 0 ? this.quick : this.slow;
+    return {
+      ready: Promise.resolve(true),
+      isAlive: true,
+      run: async ({ name, isSlow, sliceMs }) => {
+        if (isSlow && sliceMs !== null) return { answer: 'overrun', cpuMs: sliceMs };
+        running.push(name);
+        return new Promise<CallEnd<Answer>>(() => undefined);
+      },
+      stop: async () => undefined,
+    };
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** Calls are named for their organization and endpoint: `a1` is of endpoint 1 of `a`. */
+function arrange() {
+  const running = new Running();
+  const lanes = new Lanes<Call, Answer>({ quickMax: 3, slowMax: 4, startThread: async (niceness) => running.thread(niceness) });
+  const run = async (isSlow: boolean, ...names: string[]): Promise<void> => {
+    for (const name of names) void lanes.run({ organization: name.charAt(0), endpoint: name }, { name, isSlow }, 5_000, 1);
+    await settled();
+  };
+  return { running, run };
+}
+
+describe('threads for calls of any length', () => {
+  it('are never all one organization\'s where calls are quick: another one\'s begins at once', async () => {
+    const { running, run } = arrange();
+    await run(false, 'a1', 'a2', 'a3', 'a4');
+    expect(running.quick).toEqual(['a1', 'a2']);
+
+    await run(false, 'b1');
+
+    expect(running.quick).toEqual(['a1', 'a2', 'b1']);
+  });
+
+  it('are never all one organization\'s where calls are slow, however many endpoints it has: others\' begin at once', async () => {
+    const { running, run } = arrange();
+    await run(true, 'a1', 'a2', 'a3', 'a4', 'a5');
+    expect(running.slow).toEqual(['a1', 'a2']);
+
+    await run(true, 'b1', 'c1');
+
+    expect(running.slow).toEqual(['a1', 'a2', 'b1', 'c1']);
+  });
+
+  it('that slow calls hold keep no quick one waiting, not even of the same organization', async () => {
+    const { running, run } = arrange();
+    await run(true, 'a1', 'a2', 'a3', 'a4', 'a5');
+
+    await run(false, 'a6');
+
+    expect(running.quick).toEqual(['a6']);
+  });
+});
