@@ -69,7 +69,6 @@ export class VerificationConfig {
 }
 
 /** What a repeat is told by: a request with an id that came before. */
-@Strict()
 export class DeduplicationConfig {
   /** `provider_id`: the id that the preset's provider repeats when it sends again. `header` or `body_path`: one of your own sender's. */
   @ApiProperty({ enum: DEDUPLICATION_SOURCES, example: 'provider_id' })
