@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createSign, generateKeyPairSync, sign } from 'node:crypto';
-import { PAYPAL } from '../../../test/support/paypal.js';
+import { PAYPAL, PAYPAL_OF_2015 } from '../../../test/support/paypal.js';
 import { failureReason } from './failure-reason.js';
 import { genericFaults, genericScheme, type GenericSchemeName, type GenericSettings } from './generic.js';
 import { hasKeyOf } from './jwt.js';
@@ -166,7 +166,7 @@ describe('JSON Web Tokens', () => {
 });
 
 describe('PayPal', () => {
-  // The sample of PayPal's own libraries. Its certificate is published no more, so that the signature below is of a key of this test.
+  // The sample of PayPal's own libraries. The certificate of then is over, so that most signatures below are of a key of this test.
   const SAMPLE = {
     id: 'dfb3be50-fd74-11e4-8bf3-77339302725b', time: '2015-05-18T15:45:13Z', webhookId: '4JH86294D6297924G',
     body: '{"id":"WH-0G2756385H040842W-5Y612302CV158622M","create_time":"2015-05-18T15:45:13Z","resource_type":"sale","event_type":"PAYMENT.SALE.COMPLETED","summary":"Payment completed for $ 20.0 USD","resource":{"id":"4EU7004268015634R","create_time":"2015-05-18T15:44:02Z","update_time":"2015-05-18T15:44:21Z","amount":{"total":"20.00","currency":"USD"},"payment_mode":"INSTANT_TRANSFER","state":"completed","protection_eligibility":"ELIGIBLE","protection_eligibility_type":"ITEM_NOT_RECEIVED_ELIGIBLE,UNAUTHORIZED_PAYMENT_ELIGIBLE","parent_payment":"PAY-86C81811X5228590KKVNARQQ","transaction_fee":{"value":"0.88","currency":"USD"},"links":[{"href":"https://api.sandbox.paypal.com/v1/payments/sale/4EU7004268015634R","rel":"self","method":"GET"},{"href":"https://api.sandbox.paypal.com/v1/payments/sale/4EU7004268015634R/refund","rel":"refund","method":"POST"},{"href":"https://api.sandbox.paypal.com/v1/payments/payment/PAY-86C81811X5228590KKVNARQQ","rel":"parent_payment","method":"GET"}]},"links":[{"href":"https://api.sandbox.paypal.com/v1/notifications/webhooks-events/WH-0G2756385H040842W-5Y612302CV158622M","rel":"self","method":"GET"},{"href":"https://api.sandbox.paypal.com/v1/notifications/webhooks-events/WH-0G2756385H040842W-5Y612302CV158622M/resend","rel":"resend","method":"POST"}]}',
@@ -177,6 +177,17 @@ describe('PayPal', () => {
     'paypal-transmission-sig': createSign('RSA-SHA256').update(content).sign(PAYPAL.key).toString('base64'),
   };
   const ask = (more: Asked = {}): string => check({ kind: 'paypal' }, { headers, body: SAMPLE.body, secrets: [SAMPLE.webhookId], published: PAYPAL.certificate, ...more });
+
+  it('signed it itself: its signature holds under its certificate of then, at that time, and not for another body, webhook or time', () => {
+    const of2015 = {
+      headers: { ...headers, 'paypal-transmission-sig': PAYPAL_OF_2015.signature }, published: PAYPAL_OF_2015.certificate, nowMs: Date.parse(SAMPLE.time),
+    };
+
+    expect(ask(of2015)).toBe('verified');
+    expect(ask({ ...of2015, body: `${SAMPLE.body} ` })).toBe('failed');
+    expect(ask({ ...of2015, secrets: ['4JH86294D6297924H'] })).toBe('failed');
+    expect(ask({ ...of2015, nowMs: Date.parse('2017-03-23T00:00:00Z') })).toBe('failed');
+  });
 
   it('signs ids, time and the CRC-32 of the body, as its libraries compute them', () => {
     expect(paypalContent(SAMPLE, Buffer.from(SAMPLE.body))).toBe(content);

@@ -77,12 +77,12 @@ export class Certificates {
 
   /** One download at a time of each URL, whoever waits for it. */
   private fetched(url: string, asker: Asker, isUsable: (text: string) => boolean): Promise<void> {
-    const running = this.underWay.get(url) ?? this.fetch(url, asker, isUsable).finally(() => this.underWay.delete(url));
+    const running = this.underWay.get(url) ?? this.refresh(url, asker, isUsable).finally(() => this.underWay.delete(url));
     this.underWay.set(url, running);
     return running;
   }
 
-  private async fetch(url: string, { organizationId }: Asker, isUsable: (text: string) => boolean): Promise<void> {
+  private async refresh(url: string, { organizationId }: Asker, isUsable: (text: string) => boolean): Promise<void> {
     const sinceMs = this.clock.monotonicMs();
     const text = await this.download(url);
     this.failed.delete(url);
