@@ -42,11 +42,12 @@ export async function fuzz(server: PosthornServer, fuzzing: Fuzzing): Promise<{ 
   const config = path.join(folder, 'schemathesis.toml');
   writeFileSync(config, configOf(fuzzing));
   const { seed, secondsMax, phases, examplesMax, apiKey } = fuzzing;
+  // One worker: CPython 3.11 compiles in one thread at a time only ("AST constructor recursion depth mismatch").
   const child = spawn(PYTHON, [
     '-m', 'schemathesis.cli', '--config-file', config, '--no-color', 'run', `${server.url}/openapi.json`,
     '--seed', String(seed), '--generation-database', 'none', '--max-examples', String(examplesMax),
     '--max-time', String(secondsMax), '--phases', phases, '--checks', CHECKS.join(','), '--continue-on-failure',
-    '--workers', '2', '--request-timeout', '30', '--warnings', 'off', '-H', `Authorization: Bearer ${apiKey}`,
+    '--workers', '1', '--request-timeout', '30', '--warnings', 'off', '-H', `Authorization: Bearer ${apiKey}`,
   ], { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: folder, COLUMNS: '180' } });
   let report = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (report += text));
