@@ -5,7 +5,7 @@ import type { TestDatabase } from '../support/database.js';
 import { broken } from './checker.js';
 import type { Load } from './load.js';
 import { eventually } from './processes.js';
-import { runSeed } from './random.js';
+import { CONTROL_SEED } from './random.js';
 import { Scene } from './scene.js';
 import { emptyQueueTables } from './storage.js';
 
@@ -14,7 +14,7 @@ const ARRIVE_MS_MAX = 60_000;
 
 /** Each of these is a service, or a receiver, that breaks a promise on purpose: a checker that finds nothing is blind. */
 describe('negative controls', () => {
-  const seed = runSeed();
+  const seed = CONTROL_SEED;
   let database: TestDatabase;
   let scene: Scene;
 

@@ -34,6 +34,9 @@ export function runSeed(): number {
   return Number(process.env['DURABILITY_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 }
 
+/** The seed of negative controls: what they break is the same each time, so that what must be found is. */
+export const CONTROL_SEED = Number(process.env['DURABILITY_SEED'] ?? 11);
+
 /** A number that a soak run sets larger. */
 export function setting(name: 'DURABILITY_KILLS' | 'DURABILITY_MESSAGES', usual: number): number {
   return Number(process.env[name] ?? usual);

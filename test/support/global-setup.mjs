@@ -26,7 +26,7 @@ export default async function globalSetup() {
   await makeStarted(postgres.url);
 }
 
-/** A second template, with what the first start on a database would make in it: seconds of a core for each suite. */
+/** A second template, with what the first start on a database would make in it: more than half a second of a core for each suite. */
 async function makeStarted(template) {
   const url = Object.assign(new URL(template), { pathname: '/posthorn_started' }).href;
   const client = new pg.Client({ connectionString: template.replace(/posthorn_template$/, 'postgres') });
