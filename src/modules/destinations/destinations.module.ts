@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Circuits, DestinationNames, OwnedDestinations, Targets } from '#modules/destinations/contract.js';
+import { Circuits, DestinationNames, OwnedDestinations, ServiceDestinations, Targets } from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
@@ -21,6 +21,7 @@ import { StoredOwnedDestinations } from './owned-destinations.js';
 import { Reachability } from './reachability.js';
 import { Registration } from './registration.js';
 import { RetryRetention } from './retry-retention.js';
+import { StoredServiceDestinations } from './service-destinations.js';
 import { CachedTargets } from './targets.js';
 import { Validator } from './validator.js';
 
@@ -47,8 +48,9 @@ import { Validator } from './validator.js';
     { provide: DestinationNames, useClass: DestinationNamesStore },
     { provide: DestinationUsers, useClass: AttachedDestinationUsers },
     { provide: OwnedDestinations, useClass: StoredOwnedDestinations },
+    { provide: ServiceDestinations, useClass: StoredServiceDestinations },
     { provide: Targets, useClass: CachedTargets },
   ],
-  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, Targets],
+  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, ServiceDestinations, Targets],
 })
 export class DestinationsModule {}

@@ -17,6 +17,8 @@ import { FanOut } from './fan-out.js';
 import { FanOutStore } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { Outlet } from './lane.contract.js';
+import { LateFailures } from './late-failures.contract.js';
+import { LateFailuresStore } from './late-failures.store.js';
 import { GroupLedger } from './ledger.js';
 import { LedgerMetrics, StorageGauges } from './ledger.metrics.js';
 import { LaneOutlet } from './outlet.js';
@@ -59,12 +61,13 @@ import { Retention } from './retention.js';
     { provide: Cancellations, useClass: Cancel },
     { provide: Claims, useClass: StoredClaims },
     { provide: FailedDeliveries, useClass: FailedStore },
+    { provide: LateFailures, useClass: LateFailuresStore },
     { provide: Ledger, useClass: GroupLedger },
     { provide: Outlet, useExisting: LaneOutlet },
     { provide: Presence, useClass: PresenceStore },
     { provide: Redeliveries, useClass: Redeliver },
     { provide: Results, useClass: RecordResults },
   ],
-  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, Ledger, Outlet, Presence, Redeliveries, Results],
+  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, LateFailures, Ledger, Outlet, Presence, Redeliveries, Results],
 })
 export class LedgerModule {}
