@@ -15,7 +15,7 @@ export default {
       comment: 'The engine decides; it does not know Nest, the database, the queue or the kernel.',
       severity: 'error',
       from: { path: '^src/engine/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer|zlib)$', '^(node:)?net$', '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)'] },
+      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer|zlib)$', '^(node:)?(net|url)$', '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)'] },
     },
     {
       name: 'kernel-is-a-leaf',
@@ -34,6 +34,26 @@ export default {
       severity: 'error',
       from: { path: '^src/egress/' },
       to: { path: '^src/(?!egress/|kernel/|engine/)' },
+    },
+    {
+      name: 'mail-knows-only-contracts',
+      comment: 'Composing and handing over: who sends what to whom is decided before.',
+      severity: 'error',
+      from: { path: '^src/mail/' },
+      to: { path: '^src/(?!mail/|kernel/|engine/|egress/|modules/[^/]+/([^/]+\\.)?contract\\.ts$)' },
+    },
+    {
+      name: 'blobs-know-no-context',
+      severity: 'error',
+      from: { path: '^src/blobs/' },
+      to: { path: '^src/(?!blobs/|kernel/|modules/auth/contract\\.ts$)' },
+    },
+    {
+      name: 'mail-is-composed-in-mail',
+      comment: 'Addresses are parsed once, by the engine, and every message leaves signed: nodemailer is asked in one place.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/mail/', '\\.spec\\.ts$'] },
+      to: { path: '(^|node_modules/)nodemailer(/|$)' },
     },
     {
       name: 'sockets-open-in-egress',
