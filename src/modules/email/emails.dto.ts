@@ -14,7 +14,7 @@ import type { BatchOutcome } from './send-emails.js';
 
 const ACCEPTED_STATUS = 202;
 const ID = 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
-const ONE_OR_MANY = { required: false, oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: RECIPIENTS_MAX }] } as const;
+const ONE_OR_MANY = { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: RECIPIENTS_MAX }] };
 
 /** A file that goes with an email: its bytes, or where to fetch them. */
 export class EmailAttachmentBody {
@@ -82,23 +82,23 @@ export class EmailBody {
   from: string;
 
   /** Who gets it: an address, or a list. At most 50 recipients, those of cc and bcc included. */
-  @ApiProperty({ ...ONE_OR_MANY, required: true, example: ['customer@example.org'] })
+  @ApiProperty({ ...ONE_OR_MANY, example: ['customer@example.org'] })
   to: string | string[];
 
   /** Who gets a copy that everybody sees. */
-  @ApiProperty({ ...ONE_OR_MANY, example: ['accounts@example.org'] })
+  @ApiProperty({ ...ONE_OR_MANY, required: false, example: ['accounts@example.org'] })
   cc?: string | string[];
 
   /** Who gets a copy that nobody sees: it is in no header. */
-  @ApiProperty({ ...ONE_OR_MANY, example: ['archive@example.com'] })
+  @ApiProperty({ ...ONE_OR_MANY, required: false, example: ['archive@example.com'] })
   bcc?: string | string[];
 
   /** Where answers go. */
-  @ApiProperty({ ...ONE_OR_MANY, example: 'support@example.com' })
+  @ApiProperty({ ...ONE_OR_MANY, required: false, example: 'support@example.com' })
   reply_to?: string | string[];
 
   /** The same as `reply_to`. */
-  @ApiProperty({ ...ONE_OR_MANY, example: 'support@example.com' })
+  @ApiProperty({ ...ONE_OR_MANY, required: false, example: 'support@example.com' })
   replyTo?: string | string[];
 
   /** The subject, without line breaks. */
