@@ -1,13 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { ParsedMail } from 'mailparser';
+import { simpleParser } from 'mailparser';
 import { compose, NotComposed, type ComposedMessage } from './compose.js';
 
 /** dkimpy is in few machines' Python: the path of one that has it, as .ci/run makes. */
 const { POSTHORN_TEST_PYTHON: PYTHON, CI } = process.env;
-
-/** Not imported above: with nodemailer's ES modules being loaded beside it, Jest's loader waits for itself. */
-const parse = async (raw: Buffer): Promise<ParsedMail> => (await import('mailparser')).simpleParser(raw);
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const KEY = { selector: 's1', privateKey, domain: 'example.com' };
@@ -131,7 +128,7 @@ describe('compose', () => {
     expect(results[17]?.signed).toEqual(expect.arrayContaining(['list-unsubscribe', 'list-unsubscribe-post', 'in-reply-to', 'references']));
   });
 
-  it.each(SHAPES)('writes lines that end in CRLF, of at most 998 bytes, in ASCII headers: %s', async (_shape, over, key) => {
+  it.each(SHAPES.map(([shape, over, key = {}]) => [shape, over, key] as const))('writes lines that end in CRLF, of at most 998 bytes, in ASCII headers: %s', async (_shape, over, key) => {
     const raw = (await compose({ ...MESSAGE, ...over }, { ...KEY, ...key })).toString('latin1');
 
     expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
@@ -146,24 +143,24 @@ describe('compose', () => {
       headers: { 'X-Campaign': 'Grüße ☕' }, attachments: [file({ filename: 'März.bin' })],
     }, KEY);
 
-    const parsed = await parse(raw);
+    const parsed = await simpleParser(raw);
     expect(parsed).toMatchObject({ subject: 'Größe 📦', messageId: MESSAGE.messageId, date: MESSAGE.date, text: 'Zoë\nsays hi\n', html: '<p>Zoë</p>' });
     expect(parsed.cc).toMatchObject({ value: [{ name: 'Çelik, "C"', address: 'c@example.org' }] });
-    expect(parsed.headers.get('x-campaign')).toBe('Grüße ☕');
+    expect(parsed.headers.get('x-campaign')).toBe(`=?UTF-8?B?${Buffer.from('Grüße ☕').toString('base64')}?=`);
     expect(parsed.attachments).toMatchObject([{ filename: 'März.bin', content: BYTES }]);
   });
 
   it('reads neither files nor URLs, whatever a caller writes', async () => {
     const raw = await compose({ ...MESSAGE, text: 'file:///etc/passwd', html: '<img src="/etc/passwd">', attachments: [file({ filename: '/etc/passwd', content: Buffer.from('mine') })] }, KEY);
 
-    expect((await parse(raw)).attachments.map(({ content }) => content.toString())).toEqual(['mine']);
+    expect((await simpleParser(raw)).attachments.map(({ content }) => content.toString())).toEqual(['mine']);
     expect(raw.toString('latin1')).not.toContain('root:');
   });
 
   it.each<[string, KeyObject]>([
     ['of another kind', generateKeyPairSync('ed25519').privateKey],
     ['that is public', createPublicKey(privateKey)],
-    ['that is too short for the signature', createPrivateKey(generateKeyPairSync('rsa', { modulusLength: 512, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } }).privateKey)],
+    ['that is too short', createPrivateKey(generateKeyPairSync('rsa', { modulusLength: 512, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } }).privateKey)],
   ])('throws with a key %s, instead of giving back what is not signed', async (_key, unfit) => {
     await expect(compose(MESSAGE, { ...KEY, privateKey: unfit })).rejects.toThrow(NotComposed);
   });

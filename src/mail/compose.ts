@@ -37,6 +37,8 @@ const SIGNED_FIELDS = [
 ].join(':');
 
 const SIGNATURE = 'DKIM-Signature: ';
+/** RFC 8301 section 3.2. */
+const KEY_BITS_MIN = 1024;
 const OCTETS = 'application/octet-stream';
 /** RFC 2045 section 5.1; a multipart is framing, which no leaf may be. */
 const LEAF_TYPE = /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
@@ -75,7 +77,8 @@ export async function compose(message: ComposedMessage, dkim: DkimKey & { domain
 }
 
 async function signed(unsigned: Buffer, { domain, selector, privateKey }: DkimKey & { domain: string }): Promise<Buffer> {
-  if (privateKey.asymmetricKeyType !== 'rsa') throw new NotComposed('The DKIM key is no RSA key.');
+  const { asymmetricKeyType, asymmetricKeyDetails } = privateKey;
+  if (asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) < KEY_BITS_MIN) throw new NotComposed('The DKIM key is no RSA key that verifiers take.');
   const signer = new DKIM({ domainName: domain, keySelector: selector, privateKey, headerFieldNames: SIGNED_FIELDS });
   const raw = await buffer(signer.sign(unsigned));
   if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE) throw new NotComposed('The message could not be signed with the DKIM key.');
