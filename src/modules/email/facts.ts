@@ -48,10 +48,11 @@ function apply(applied: FactsApplied, recipient: StoredRecipient, fact: EmailFac
   const origin = suppressionAfter(fact.kind, fact.isPermanent);
   if (origin !== null) applied.suppressed.push({ address: recipient.address, origin });
   const isTold = tell(applied.after.timeline, recipient.address, fact, at);
-  if (state === before && recipient.detail === fact.detail && !isTold) return;
-  applied.isChanged = true;
   // A late fact that changes nothing does not take the place of what explains the state.
-  if (state !== before || before === 'sending') Object.assign(recipient, { state, at, detail: fact.detail });
+  const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
+  if (!explains && !isTold) return;
+  applied.isChanged = true;
+  if (explains) Object.assign(recipient, { state, at, detail: fact.detail });
   if (state === before) return;
   if (state === 'bounced' || state === 'complained' || state === 'failed') applied.news.push({ state, address: recipient.address, fact });
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
