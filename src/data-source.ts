@@ -27,6 +27,7 @@ import { RoutedDeliveriesIndex1732500510000 } from '../migrations/1732500510000-
 import { RequestAnswers1732500600000 } from '../migrations/1732500600000-request-answers.js';
 import { DayTwoJobs1732500800000 } from '../migrations/1732500800000-day-two-jobs.js';
 import { SetAsideIndex1732500810000 } from '../migrations/1732500810000-set-aside-index.js';
+import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -64,6 +65,7 @@ export const MIGRATIONS = [
   RequestAnswers1732500600000,
   DayTwoJobs1732500800000,
   SetAsideIndex1732500810000,
+  Blobs1732601000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

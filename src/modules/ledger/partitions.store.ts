@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
 
-const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'] as const;
+const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks'] as const;
 const DAY_MS = 86_400_000;
 /**
  * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums
@@ -71,7 +71,7 @@ export class PartitionsStore {
         for (const table of TABLES) {
           const name = partitionName(table, day);
           if (existing.has(name)) continue;
-          await this.run(`create table ${name} (like ${table} including defaults including constraints) ${QUIET}`);
+          await this.run(`create table ${name} (like ${table} including defaults including constraints including storage) ${QUIET}`);
           await this.run(`alter table ${table} attach partition ${name} for values from ('${date(day)}') to ('${date(day + 1)}')`);
         }
       }
