@@ -2,8 +2,10 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { AdaptersModule } from './adapters/adapters.module.js';
+import { BlobsModule } from './blobs/blobs.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { HttpModule } from './http/http.module.js';
+import { MailModule } from './mail/mail.module.js';
 import type { SystemClock } from './kernel/clock.js';
 import type { Config } from './kernel/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
@@ -39,6 +41,8 @@ export class AppModule {
         HttpModule,
         EgressModule,
         SandboxModule,
+        BlobsModule,
+        MailModule,
         AdaptersModule,
         AuthModule,
         SecretsModule,

@@ -27,6 +27,7 @@ import { RoutedDeliveriesIndex1732500510000 } from '../migrations/1732500510000-
 import { RequestAnswers1732500600000 } from '../migrations/1732500600000-request-answers.js';
 import { DayTwoJobs1732500800000 } from '../migrations/1732500800000-day-two-jobs.js';
 import { SetAsideIndex1732500810000 } from '../migrations/1732500810000-set-aside-index.js';
+import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -65,6 +66,7 @@ export const MIGRATIONS = [
   RequestAnswers1732500600000,
   DayTwoJobs1732500800000,
   SetAsideIndex1732500810000,
+  Blobs1732601000000,
   Emails1732602000000,
 ];
 

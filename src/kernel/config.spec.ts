@@ -55,6 +55,8 @@ describe('loadConfig', () => {
       databasePoolSize: 10,
       reconcile: true,
       experimentalDestinations: [],
+      emailTransport: { kind: 'capture' },
+      blobDirectory: null,
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { ConfigError, ConfigReader, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
 import type { RateLimit } from './config-values.js';
+import { parseEmailTransport, type EmailTransport } from './email-transport.js';
 
 export { ConfigError };
 export type { RateLimit };
@@ -24,7 +25,7 @@ const ROLES = ['api', 'worker', 'all'] as const;
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
-  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken',
+  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport',
 ]);
 
 /**
@@ -100,6 +101,11 @@ export class Config {
   declare readonly reconcile: boolean;
   /** EXPERIMENTAL_DESTINATIONS: destination types that are offered although they are not finished. */
   declare readonly experimentalDestinations: readonly string[];
+
+  /** EMAIL_TRANSPORT: how mail leaves. Secret, for its login. */
+  declare readonly emailTransport: EmailTransport;
+  /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
+  declare readonly blobDirectory: string | null;
 
   #listeningPort: number | null = null;
   readonly #listeningPorts = new Set<number>();
@@ -202,6 +208,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     extensions: read.list('EXTENSIONS'),
     reconcile: read.flag('RECONCILE') ?? true,
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
+    emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT')),
+    blobDirectory: readBlobDirectory(read),
   });
 }
 
@@ -291,6 +299,11 @@ function readBootstrapApiKey(read: ConfigReader): string | null {
     throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.');
   }
   return value;
+}
+
+function readBlobDirectory(read: ConfigReader): string | null {
+  const value = read.matching('BLOB_STORE', /^(?:postgres|file:\/[^/].*)$/, '`postgres`, or `file:` and the absolute path of a directory') ?? 'postgres';
+  return value === 'postgres' ? null : value.slice('file:'.length);
 }
 
 function readPlatformDomain(read: ConfigReader): string {

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Retention } from '#modules/auth/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
+import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import type { Mailbox } from '#engine/mail/addresses.js';
 import type { EmailStatus } from '#engine/mail/recipient-state.js';
 import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { isStorageAway, sqlState } from '#kernel/database.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -23,6 +26,8 @@ import { SuppressionsStore } from './suppressions.store.js';
 
 /** The type of the event that an email is. */
 export const EMAIL_EVENT_TYPE = 'email.send';
+
+const NO_PARTITION = '23514';
 
 /** An email that was accepted. */
 export interface AcceptedEmail {
@@ -50,6 +55,7 @@ export class AcceptEmail {
     private readonly emails: EmailsStore,
     private readonly destination: EmailDestination,
     private readonly ledger: Ledger,
+    private readonly days: KeptDays,
     private readonly retention: Retention,
     private readonly metrics: EmailMetrics,
     private readonly tracing: Tracing,
@@ -69,11 +75,25 @@ export class AcceptEmail {
     const raw = await compose({ messageId, date: this.clock.now(), from, to, cc, replyTo, subject, html, text, headers, attachments }, identity.dkim);
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, id);
     const email = await this.row({ environmentId, id, expiresOnDay, messageId, sizeBytes: raw.length }, draft, identity, attachments);
-    await this.raw.put(environmentId, id, expiresOnDay, raw);
-    await this.emails.insert(email);
+    await this.store(email, raw);
     await this.makeEvent(email, once);
     this.metrics.accepted();
     return { id, status: email.status };
+  }
+
+  /** Both may be repeated. A row that has no partition is one of a retention that was raised a moment ago. */
+  private async store(email: NewEmail, raw: Buffer, isRepeated = false): Promise<void> {
+    try {
+      await this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw);
+      await this.emails.insert(email);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (isStorageAway(error)) throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
+      if (sqlState(error) !== NO_PARTITION || isRepeated) throw error;
+      await this.days.ensure();
+      await this.raw.remove(email.environmentId, email.id);
+      await this.store(email, raw, true);
+    }
   }
 
   private async makeEvent(email: NewEmail, once: AcceptedOnce | null): Promise<void> {

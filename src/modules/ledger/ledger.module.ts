@@ -17,6 +17,7 @@ import { FanOut } from './fan-out.js';
 import { FanOutStore } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { Outlet } from './lane.contract.js';
+import { KeptDays } from './kept-days.contract.js';
 import { LateFailures } from './late-failures.contract.js';
 import { LateFailuresStore } from './late-failures.store.js';
 import { GroupLedger } from './ledger.js';
@@ -61,6 +62,7 @@ import { Retention } from './retention.js';
     { provide: Cancellations, useClass: Cancel },
     { provide: Claims, useClass: StoredClaims },
     { provide: FailedDeliveries, useClass: FailedStore },
+    { provide: KeptDays, useExisting: Partitions },
     { provide: LateFailures, useClass: LateFailuresStore },
     { provide: Ledger, useClass: GroupLedger },
     { provide: Outlet, useExisting: LaneOutlet },
@@ -68,6 +70,6 @@ import { Retention } from './retention.js';
     { provide: Redeliveries, useClass: Redeliver },
     { provide: Results, useClass: RecordResults },
   ],
-  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, LateFailures, Ledger, Outlet, Presence, Redeliveries, Results],
+  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, KeptDays, LateFailures, Ledger, Outlet, Presence, Redeliveries, Results],
 })
 export class LedgerModule {}
