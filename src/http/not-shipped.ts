@@ -1,6 +1,6 @@
 /** Collections of the specification and the contract that come in a later phase (specification, Versioning 3). */
 const COLLECTIONS = new Set([
-  'aliases', 'audit', 'billing', 'domains', 'emails',
+  'aliases', 'audit', 'billing', 'emails',
   'members', 'providers', 'suppressions',
 ]);
 
