@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type DnsRecord, type PlatformNames, recordsOf } from '#engine/mail/dns-records.js';
+import { mailHost } from '#engine/mail/platform-zone.js';
 import { Config } from '#kernel/config.js';
 import { DkimKeys } from './dkim-keys.js';
 import type { DomainEntity } from './domains.entities.js';
@@ -36,8 +37,4 @@ export class PlatformZone {
   private get ownHost(): string {
     return new URL(this.config.baseUrl).hostname;
   }
-}
-
-function mailHost(platformDomain: string): string {
-  return `mx.${platformDomain}`;
 }
