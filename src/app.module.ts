@@ -14,6 +14,7 @@ import { ApplicationsModule } from './modules/applications/applications.module.j
 import { AuthModule } from './modules/auth/auth.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
+import { DomainsModule } from './modules/domains/domains.module.js';
 import { EmailModule } from './modules/email/email.module.js';
 import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
 import { RoutesModule } from './modules/endpoints/routes.module.js';
@@ -49,6 +50,7 @@ export class AppModule {
         DestinationsModule,
         ApplicationsModule,
         SendModule,
+        DomainsModule,
         EmailModule,
         EndpointsModule,
         ReceivingModule,

@@ -27,18 +27,20 @@ import { RoutedDeliveriesIndex1732500510000 } from '../migrations/1732500510000-
 import { RequestAnswers1732500600000 } from '../migrations/1732500600000-request-answers.js';
 import { DayTwoJobs1732500800000 } from '../migrations/1732500800000-day-two-jobs.js';
 import { SetAsideIndex1732500810000 } from '../migrations/1732500810000-set-aside-index.js';
+import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
+import { DomainEntity } from './modules/domains/domains.entities.js';
 import { EndpointEntity, RouteEntity } from './modules/endpoints/endpoints.entities.js';
 import { EventTypeEntity } from './modules/event-types/event-types.entities.js';
 import { SecretEntity } from './modules/secrets/secrets.entities.js';
 
 /** Everything that the database consists of, by name: no globs, so that a forgotten file does not start. */
 export const ENTITIES = [
-  ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
+  ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
 ];
 export const MIGRATIONS = [
   Tenancy1732100000000,
@@ -66,6 +68,7 @@ export const MIGRATIONS = [
   RequestAnswers1732500600000,
   DayTwoJobs1732500800000,
   SetAsideIndex1732500810000,
+  Domains1732600000000,
   Blobs1732601000000,
   Emails1732602000000,
 ];

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ConfigError, ConfigReader, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
+import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
 import type { RateLimit } from './config-values.js';
 import { parseEmailTransport, type EmailTransport } from './email-transport.js';
 
@@ -23,6 +23,8 @@ export type ConfigFields = Omit<
 
 const ROLES = ['api', 'worker', 'all'] as const;
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
+/** Mechanisms without a qualifier: what sends, is allowed to (RFC 7208, section 5). */
+const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
   'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport',
@@ -56,6 +58,12 @@ export class Config {
   declare readonly bootstrapApiKey: string | null;
   /** PLATFORM_DOMAIN in lower case: the ingest host. */
   declare readonly platformDomain: string;
+  /** PLATFORM_ADDRESSES: the public addresses of this installation, which its zone shows and its mail leaves from. */
+  declare readonly platformAddresses: readonly string[];
+  /** PLATFORM_SPF: more terms of SPF for what sends the platform's mail; `null` means none. */
+  declare readonly platformSpf: string | null;
+  /** DNS_PORT: where the platform's zone is served; `null` means nowhere, 0 a free port. */
+  declare readonly dnsPort: number | null;
   /** EGRESS_ALLOW_CIDRS: networks that the SSRF gate lets through although they are private. */
   declare readonly egressAllowCidrs: readonly string[];
   /** EGRESS_ALLOW_HTTP: whether targets may use plain `http:`. */
@@ -199,6 +207,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     role: readRole(read),
     bootstrapApiKey: readBootstrapApiKey(read),
     platformDomain: readPlatformDomain(read),
+    platformAddresses: read.listOf('PLATFORM_ADDRESSES', isAddress, 'a comma-separated list of IP addresses'),
+    platformSpf: read.matching('PLATFORM_SPF', SPF_TERMS, 'terms of SPF such as include:amazonses.com, with spaces between them'),
+    dnsPort: readDnsPort(read),
     egressAllowCidrs: read.listOf('EGRESS_ALLOW_CIDRS', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
     egressAllowHttp: read.flag('EGRESS_ALLOW_HTTP') ?? false,
     dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
@@ -304,6 +315,12 @@ function readBootstrapApiKey(read: ConfigReader): string | null {
 function readBlobDirectory(read: ConfigReader): string | null {
   const value = read.matching('BLOB_STORE', /^(?:postgres|file:\/[^/].*)$/, '`postgres`, or `file:` and the absolute path of a directory') ?? 'postgres';
   return value === 'postgres' ? null : value.slice('file:'.length);
+}
+
+function readDnsPort(read: ConfigReader): number | null {
+  const port = read.wholeNumber('DNS_PORT', 0, 65535);
+  if (port !== null && !readPlatformDomain(read).includes('.')) throw new ConfigError('DNS_PORT needs PLATFORM_DOMAIN: the domain whose zone is served.');
+  return port;
 }
 
 function readPlatformDomain(read: ConfigReader): string {

@@ -35,6 +35,9 @@ const REPLAYED: Schema = {
 };
 const ERASED: Schema = { type: 'object', properties: { endpoints: number, messages: number, deliveries: number, attempts: number } };
 
+const DOMAIN = { domain: id('dom'), host: text, kind: { enum: ['webhook', 'email', 'email-send'] } };
+const MAIL_DOMAIN = { domain: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', host: 'mail.example.com', kind: 'email' };
+
 const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const [FIRST_AT, LAST_AT] = ['2026-11-21T09:30:00.120Z', '2026-11-21T09:30:41.007Z'];
@@ -87,6 +90,13 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
     'destination.enabled', 'A destination, or an endpoint of an application, that was disabled takes deliveries again.',
     { properties: { ...TARGET, by: { const: 'api' } }, required: ['by'], extra: WHOSE },
     { ...ORDERS, by: 'api' }),
+  entry(
+    'domain.failed', 'Answers of name servers have lacked a required record of a domain for 72 hours. `missing` names the records; a check revives the domain.',
+    { properties: { ...DOMAIN, missing: { type: 'array', items: text } }, required: ['domain', 'host', 'kind', 'missing'] },
+    { ...MAIL_DOMAIN, missing: ['TXT _posthorn.mail.example.com'] }),
+  entry(
+    'domain.verified', 'Every required record of a domain was seen, for the first time or again: it can be used.',
+    { properties: DOMAIN, required: ['domain', 'host', 'kind'] }, MAIL_DOMAIN),
   entry(
     'email.bounced', 'A recipient of an email was refused for good, when it was sent or later. The address is not sent to again.',
     RECIPIENT, { ...RECIPIENT_EXAMPLE, subtype: '5.1.1', detail: '550 5.1.1 No such user' }),
