@@ -28,7 +28,6 @@ export class Emails1732602000000 implements MigrationInterface {
         tags jsonb not null,
         attachments jsonb not null,
         size_bytes int not null,
-        scheduled_at timestamptz,
         recipients jsonb not null,
         timeline jsonb not null,
         status text not null check (status in ('sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed')),

@@ -7,6 +7,15 @@ type Scope = 'read' | 'write' | 'admin';
 /** Who may call what (specification, Authentication 3). A route that is missing here is one that nobody thought about. */
 const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/send': 'write',
+  'POST /v1/emails': 'write',
+  'POST /v1/emails/batch': 'write',
+  'GET /v1/emails': 'read',
+  'GET /v1/emails/{id}': 'read',
+  'GET /v1/emails/{id}/raw': 'read',
+  'GET /v1/suppressions': 'read',
+  'POST /v1/suppressions': 'write',
+  'GET /v1/suppressions/{id}': 'read',
+  'DELETE /v1/suppressions/{id}': 'write',
   'GET /v1/events': 'read',
   'GET /v1/events/{id}': 'read',
   'GET /v1/events/{id}/payload': 'read',

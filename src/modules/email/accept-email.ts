@@ -120,7 +120,7 @@ export class AcceptEmail {
     const { returnPathHost, isCaptured } = identity;
     return {
       ...known, sender: shown(draft.from), to: draft.to.map(shown), cc: draft.cc.map(shown), bcc: draft.bcc.map(shown), replyTo: draft.replyTo.map(shown),
-      subject: draft.subject, tags: draft.tags, returnPathHost, isCaptured, scheduledAt: null, recipients, timeline, ...overallOf(recipients),
+      subject: draft.subject, tags: draft.tags, returnPathHost, isCaptured, recipients, timeline, ...overallOf(recipients),
       attachments: attachments.map(({ filename, contentType, content }) => ({ filename, content_type: contentType, size_bytes: content.length })),
     };
   }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Adapter, DestinationAdapter, NotAttempted, type DeliveryAnswer, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
-import { suppressionKey } from '#engine/mail/addresses.js';
+import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { type EmailStatus, eventStatusOf, isOwed } from '#engine/mail/recipient-state.js';
 import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
@@ -94,8 +94,11 @@ export class EmailAdapter extends DestinationAdapter {
     return { ...report, replies: [...replies, ...report.replies] };
   }
 
-  private returnPath(environmentId: number, { id, returnPathHost }: EmailState): string {
-    return returnPathHost === null ? '' : `${this.returnPaths.of(environmentId, id)}@${returnPathHost}`;
+  /** Bounces come to us where the domain, or the platform, has a host for them; otherwise to whoever sent it. */
+  private returnPath(environmentId: number, { id, sender, returnPathHost }: EmailState): string {
+    if (returnPathHost !== null) return `${this.returnPaths.of(environmentId, id)}@${returnPathHost}`;
+    const from = parseMailbox(sender);
+    return isRefused(from) ? '' : from.address;
   }
 
   /** A simulated recipient tells at once what others would report later. */

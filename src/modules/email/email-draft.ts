@@ -14,11 +14,10 @@ const TEXT_BYTES_MAX = 1_048_576;
 const TAG = /^[A-Za-z0-9_-]{1,256}$/;
 const UNWELL = /\p{Cs}/u;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
 const NAMES: FieldNames = {
-  known: new Set(['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags', 'scheduled_at']),
-  aliases: { replyTo: 'reply_to', scheduledAt: 'scheduled_at' },
+  known: new Set(['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags']),
+  aliases: { replyTo: 'reply_to' },
 };
 
 /** A name and a value that a caller marks an email with. */
@@ -40,8 +39,6 @@ export interface EmailDraft {
   headers: Record<string, string>;
   attachments: AttachmentDraft[];
   tags: Tag[];
-  /** When it is to be sent, in milliseconds since the epoch; null for now. */
-  scheduledAtMs: number | null;
 }
 
 /** Gathers faults while an email is read. */
@@ -70,7 +67,7 @@ export function readEmail(given: unknown): EmailDraft | { faults: Fault[] } {
   faults.found.push(...refused);
   const draft = {
     to, cc, bcc, html, text, attachments, subject: subjectOf(fields['subject'], faults), headers: headersOf(fields['headers'], faults), tags: tagsOf(fields['tags'], faults),
-    replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults), scheduledAtMs: timeOf(fields['scheduled_at'], faults),
+    replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults),
   };
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
@@ -127,10 +124,4 @@ function tagsOf(value: unknown, faults: Faults): Tag[] {
     if (typeof name === 'string' && typeof text === 'string' && TAG.test(name) && TAG.test(text) && Object.keys(unknown).length === 0) return [{ name, value: text }];
     return faults.add(`tags.${i}`, 'must be {name, value}, each of 1 to 256 letters, digits, "_" and "-"') ?? [];
   });
-}
-
-function timeOf(value: unknown, faults: Faults): number | null {
-  if (value === undefined) return null;
-  const ms = typeof value === 'string' && ISO_TIME.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(ms) ? faults.add('scheduled_at', 'must be an RFC 3339 time such as 2026-11-21T09:30:00.000Z') : ms;
 }

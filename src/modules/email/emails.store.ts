@@ -52,7 +52,6 @@ export interface NewEmail {
   tags: Tag[];
   attachments: AttachmentNote[];
   sizeBytes: number;
-  scheduledAt: Date | null;
   recipients: StoredRecipient[];
   timeline: TimelineItem[];
   status: EmailStatus;
@@ -69,16 +68,15 @@ export interface EmailRow {
 }
 
 /** An email with everything that its row knows. */
-export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay' | 'scheduledAt'> {
+export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay'> {
   expiresOn: string;
   /** What its own delivery came to; null where there is none (yet). */
   handingOver: HandingOver | null;
-  scheduledAt: Date | null;
   erasedAt: Date | null;
 }
 
 /** What an attempt, or a report, needs of an email. */
-export interface EmailState extends Pick<EmailRecord, 'id' | 'expiresOn' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'> {
+export interface EmailState extends Pick<EmailRecord, 'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'> {
   version: number;
 }
 
@@ -96,8 +94,8 @@ const INSERT: Statement = {
   name: 'emails_insert',
   text: `
     insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host, is_captured,
-                        tags, attachments, size_bytes, scheduled_at, recipients, timeline, status, is_owed, version)
-    values ($1, $2, date '1970-01-01' + $3::int, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15, $16, $17::jsonb, $18::jsonb, $19, $20, 1)
+                        tags, attachments, size_bytes, recipients, timeline, status, is_owed, version)
+    values ($1, $2, date '1970-01-01' + $3::int, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15, $16::jsonb, $17::jsonb, $18, $19, 1)
     on conflict do nothing`,
 };
 
@@ -105,7 +103,7 @@ const INSERT: Statement = {
 const STATE: Statement = {
   name: 'emails_state',
   text: `
-    select id, expires_on::text as "expiresOn", return_path_host as "returnPathHost", is_captured as "isCaptured", recipients, timeline,
+    select id, expires_on::text as "expiresOn", sender, return_path_host as "returnPathHost", is_captured as "isCaptured", recipients, timeline,
            erased_at as "erasedAt", version
     from emails where environment_id = $1 and id = $2`,
 };
@@ -192,7 +190,7 @@ const FIND: Statement = {
   text: `
     select e.id, e.expires_on::text as "expiresOn", e.sender, e.to_list as "to", e.cc, e.bcc, e.reply_to as "replyTo", e.subject, e.message_id as "messageId",
            e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.tags, e.attachments, e.size_bytes as "sizeBytes",
-           e.scheduled_at as "scheduledAt", e.recipients, e.timeline, e.is_owed as "isOwed", e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
+           e.recipients, e.timeline, e.is_owed as "isOwed", e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
     from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
 };
 
@@ -218,7 +216,7 @@ export class EmailsStore {
   async insert(email: NewEmail): Promise<void> {
     await this.database.hot(INSERT, [
       email.environmentId, email.id, email.expiresOnDay, email.sender, email.to, email.cc, email.bcc, email.replyTo, email.subject, email.messageId,
-      email.returnPathHost, email.isCaptured, JSON.stringify(email.tags), JSON.stringify(email.attachments), email.sizeBytes, email.scheduledAt,
+      email.returnPathHost, email.isCaptured, JSON.stringify(email.tags), JSON.stringify(email.attachments), email.sizeBytes,
       JSON.stringify(email.recipients), JSON.stringify(email.timeline), email.status, email.isOwed,
     ]);
   }

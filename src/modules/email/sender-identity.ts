@@ -3,6 +3,7 @@ import { type DkimKey, SendingDomains } from '#modules/domains/contract.js';
 import { domainOf } from '#engine/mail/addresses.js';
 import { isAtSimulator, simulatorHost } from '#engine/mail/simulator.js';
 import { Config } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 
@@ -20,6 +21,7 @@ export interface SenderIdentity {
 export class SenderIdentities {
   constructor(
     private readonly domains: SendingDomains,
+    private readonly database: Database,
     private readonly config: Config,
   ) {}
 
@@ -30,12 +32,17 @@ export class SenderIdentities {
   async of(tenant: Tenant, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
     if (isAtSimulator(from, platformDomain)) {
-      return { dkim: { ...(await this.domains.signingKey()), domain: simulatorHost(platformDomain) }, returnPathHost: null, isCaptured: true };
+      return { dkim: { ...(await this.signingKey()), domain: simulatorHost(platformDomain) }, returnPathHost: null, isCaptured: true };
     }
     const host = domainOf(from);
     const found = await this.domains.find(tenant.environmentId, host);
     if (found === null) throw notVerified(host, simulatorHost(platformDomain));
-    return { dkim: { ...(await this.domains.signingKey()), domain: found.domain }, returnPathHost: found.returnPathHost, isCaptured: tenant.mode === 'test' };
+    return { dkim: { ...(await this.signingKey()), domain: found.domain }, returnPathHost: found.returnPathHost, isCaptured: tenant.mode === 'test' };
+  }
+
+  /** The first one is made when it is needed: by itself, so that no request that fails takes it back. */
+  private signingKey(): Promise<DkimKey> {
+    return this.database.unit(() => this.domains.signingKey());
   }
 }
 
