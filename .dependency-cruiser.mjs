@@ -15,7 +15,7 @@ export default {
       comment: 'The engine decides; it does not know Nest, the database, the queue or the kernel.',
       severity: 'error',
       from: { path: '^src/engine/', pathNot: '\\.spec\\.ts$' },
-      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer|zlib)$', '^(node:)?net$', '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)'] },
+      to: { pathNot: ['^src/engine/', '^(node:)?(crypto|buffer|zlib)$', '^(node:)?(net|url)$', '(^|node_modules/)(ajv|ajv-formats|json-p3|re2js)(/|$)'] },
     },
     {
       name: 'kernel-is-a-leaf',
@@ -36,10 +36,30 @@ export default {
       to: { path: '^src/(?!egress/|kernel/|engine/)' },
     },
     {
+      name: 'mail-knows-only-contracts',
+      comment: 'Composing and handing over: who sends what to whom is decided before.',
+      severity: 'error',
+      from: { path: '^src/mail/' },
+      to: { path: '^src/(?!mail/|kernel/|engine/|egress/|modules/[^/]+/[^/]*contract\\.ts$)' },
+    },
+    {
+      name: 'blobs-know-no-context',
+      severity: 'error',
+      from: { path: '^src/blobs/' },
+      to: { path: '^src/(?!blobs/|kernel/|modules/auth/contract\\.ts$)' },
+    },
+    {
+      name: 'mail-is-composed-in-mail',
+      comment: 'Addresses are parsed once, by the engine, and every message leaves signed: nodemailer is asked in one place.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/mail/', '\\.spec\\.ts$'] },
+      to: { path: '(^|node_modules/)nodemailer(/|$)' },
+    },
+    {
       name: 'sockets-open-in-egress',
       comment: 'One door out of the process is what makes the SSRF policy true.',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/egress/', '^src/engine/', '^src/embedded\\.ts$', '/(smtp|metrics|trial)-listener\\.ts$'] },
+      from: { path: '^src/', pathNot: ['^src/egress/', '^src/engine/', '^src/embedded\\.ts$', '/(smtp|metrics|trial|dns)-listener\\.ts$'] },
       to: { path: '^(node:)?(net|tls|http|https|http2|dgram)$|(^|node_modules/)(undici|axios|got)(/|$)' },
     },
     {

@@ -10,7 +10,7 @@ const base = {
   // One row per line of package.json's `imports`: there they lead to dist, here to the sources.
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^#(kernel|engine|egress|http|modules|sandbox)/(.*)\\.js$': '<rootDir>/src/$1/$2',
+    '^#(kernel|engine|egress|http|modules|sandbox|blobs|mail)/(.*)\\.js$': '<rootDir>/src/$1/$2',
   },
   transform: {
     // No `module.type`: @swc/jest then emits what Jest asks for, which is ES modules here.

@@ -2,8 +2,10 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { AdaptersModule } from './adapters/adapters.module.js';
+import { BlobsModule } from './blobs/blobs.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { HttpModule } from './http/http.module.js';
+import { MailModule } from './mail/mail.module.js';
 import type { SystemClock } from './kernel/clock.js';
 import type { Config } from './kernel/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
@@ -12,6 +14,8 @@ import { ApplicationsModule } from './modules/applications/applications.module.j
 import { AuthModule } from './modules/auth/auth.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
+import { DomainsModule } from './modules/domains/domains.module.js';
+import { EmailModule } from './modules/email/email.module.js';
 import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
 import { RoutesModule } from './modules/endpoints/routes.module.js';
 import { EventTypesModule } from './modules/event-types/event-types.module.js';
@@ -38,12 +42,16 @@ export class AppModule {
         HttpModule,
         EgressModule,
         SandboxModule,
+        BlobsModule,
+        MailModule,
         AdaptersModule,
         AuthModule,
         SecretsModule,
         DestinationsModule,
         ApplicationsModule,
         SendModule,
+        DomainsModule,
+        EmailModule,
         EndpointsModule,
         ReceivingModule,
         RoutesModule,

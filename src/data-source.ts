@@ -30,16 +30,20 @@ import { SetAsideIndex1732500810000 } from '../migrations/1732500810000-set-asid
 import { CircuitsChangedAt1732501000000 } from '../migrations/1732501000000-circuits-changed-at.js';
 import { EndpointMethods1732502000000 } from '../migrations/1732502000000-endpoint-methods.js';
 import { Duplicates1732502010000 } from '../migrations/1732502010000-duplicates.js';
+import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
+import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
+import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
+import { DomainEntity } from './modules/domains/domains.entities.js';
 import { EndpointEntity, RouteEntity } from './modules/endpoints/endpoints.entities.js';
 import { EventTypeEntity } from './modules/event-types/event-types.entities.js';
 import { SecretEntity } from './modules/secrets/secrets.entities.js';
 
 /** Everything that the database consists of, by name: no globs, so that a forgotten file does not start. */
 export const ENTITIES = [
-  ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
+  ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
 ];
 export const MIGRATIONS = [
   Tenancy1732100000000,
@@ -70,6 +74,9 @@ export const MIGRATIONS = [
   CircuitsChangedAt1732501000000,
   EndpointMethods1732502000000,
   Duplicates1732502010000,
+  Domains1732600000000,
+  Blobs1732601000000,
+  Emails1732602000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -7,6 +7,7 @@ const PROGRAMS = {
   migrate: () => import('./migrate-database.js'),
   'create-admin-key': () => import('./create-admin-key.js'),
   'rotate-master-key': () => import('./rotate-master-key.js'),
+  dns: () => import('./dns.js'),
 } satisfies Record<string, () => Promise<unknown>>;
 
 const USAGE = `Usage: posthorn [${Object.keys(PROGRAMS).join(' | ')}]
@@ -15,6 +16,7 @@ start               serves, as configured by the environment (the default)
 migrate             brings the database up to date, with the tables of EXTENSIONS, and ends
 create-admin-key    makes an admin key: --env live (the default) or --env test
 rotate-master-key   wraps the data keys with NEW_MASTER_KEY
+dns                 prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key
 `;
 
 const [word = 'start'] = process.argv.slice(2);

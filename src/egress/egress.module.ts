@@ -4,7 +4,9 @@ import { Metrics } from '#kernel/metrics.js';
 import { EgressAgent } from './agent.js';
 import { Dialer } from './dialer.js';
 import { EgressGate } from './gate.js';
+import { NameRecords } from './name-records.js';
 import { Names } from './names/names.js';
+import { ServerRecords } from './names/server-records.js';
 
 /** The one door out of the process, for every context and adapter. */
 @Global()
@@ -13,6 +15,8 @@ import { Names } from './names/names.js';
     Dialer,
     EgressGate,
     { provide: Names, useFactory: (config: Config, metrics: Metrics) => watched(new Names({ servers: config.dnsServers }), metrics), inject: [Config, Metrics] },
+    { provide: ServerRecords, useFactory: (config: Config) => new ServerRecords({ servers: config.dnsServers }), inject: [Config] },
+    { provide: NameRecords, useExisting: ServerRecords },
     {
       provide: EgressAgent,
       useFactory: (gate: EgressGate, names: Names, config: Config) => new EgressAgent({
@@ -23,17 +27,19 @@ import { Names } from './names/names.js';
       inject: [EgressGate, Names, Config],
     },
   ],
-  exports: [Dialer, EgressAgent, EgressGate],
+  exports: [Dialer, EgressAgent, EgressGate, NameRecords],
 })
 export class EgressModule implements OnApplicationShutdown {
   constructor(
     private readonly agent: EgressAgent,
     private readonly names: Names,
+    private readonly records: ServerRecords,
   ) {}
 
   /** What still runs by now has outlived the drain. */
   async onApplicationShutdown(): Promise<void> {
     this.names.close();
+    this.records.close();
     await this.agent.destroy();
   }
 }

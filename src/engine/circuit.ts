@@ -38,13 +38,13 @@ const NEXT_PROBE_DELAYS_MS = [60_000, 120_000, 300_000] as const;
 const LAST_PROBE_DELAY_MS = 600_000;
 
 /**
- * The circuit after an answer. A success closes it whatever its state.
+ * The circuit after an answer. A success closes it whatever its state, and so does a deferral: the target was reached, and works.
  *
  * Throttled answers neither count nor reset, `gone` disables the target elsewhere, and `refused` speaks of a payload, not
  * of the target. A failure while already open is a late attempt that was in flight: it must not push the next probe away.
  */
 export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: CircuitPolicy): Circuit {
-  if (outcome === 'success') return CLOSED;
+  if (outcome === 'success' || outcome === 'deferred') return CLOSED;
   if (outcome === 'gone' || outcome === 'refused' || circuit.state === 'open') return circuit;
   const consecutiveFailures = circuit.consecutiveFailures + (isHardFailure(outcome) ? 1 : 0);
   if (circuit.state === 'half_open') return reopened(circuit, consecutiveFailures, now);

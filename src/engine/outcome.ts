@@ -16,10 +16,13 @@ export type Answer =
   | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };
 
-/** What an answer means; `throttled` is the receiver asking for less, `refused` that this payload is never taken. */
+/**
+ * What an answer means; `throttled` is the receiver asking for less, `refused` that this payload is never taken, and `deferred`
+ * that this one is to come again later, which says nothing of the others (a greylisted recipient of an email).
+ */
 export type Outcome = (typeof OUTCOMES)[number];
 
-export const OUTCOMES = ['success', 'gone', 'refused', 'throttled', 'failed'] as const;
+export const OUTCOMES = ['success', 'gone', 'refused', 'throttled', 'deferred', 'failed'] as const;
 
 /** What becomes of the delivery. */
 export type Decision =
@@ -78,7 +81,7 @@ export function isHardFailure(outcome: Outcome): boolean {
 /**
  * What to do after an attempt. `random` is in [0, 1).
  *
- * `Retry-After` is honoured on throttled answers only (429, 502, 503, 504): on any other status it would let a broken
+ * `Retry-After` is honoured on throttled (429, 502, 503, 504) and deferred answers only: on any other status it would let a broken
  * receiver stretch the schedule. It can delay an attempt, never hasten or add one.
  */
 export function decide(
@@ -97,7 +100,8 @@ export function decide(
   if (ruling === 'never') return { status: 'dlq' };
   const scheduled = ruling === null ? dueAt(policy, next, progress.firstAttemptAt, now, random) : dueAfter(ruling.delaySeconds, now);
   if (scheduled === null) return { status: 'dlq' };
-  const askedMs = outcome === 'throttled' && answer.kind === 'response' ? (retryAfterMs(answer.retryAfter, now) ?? 0) : 0;
+  const asks = outcome === 'throttled' || outcome === 'deferred';
+  const askedMs = asks && answer.kind === 'response' ? (retryAfterMs(answer.retryAfter, now) ?? 0) : 0;
   return { status: 'retrying', dueAt: new Date(Math.max(scheduled.getTime(), now.getTime() + askedMs)) };
 }
 

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '#kernel/config.js';
 import { showId } from '#kernel/ids.js';
 import { EdgeAdapter } from './adapter.js';
+import { registerBodyLimits } from './body-limit.js';
 import { registerJsonParser } from './body-parser.js';
 import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
@@ -23,6 +24,7 @@ import { compileChecks } from './schemas.js';
 export function configureApp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   addHooks(app, fastify);
+  registerBodyLimits(fastify);
   registerJsonParser(fastify);
 
   const routes = listRoutes(app.get(ModulesContainer));

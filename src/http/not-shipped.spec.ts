@@ -1,11 +1,11 @@
 import { isNotShipped } from './not-shipped.js';
 
 it.each([
-  ['/v1/domains', true],
+  ['/v1/domains', false],
   ['/v1/aliases/al_1/replay', true],
   ['/v1/endpoints', false],
   ['/v1/ingest-domains', false],
-  ['/v1/emails/batch', true],
+  ['/v1/emails/batch', false],
   ['/mcp', true],
   ['/oauth/token', true],
   ['/.well-known/oauth-protected-resource', true],

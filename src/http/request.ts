@@ -14,6 +14,8 @@ export interface EdgeRouteConfig {
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
+  /** The largest body, where the route takes another one than the rest. */
+  bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
   checkBody?: Check;
   /** The query with its types, or 400. */

@@ -131,6 +131,11 @@ export function isCidr(text: string): boolean {
   return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128);
 }
 
+/** Whether the text is an IPv4 or IPv6 address. */
+export function isAddress(text: string): boolean {
+  return isIPv4(text) || isIPv6(text);
+}
+
 /** Whether the text is an address of a resolver, with or without a port: `1.1.1.1`, `1.1.1.1:53`, `::1`, `[::1]:53`. */
 export function isDnsServer(text: string): boolean {
   const [, address, port] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(text) ?? [undefined, text, '53'];

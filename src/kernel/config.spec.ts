@@ -34,6 +34,9 @@ describe('loadConfig', () => {
       configuredMasterKey: null,
       bootstrapApiKey: null,
       platformDomain: 'localhost',
+      platformAddresses: [],
+      platformSpf: null,
+      dnsPort: null,
       egressAllowCidrs: [],
       egressAllowHttp: false,
       trustProxy: [],
@@ -55,6 +58,8 @@ describe('loadConfig', () => {
       databasePoolSize: 10,
       reconcile: true,
       experimentalDestinations: [],
+      emailTransport: { kind: 'capture' },
+      blobDirectory: null,
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });
@@ -95,6 +100,7 @@ describe('loadConfig', () => {
     [{ IDEMPOTENCY_TTL: '720h' }, { idempotencyTtlMs: 720 * 3_600_000 }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [{ METRICS_TOKEN: 'scrape-me', METRICS_PORT: '9464' }, { metricsToken: 'scrape-me', metricsPort: 9464 }],
+    [{ PLATFORM_ADDRESSES: '192.0.2.1, 2001:db8::1', PLATFORM_SPF: 'include:amazonses.com ip4:192.0.2.0/24', PLATFORM_DOMAIN: 'posthorn.example', DNS_PORT: '53' }, { platformAddresses: ['192.0.2.1', '2001:db8::1'], platformSpf: 'include:amazonses.com ip4:192.0.2.0/24', dnsPort: 53 }],
     [{ METRICS_PORT: '0', PORT: '0' }, { metricsPort: 0, port: 0 }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/' }, { otlpEndpoint: 'http://otel:4318/' }],
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }, { traceSampler: 'traceidratio', traceSamplerRatio: 0.25 }],
@@ -150,6 +156,9 @@ describe('loadConfig', () => {
       { BOOTSTRAP_API_KEY: `ek_prod_${'a'.repeat(40)}` },
       'BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.',
     ],
+    [{ DNS_PORT: '53' }, 'DNS_PORT needs PLATFORM_DOMAIN: the domain whose zone is served.'],
+    [{ PLATFORM_ADDRESSES: 'mx.example.com' }, 'PLATFORM_ADDRESSES must be a comma-separated list of IP addresses, not "mx.example.com".'],
+    [{ PLATFORM_SPF: 'v=spf1 -all' }, 'PLATFORM_SPF must be terms of SPF such as include:amazonses.com, with spaces between them, not "v=spf1 -all".'],
     [{ PLATFORM_DOMAIN: 'https://x.y' }, 'PLATFORM_DOMAIN must be a domain name such as hooks.example.com, not "https://x.y".'],
     [{ EGRESS_ALLOW_HTTP: 'yes' }, 'EGRESS_ALLOW_HTTP must be `true` or `false`, not "yes".'],
     [{ RECONCILE: '0' }, 'RECONCILE must be `true` or `false`, not "0".'],

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
-import { ConfigError, ConfigReader, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
+import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
 import type { RateLimit } from './config-values.js';
+import { parseEmailTransport, type EmailTransport } from './email-transport.js';
 
 export { ConfigError };
 export type { RateLimit };
@@ -22,9 +23,11 @@ export type ConfigFields = Omit<
 
 const ROLES = ['api', 'worker', 'all'] as const;
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
+/** Mechanisms without a qualifier: what sends, is allowed to (RFC 7208, section 5). */
+const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
-  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken',
+  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport',
 ]);
 
 /**
@@ -55,6 +58,12 @@ export class Config {
   declare readonly bootstrapApiKey: string | null;
   /** PLATFORM_DOMAIN in lower case: the ingest host. */
   declare readonly platformDomain: string;
+  /** PLATFORM_ADDRESSES: the public addresses of this installation, which its zone shows and its mail leaves from. */
+  declare readonly platformAddresses: readonly string[];
+  /** PLATFORM_SPF: more terms of SPF for what sends the platform's mail; `null` means none. */
+  declare readonly platformSpf: string | null;
+  /** DNS_PORT: where the platform's zone is served; `null` means nowhere, 0 a free port. */
+  declare readonly dnsPort: number | null;
   /** EGRESS_ALLOW_CIDRS: networks that the SSRF gate lets through although they are private. */
   declare readonly egressAllowCidrs: readonly string[];
   /** EGRESS_ALLOW_HTTP: whether targets may use plain `http:`. */
@@ -100,6 +109,11 @@ export class Config {
   declare readonly reconcile: boolean;
   /** EXPERIMENTAL_DESTINATIONS: destination types that are offered although they are not finished. */
   declare readonly experimentalDestinations: readonly string[];
+
+  /** EMAIL_TRANSPORT: how mail leaves. Secret, for its login. */
+  declare readonly emailTransport: EmailTransport;
+  /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
+  declare readonly blobDirectory: string | null;
 
   #listeningPort: number | null = null;
   readonly #listeningPorts = new Set<number>();
@@ -193,6 +207,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     role: readRole(read),
     bootstrapApiKey: readBootstrapApiKey(read),
     platformDomain: readPlatformDomain(read),
+    platformAddresses: read.listOf('PLATFORM_ADDRESSES', isAddress, 'a comma-separated list of IP addresses'),
+    platformSpf: read.matching('PLATFORM_SPF', SPF_TERMS, 'terms of SPF such as include:amazonses.com, with spaces between them'),
+    dnsPort: readDnsPort(read),
     egressAllowCidrs: read.listOf('EGRESS_ALLOW_CIDRS', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
     egressAllowHttp: read.flag('EGRESS_ALLOW_HTTP') ?? false,
     dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
@@ -202,6 +219,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     extensions: read.list('EXTENSIONS'),
     reconcile: read.flag('RECONCILE') ?? true,
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
+    emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT')),
+    blobDirectory: readBlobDirectory(read),
   });
 }
 
@@ -291,6 +310,17 @@ function readBootstrapApiKey(read: ConfigReader): string | null {
     throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.');
   }
   return value;
+}
+
+function readBlobDirectory(read: ConfigReader): string | null {
+  const value = read.matching('BLOB_STORE', /^(?:postgres|file:\/[^/].*)$/, '`postgres`, or `file:` and the absolute path of a directory') ?? 'postgres';
+  return value === 'postgres' ? null : value.slice('file:'.length);
+}
+
+function readDnsPort(read: ConfigReader): number | null {
+  const port = read.wholeNumber('DNS_PORT', 0, 65535);
+  if (port !== null && !readPlatformDomain(read).includes('.')) throw new ConfigError('DNS_PORT needs PLATFORM_DOMAIN: the domain whose zone is served.');
+  return port;
 }
 
 function readPlatformDomain(read: ConfigReader): string {

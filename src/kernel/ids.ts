@@ -4,7 +4,7 @@ import { Clock } from './clock.js';
 import { decodeUlid, encodeUlid, incrementUlid, ulidBytes, ulidTime } from './ulid.js';
 
 /** The prefixes of the specification's identifiers, and `rte` for the routes of an endpoint. */
-export type IdPrefix = 'org' | 'ek' | 'ep' | 'dst' | 'app' | 'msg' | 'evt' | 'dom' | 'pdom' | 'rte' | 'al' | 'sec' | 'rpl' | 'rpj' | 'req';
+export type IdPrefix = 'org' | 'ek' | 'ep' | 'dst' | 'app' | 'msg' | 'evt' | 'dom' | 'pdom' | 'rte' | 'al' | 'sec' | 'sup' | 'rpl' | 'rpj' | 'req';
 
 /**
  * An id inside the service: a ULID in the text form of a uuid, which is what PostgreSQL stores in 16 bytes.

@@ -7,6 +7,15 @@ type Scope = 'read' | 'write' | 'admin';
 /** Who may call what (specification, Authentication 3). A route that is missing here is one that nobody thought about. */
 const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/send': 'write',
+  'POST /v1/emails': 'write',
+  'POST /v1/emails/batch': 'write',
+  'GET /v1/emails': 'read',
+  'GET /v1/emails/{id}': 'read',
+  'GET /v1/emails/{id}/raw': 'read',
+  'GET /v1/suppressions': 'read',
+  'POST /v1/suppressions': 'write',
+  'GET /v1/suppressions/{id}': 'read',
+  'DELETE /v1/suppressions/{id}': 'write',
   'GET /v1/events': 'read',
   'GET /v1/events/{id}': 'read',
   'GET /v1/events/{id}/payload': 'read',
@@ -71,6 +80,12 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/endpoints/{id}/test': 'write',
   'POST /v1/endpoints/{id}/replay': 'write',
   'GET /v1/ingest-domains': 'read',
+  'GET /v1/domains': 'read',
+  'POST /v1/domains': 'admin',
+  'GET /v1/domains/{id}': 'read',
+  'PATCH /v1/domains/{id}': 'admin',
+  'DELETE /v1/domains/{id}': 'admin',
+  'POST /v1/domains/{id}/verify': 'admin',
   'GET /v1/replays': 'read',
   'GET /v1/replays/{id}': 'read',
   'POST /v1/replays/{id}/stop': 'write',
@@ -98,7 +113,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
 };
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
-const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', app: 'ep', replays: 'rpj' };
+const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', app: 'ep', replays: 'rpj', domains: 'dom' };
 const PUBLIC = ['GET /health/live', 'GET /health/ready'];
 const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [route, scope]);

@@ -172,6 +172,41 @@ describe('what the service answers', () => {
     await call(200, 'GET', `/v1/keys/${next.id}`);
   });
 
+  it('emails and suppressions', async () => {
+    const email = { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Hello', text: 'Hello' };
+    const { id } = (await call(202, 'POST', '/v1/emails', email)).json;
+    await call(422, 'POST', '/v1/emails', { ...email, to: 'nobody' });
+    await call(202, 'POST', '/v1/emails/batch', { emails: [email, { ...email, to: 'nobody' }] });
+    await call(202, 'POST', '/v1/emails/batch', [{ ...email, to: 'suppressed@simulator.localhost' }]);
+    await call(422, 'POST', '/v1/emails/batch', {});
+    const page = (await call(200, 'GET', '/v1/emails?limit=1')).json;
+    await call(200, 'GET', `/v1/emails?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'GET', '/v1/emails?status=bounced');
+    await call(400, 'GET', '/v1/emails?status=nonsense');
+    await call(200, 'GET', `/v1/emails/${id}`);
+    await call(404, 'GET', '/v1/emails/nonsense');
+    await call(200, 'GET', `/v1/emails/${id}/raw`);
+    await call(201, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
+    await call(409, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
+    await call(200, 'GET', '/v1/suppressions?origin=manual');
+    await call(200, 'GET', '/v1/suppressions/never@customer.example');
+    await call(204, 'DELETE', '/v1/suppressions/never@customer.example');
+  });
+
+  it('conforms: domains', async () => {
+    const { id } = (await call(201, 'POST', '/v1/domains', { domain: 'mail.customer.example', kind: 'email', acknowledge_mx_conflict: true })).json;
+    await call(409, 'POST', '/v1/domains', { domain: 'mail.customer.example', kind: 'email-send' });
+    await call(422, 'POST', '/v1/domains', { domain: 'localhost', kind: 'webhook' });
+    await call(201, 'POST', '/v1/domains', { domain: 'hooks.customer.example', kind: 'webhook' });
+    const page = (await call(200, 'GET', '/v1/domains?limit=1')).json;
+    await call(200, 'GET', `/v1/domains?limit=1&cursor=${page.next_cursor}`);
+    await call(200, 'GET', `/v1/domains/${id}`);
+    await call(200, 'PATCH', `/v1/domains/${id}`, { kind: 'email-send' });
+    await call(200, 'POST', `/v1/domains/${id}/verify`);
+    await call(204, 'DELETE', `/v1/domains/${id}`);
+    await call(404, 'GET', `/v1/domains/${id}`);
+  });
+
   it('conforms: secrets', async () => {
     const { id } = (await call(201, 'POST', '/v1/secrets', { name: 'TOKEN', value: 'tok_1', description: 'The CRM' })).json;
     await call(201, 'POST', '/v1/secrets', { name: 'OTHER', value: 'tok_2' });

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { DeliveryAnswer, DestinationAdapter, MirroredRequest, Outgoing, Target } from '#modules/destinations/contract.js';
+import { NotAttempted, type DeliveryAnswer, type DestinationAdapter, type MirroredRequest, type Outgoing, type Target } from '#modules/destinations/contract.js';
 import { recordable } from '#engine/excerpt.js';
 import { type Answer, ATTEMPT_ERRORS, type AttemptError, OUTCOMES, type Outcome } from '#engine/outcome.js';
 import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
@@ -13,7 +13,7 @@ const logger = new Logger('Adapters');
  * One attempt of an adapter, whatever it does: one that throws, answers nonsense, or never, is an attempt that failed,
  * and what is recorded of it is text that can be stored. A promise that was given up is not waited for.
  *
- * Rejects when our own storage did not give the request that was to be sent: the target has nothing to do with that.
+ * Rejects when our own storage did not give what was to be sent: the target has nothing to do with that.
  */
 export async function deliverSupervised(adapter: DestinationAdapter, outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
   const startedAt = performance.now();
@@ -35,7 +35,7 @@ export async function deliverSupervised(adapter: DestinationAdapter, outgoing: O
       excerpt: typeof excerpt === 'string' ? recordable(excerpt) : null,
     };
   } catch (error) {
-    const ours = request.faultOf(error);
+    const ours = error instanceof NotAttempted ? error : request.faultOf(error);
     if (ours !== null) throw ours;
     if (error instanceof DeadlinePassed) return failed('timeout', `The adapter of this type did not end its attempt within ${deadlineMs} ms.`);
     // Its message may hold a credential: it is the operator's, not the owner's of the target.

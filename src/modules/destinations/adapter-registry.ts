@@ -35,16 +35,16 @@ export class AdapterRegistry implements OnModuleInit {
 
   /** Whether the type is served, or one that the specification names. */
   knows(type: string): boolean {
-    return this.adapters.has(type) || this.refusal(type) !== null;
+    return this.offered().includes(type) || this.refusal(type) !== null;
   }
 
   /** The adapter of a type. Throws 422 when nothing serves it. */
   require(type: string): DestinationAdapter {
     const adapter = this.find(type);
-    if (adapter !== null) return adapter;
+    if (adapter?.isOffered === true) return adapter;
     const refusal = this.refusal(type);
     if (refusal !== null) throw unservable(refusal, refusal);
-    const expected = `must be one of ${[...this.adapters.keys(), ...UNSUPPORTED].join(', ')}`;
+    const expected = `must be one of ${[...this.offered(), ...UNSUPPORTED].join(', ')}`;
     throw unservable(`type: ${expected}`, expected);
   }
 
@@ -52,6 +52,10 @@ export class AdapterRegistry implements OnModuleInit {
   refusal(type: string): string | null {
     if (this.adapters.has(type)) return null;
     return UNSUPPORTED.includes(type) ? `${type} delivery isn't supported yet` : null;
+  }
+
+  private offered(): string[] {
+    return [...this.adapters.values()].filter(({ isOffered }) => isOffered).map(({ type }) => type);
   }
 
   private add(adapter: unknown, name: string): void {

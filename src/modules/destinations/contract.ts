@@ -100,6 +100,8 @@ export abstract class DestinationAdapter {
   abstract readonly type: string;
   /** True when deliveries wait to be fetched instead of being sent. */
   abstract readonly pulled: boolean;
+  /** False for a type that only the service itself makes destinations of: no caller can name it. */
+  readonly isOffered: boolean = true;
 
   /** Faults of the settings themselves, without touching the network. */
   abstract check(draft: Draft): { path: string; message: string }[];
@@ -110,6 +112,12 @@ export abstract class DestinationAdapter {
   /** One attempt, bounded by the target's time-out. Never throws. */
   abstract deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer>;
 }
+
+/**
+ * Thrown by an adapter of the service where our own storage did not say what to send, or did not take what came of it: the
+ * target has nothing to do with that. The delivery comes again without having used up an attempt.
+ */
+export class NotAttempted extends Error {}
 
 /** Targets, from a cache that a change invalidates on every node and that is never older than five seconds. */
 export abstract class Targets {
@@ -278,6 +286,24 @@ export abstract class OwnedDestinations {
   abstract rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret>;
 }
 
+/** A destination that the service needs for itself, such as the one that emails are handed over by. */
+export interface ServiceDestination {
+  id: Id;
+  name: string;
+  type: string;
+  /** For one attempt, in milliseconds. */
+  timeoutMs: number;
+}
+
+/**
+ * Destinations of the service itself, at most one of an id in each environment: with the default schedule and circuit, in no
+ * list, never changed and never removed.
+ */
+export abstract class ServiceDestinations {
+  /** Resolves once it is there, committed by itself; safe to ask anywhere at once. Throws 503 while storage is away. */
+  abstract ensure(environmentId: number, destination: ServiceDestination): Promise<void>;
+}
+
 /** What a target is called: a destination of the list, or with an owner the endpoint of an application. */
 export interface DestinationName {
   id: Id;
@@ -286,9 +312,9 @@ export interface DestinationName {
   ownerId: Id | null;
 }
 
-/** A target as the API names it. */
+/** A target as the API names it. One that owns itself is the service's own. */
 export function shownTarget({ id, name, ownerId }: DestinationName): Record<string, string> {
-  return ownerId === null ? { destination: showId('dst', id), name } : { endpoint: showId('ep', id), application: showId('app', ownerId) };
+  return ownerId === null || ownerId === id ? { destination: showId('dst', id), name } : { endpoint: showId('ep', id), application: showId('app', ownerId) };
 }
 
 /** What destinations are called. */

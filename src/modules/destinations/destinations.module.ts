@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Circuits, DestinationNames, OwnedDestinations, Targets } from '#modules/destinations/contract.js';
+import { Circuits, DestinationNames, OwnedDestinations, ServiceDestinations, Targets } from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
@@ -22,6 +22,7 @@ import { Reachability } from './reachability.js';
 import { Registration } from './registration.js';
 import { RetryPolicies } from './retry-policies.js';
 import { RetryRetention } from './retry-retention.js';
+import { StoredServiceDestinations } from './service-destinations.js';
 import { CachedTargets } from './targets.js';
 import { Validator } from './validator.js';
 
@@ -49,8 +50,9 @@ import { Validator } from './validator.js';
     { provide: DestinationNames, useClass: DestinationNamesStore },
     { provide: DestinationUsers, useClass: AttachedDestinationUsers },
     { provide: OwnedDestinations, useClass: StoredOwnedDestinations },
+    { provide: ServiceDestinations, useClass: StoredServiceDestinations },
     { provide: Targets, useClass: CachedTargets },
   ],
-  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, Targets],
+  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, ServiceDestinations, Targets],
 })
 export class DestinationsModule {}

@@ -6,6 +6,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { AttemptLogStore, type AttemptPosition, type AttemptRange } from './attempt-log.store.js';
 import { AttemptLog, type AttemptRow, type AttemptQuery, type LoggedAttempt } from './attempts.contract.js';
 import { timeMs } from './events.service.js';
+import { EventsStore } from './events.store.js';
 
 const LIMIT_DEFAULT = 50;
 /** Events that one page looks at: what is behind them is for the next one, whatever it is filtered by. */
@@ -17,6 +18,7 @@ const POLL_MS = 40;
 export class PagedAttemptLog extends AttemptLog {
   constructor(
     private readonly store: AttemptLogStore,
+    private readonly events: EventsStore,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
   ) {
@@ -33,6 +35,10 @@ export class PagedAttemptLog extends AttemptLog {
     const attempts = rows.slice(0, limit);
     const last = rows.length > limit ? attempts.at(-1) : floor && { eventId: floor, ordinal: 0, number: 0 };
     return { attempts, nextCursor: last ? this.cursors.issue(tenant, list, textOf(last)) : null };
+  }
+
+  override ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]> {
+    return this.events.attempts(tenant, event);
   }
 
   override async first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null> {

@@ -46,6 +46,9 @@ export abstract class AttemptLog {
    */
   abstract page(tenant: Tenant, targetId: Id, query: AttemptQuery): Promise<{ attempts: LoggedAttempt[]; nextCursor: string | null }>;
 
+  /** Every attempt of one event, oldest first; `expiresOn` is the day of its partition. */
+  abstract ofEvent(tenant: Tenant, event: { id: Id; expiresOn: string }): Promise<AttemptRow[]>;
+
   /** The first attempt of an event as soon as it is recorded, or null after `waitMs`. */
   abstract first(tenant: Tenant, eventId: Id, waitMs: number): Promise<AttemptRow | null>;
 }

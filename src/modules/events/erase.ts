@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { EraseStore } from './erase.store.js';
+import { AttachedContents } from './erased-contents.js';
 import { Erasures } from './erasure.contract.js';
 
 /** Ends an event before its time: what waits of it, or its payload too. */
@@ -10,6 +11,7 @@ export class Erase extends Erasures {
   constructor(
     private readonly store: EraseStore,
     private readonly cancellations: Cancellations,
+    private readonly contents: AttachedContents,
   ) {
     super();
   }
@@ -32,6 +34,7 @@ export class Erase extends Erasures {
     if (first.messageId === null) await this.store.event(environmentId, id);
     else await this.store.message(environmentId, first.messageId);
     await this.cancellations.ofEvents(environmentId, members.map((member) => member.id), 'erased');
+    if (first.messageId === null) await this.contents.erase(environmentId, id);
     return true;
   }
 

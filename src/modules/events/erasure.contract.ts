@@ -42,3 +42,11 @@ export abstract class Erasures {
   /** When the payload of an event was erased, or null. */
   abstract erasedAt(environmentId: number, id: Id): Promise<Date | null>;
 }
+
+/** Erases what another context keeps of an event; nothing happens for an event that it has nothing of. Safe to repeat. */
+export type EraseContent = (environmentId: number, eventId: Id) => Promise<void>;
+
+/** What else is gone with a payload; connected by the contexts that keep content of events beside the ledger. */
+export abstract class ErasedContents {
+  abstract attach(erase: EraseContent): void;
+}

@@ -9,8 +9,9 @@ import { AttemptLog } from './attempts.contract.js';
 import { DeadLetters } from './dead-letters.contract.js';
 import { DeadLettersStore } from './dead-letters.store.js';
 import { Erase } from './erase.js';
+import { AttachedContents } from './erased-contents.js';
 import { EraseStore } from './erase.store.js';
-import { ApplicationErasures, Erasures } from './erasure.contract.js';
+import { ApplicationErasures, ErasedContents, Erasures } from './erasure.contract.js';
 import { AttachedEventSources } from './event-sources.js';
 import { EventSources } from './event-sources.contract.js';
 import { EventsController } from './events.controller.js';
@@ -37,6 +38,7 @@ import { WaitingStore } from './waiting.store.js';
   controllers: [EventsController],
   providers: [
     ApplicationErasureStore,
+    AttachedContents,
     AttemptLogStore,
     Erase,
     EraseStore,
@@ -47,6 +49,7 @@ import { WaitingStore } from './waiting.store.js';
     { provide: ApplicationErasures, useClass: ApplicationErasure },
     { provide: AttemptLog, useClass: PagedAttemptLog },
     { provide: DeadLetters, useClass: DeadLettersStore },
+    { provide: ErasedContents, useExisting: AttachedContents },
     { provide: Erasures, useExisting: Erase },
     { provide: EventSources, useClass: AttachedEventSources },
     { provide: Messages, useClass: MessagesStore },
@@ -56,6 +59,6 @@ import { WaitingStore } from './waiting.store.js';
     { provide: SetAsideRequests, useClass: SetAsideStore },
     { provide: Waiting, useClass: WaitingStore },
   ],
-  exports: [ApplicationErasures, AttemptLog, DeadLetters, Erasures, EventSources, Messages, ReceivedEvents, Requests, SentEvents, SetAsideRequests, Waiting],
+  exports: [ApplicationErasures, AttemptLog, DeadLetters, ErasedContents, Erasures, EventSources, Messages, ReceivedEvents, Requests, SentEvents, SetAsideRequests, Waiting],
 })
 export class EventsModule {}

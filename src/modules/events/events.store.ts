@@ -305,7 +305,7 @@ export class EventsStore {
     return this.database.read(DELIVERIES, [tenant.environmentId, event.id, event.expiresOn]);
   }
 
-  attempts(tenant: Tenant, event: EventRow): Promise<(AttemptRow & { ordinal: number })[]> {
+  attempts(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>): Promise<(AttemptRow & { ordinal: number })[]> {
     return this.database.read(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
   }
 }

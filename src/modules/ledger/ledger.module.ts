@@ -17,6 +17,9 @@ import { FanOut } from './fan-out.js';
 import { FanOutStore } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
 import { Outlet } from './lane.contract.js';
+import { KeptDays } from './kept-days.contract.js';
+import { LateFailures } from './late-failures.contract.js';
+import { LateFailuresStore } from './late-failures.store.js';
 import { GroupLedger } from './ledger.js';
 import { LedgerMetrics, StorageGauges } from './ledger.metrics.js';
 import { LaneOutlet } from './outlet.js';
@@ -63,6 +66,8 @@ import { Retention } from './retention.js';
     { provide: Cancellations, useClass: Cancel },
     { provide: Claims, useClass: StoredClaims },
     { provide: FailedDeliveries, useClass: FailedStore },
+    { provide: KeptDays, useExisting: Partitions },
+    { provide: LateFailures, useClass: LateFailuresStore },
     { provide: Ledger, useClass: GroupLedger },
     { provide: Outlet, useExisting: LaneOutlet },
     { provide: Presence, useClass: PresenceStore },
@@ -70,6 +75,6 @@ import { Retention } from './retention.js';
     { provide: Repeats, useClass: StoredRepeats },
     { provide: Results, useClass: RecordResults },
   ],
-  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, Ledger, Outlet, Presence, Redeliveries, Repeats, Results],
+  exports: [Acceptance, Cancellations, Claims, FailedDeliveries, KeptDays, LateFailures, Ledger, Outlet, Presence, Redeliveries, Repeats, Results],
 })
 export class LedgerModule {}

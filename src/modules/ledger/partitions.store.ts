@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
 
-const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'] as const;
+const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks', 'emails'] as const;
 const DAY_MS = 86_400_000;
 /**
  * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums
@@ -61,9 +61,9 @@ export interface Dropped {
 export class PartitionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Makes the partitions that are missing, from today to `daysAhead` days on. */
+  /** Makes the partitions that are missing, from today to `daysAhead` days on, whatever becomes of the caller's transaction. */
   async ensure(daysAhead: number): Promise<void> {
-    await this.database.transaction(async () => {
+    await this.database.unit(() => this.database.transaction(async () => {
       await this.run(`select pg_advisory_xact_lock(hashtext('posthorn partitions'))`);
       const today = await this.today();
       const existing = new Set((await this.names()).map(({ name }) => name));
@@ -72,7 +72,7 @@ export class PartitionsStore {
         // One round trip a day: at the first start there are hundreds of partitions to make.
         if (missing.length > 0) await this.run(missing.map((table) => making(table, day)).join(';'));
       }
-    });
+    }));
   }
 
   /** Days that have passed of which something is still open, in days since the epoch. */

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Environments } from '#modules/auth/contract.js';
+import { KeptDays } from './kept-days.contract.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { PartitionsStore } from './partitions.store.js';
 
@@ -8,17 +9,19 @@ const DAYS_AHEAD = 4;
 
 /** The days of which the ledger has partitions. */
 @Injectable()
-export class Partitions {
+export class Partitions extends KeptDays {
   private readonly logger = new Logger(Partitions.name);
 
   constructor(
     private readonly store: PartitionsStore,
     private readonly environments: Environments,
     private readonly metrics: LedgerMetrics,
-  ) {}
+  ) {
+    super();
+  }
 
   /** Makes those that are missing, from today to the end of the longest retention. */
-  async ensure(): Promise<void> {
+  override async ensure(): Promise<void> {
     await this.store.ensure((await this.environments.longestRetentionDays()) + DAYS_AHEAD);
   }
 

@@ -39,7 +39,13 @@ export class RollupsService {
     if (endpointId !== null && (await this.endpoints.find(environmentId, endpointId)) !== null) return endpointId;
     if (endpointId !== null && (await this.applications.findEndpoint(environmentId, endpointId)) !== null) return endpointId;
     const destinationId = parseId('dst', key);
-    if (destinationId !== null && (await this.targets.ofListed(environmentId, destinationId)) !== null) return destinationId;
+    if (destinationId !== null && (await this.isShown(environmentId, destinationId))) return destinationId;
     throw notFound('endpoint or destination');
+  }
+
+  /** A destination of the list, or the service's own that owns itself: events name both. */
+  private async isShown(environmentId: number, id: Id): Promise<boolean> {
+    const target = await this.targets.ofDestination(environmentId, id);
+    return target !== null && (target.ownerId === null || target.ownerId === id);
   }
 }

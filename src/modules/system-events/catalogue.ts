@@ -35,6 +35,9 @@ const REPLAYED: Schema = {
 };
 const ERASED: Schema = { type: 'object', properties: { endpoints: number, messages: number, deliveries: number, attempts: number } };
 
+const DOMAIN = { domain: id('dom'), host: text, kind: { enum: ['webhook', 'email', 'email-send'] } };
+const MAIL_DOMAIN = { domain: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', host: 'mail.example.com', kind: 'email' };
+
 const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const [FIRST_AT, LAST_AT] = ['2026-11-21T09:30:00.120Z', '2026-11-21T09:30:41.007Z'];
@@ -64,6 +67,13 @@ function entry(
   return [type, { description, schema, example: { type, timestamp: '2026-11-21T09:30:41.530Z', data } }];
 }
 
+/** Of one email the recipient that was told of last; `count` says how many it were. */
+const RECIPIENT = {
+  properties: { email: id('evt'), recipient: text, subtype: { type: ['string', 'null'] }, detail: { type: ['string', 'null'] } },
+  required: ['email', 'recipient', 'subtype', 'detail'],
+};
+const RECIPIENT_EXAMPLE = { email: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', recipient: 'customer@example.org' };
+
 const CIRCUIT = { properties: TARGET, required: [], extra: WHOSE };
 const ORDERS = { destination: DESTINATION, name: 'Orders' };
 
@@ -80,6 +90,22 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
     'destination.enabled', 'A destination, or an endpoint of an application, that was disabled takes deliveries again.',
     { properties: { ...TARGET, by: { const: 'api' } }, required: ['by'], extra: WHOSE },
     { ...ORDERS, by: 'api' }),
+  entry(
+    'domain.failed', 'Answers of name servers have lacked a required record of a domain for 72 hours. `missing` names the records; a check revives the domain.',
+    { properties: { ...DOMAIN, missing: { type: 'array', items: text } }, required: ['domain', 'host', 'kind', 'missing'] },
+    { ...MAIL_DOMAIN, missing: ['TXT _posthorn.mail.example.com'] }),
+  entry(
+    'domain.verified', 'Every required record of a domain was seen, for the first time or again: it can be used.',
+    { properties: DOMAIN, required: ['domain', 'host', 'kind'] }, MAIL_DOMAIN),
+  entry(
+    'email.bounced', 'A recipient of an email was refused for good, when it was sent or later. The address is not sent to again.',
+    RECIPIENT, { ...RECIPIENT_EXAMPLE, subtype: '5.1.1', detail: '550 5.1.1 No such user' }),
+  entry(
+    'email.complained', 'A recipient of an email reported it as unwanted. The address is not sent to again.',
+    RECIPIENT, { ...RECIPIENT_EXAMPLE, subtype: 'abuse', detail: null }),
+  entry(
+    'email.failed', 'An email was refused for good for a recipient, because of the message, its sender or a policy: nothing is wrong with the address.',
+    RECIPIENT, { ...RECIPIENT_EXAMPLE, subtype: '5.7.1', detail: '550 5.7.1 Message refused' }),
   entry(
     'endpoint.verification_failing',
     'Ten requests in a row to an inbound endpoint had a signature that did not hold; said again after an hour if it goes on. `failures` is how many in a row.',

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { unavailable } from '#kernel/errors.js';
+import { BlobGone, CHUNK_BYTES } from './chunks.js';
+import { BlobStore, type BlobKey } from './contract.js';
+
+const DAY_MS = 86_400_000;
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const DAY = /^\d{1,7}$/;
+/** Nothing is written for so long: what is older in `tmp` was left by a crash. */
+const ABANDONED_MS = DAY_MS;
+
+/**
+ * Blobs as files of a directory that every process shares: `<environment>/<last two digits>/<id>`, and an empty
+ * `expiring/<day>/<environment>.<id>` which says when it goes. The mark comes first, the file by a rename: a crash in between
+ * leaves a mark, or something in `tmp`, and both are swept; never half a file under its name.
+ */
+export class FileBlobs extends BlobStore {
+  constructor(private readonly root: string) {
+    super();
+  }
+
+  async put({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer): Promise<void> {
+    const file = this.fileOf(environmentId, id);
+    const temporary = path.join(this.root, 'tmp', randomUUID());
+    try {
+      await this.mark(expiresOnDay, `${environmentId}.${id}`);
+      await ensureDirectory(path.dirname(temporary));
+      await ensureDirectory(path.dirname(file));
+      await writeDurably(temporary, bytes);
+      await rename(temporary, file);
+      await sync(path.dirname(file));
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw Object.assign(unavailable('The store of messages can\'t be written to. Nothing was accepted, send it again.'), { cause: error });
+    }
+  }
+
+  async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
+    const file = this.fileOf(environmentId, id);
+    const found = await stat(file).catch(nullWhenMissing);
+    return found === null ? null : chunksOf(file, offset, found.size);
+  }
+
+  async remove({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void> {
+    const file = this.fileOf(environmentId, id);
+    await unlink(file).catch(nullWhenMissing);
+  }
+
+  /** Removes what expired before `today` (days since the epoch), and what crashes left. Returns how many files. */
+  async sweep(today: number, nowMs: number): Promise<number> {
+    let removed = 0;
+    const expiring = path.join(this.root, 'expiring');
+    for (const day of await namesIn(expiring)) {
+      if (!DAY.test(day) || Number(day) >= today) continue;
+      for (const mark of await namesIn(path.join(expiring, day))) {
+        const [environment = '', id = ''] = mark.split('.');
+        if (DAY.test(environment) && ID.test(id)) await this.remove({ environmentId: Number(environment), id });
+        await unlink(path.join(expiring, day, mark)).catch(nullWhenMissing);
+        removed += 1;
+      }
+      await rmdir(path.join(expiring, day)).catch(() => undefined);
+    }
+    return removed + (await this.sweepAbandoned(nowMs));
+  }
+
+  private async sweepAbandoned(nowMs: number): Promise<number> {
+    let removed = 0;
+    for (const name of await namesIn(path.join(this.root, 'tmp'))) {
+      const file = path.join(this.root, 'tmp', name);
+      const found = await stat(file).catch(nullWhenMissing);
+      if (found === null || nowMs - found.mtimeMs < ABANDONED_MS) continue;
+      await unlink(file).catch(nullWhenMissing);
+      removed += 1;
+    }
+    return removed;
+  }
+
+  private async mark(day: number, name: string): Promise<void> {
+    const directory = path.join(this.root, 'expiring', String(day));
+    await ensureDirectory(directory);
+    await writeDurably(path.join(directory, name), Buffer.alloc(0));
+    await sync(directory);
+  }
+
+  private fileOf(environmentId: number, id: string): string {
+    if (!ID.test(id)) throw new Error('The id of a blob is a uuid.');
+    return path.join(this.root, String(environmentId), id.slice(-2), id);
+  }
+}
+
+async function* chunksOf(file: string, offset: number, size: number): AsyncGenerator<Buffer> {
+  if (offset >= size) return;
+  const handle = await open(file, 'r').catch(nullWhenMissing);
+  if (handle === null) throw new BlobGone();
+  try {
+    for (let at = offset; at < size; ) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(CHUNK_BYTES, size - at)), 0, undefined, at);
+      if (bytesRead === 0) throw new BlobGone();
+      yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeDurably(file: string, bytes: Buffer): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a directory so that it is there after a power cut too: each new name is in a directory that was synced. */
+async function ensureDirectory(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let each = directory; each.length >= first.length; each = path.dirname(each)) await sync(path.dirname(each));
+}
+
+async function sync(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const namesIn = async (directory: string): Promise<string[]> => (await readdir(directory).catch(nullWhenMissing)) ?? [];
+
+function nullWhenMissing(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+  throw error;
+}

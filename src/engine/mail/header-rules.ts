@@ -1,0 +1,95 @@
+import type { HeaderFault } from '../headers.js';
+
+const HEADERS_MAX = 64;
+const NAME_BYTES_MAX = 76;
+const VALUE_BYTES_MAX = 4096;
+const TOTAL_BYTES_MAX = 32 * 1024;
+/** What has no space can't be folded, and a line has at most 998 bytes (RFC 5322 section 2.1.1). */
+const WORD_BYTES_MAX = 900;
+
+/** RFC 5322's field names, without the characters that nobody uses in them. */
+const FIELD_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
+  // They address the message; some clients and servers take recipients from them.
+  'from', 'sender', 'to', 'cc', 'bcc', 'reply-to', 'apparently-to', 'delivered-to', 'envelope-to', 'x-original-to', 'errors-to',
+  'return-path', 'return-receipt-to', 'disposition-notification-to',
+  // They have fields of their own, or are set by the service.
+  'subject', 'date', 'message-id', 'mime-version', 'otp-token',
+  // They authenticate it, or say what way it came.
+  'dkim-signature', 'domainkey-signature', 'authentication-results', 'received', 'received-spf', 'x-google-dkim-signature',
+  // A relay that knows one of these takes orders from it: recipients, accounts, tracking.
+  'x-smtpapi', 'x-msys-api',
+]);
+
+const FORBIDDEN_PREFIXES = [
+  // They frame the message (also Content-Type and Content-Transfer-Encoding).
+  'content-',
+  'resent-', 'arc-',
+  // Ours, and the orders that relays take from headers.
+  'x-posthorn-', 'x-ses-', 'x-mailgun-', 'x-mc-', 'x-mj-', 'x-pm-',
+] as const;
+
+/** What programs read: an encoded word would be taken for text. */
+const STRUCTURED = /^(?:in-reply-to|references|list-.+|auto-submitted|precedence|feedback-id|importance|priority)$/;
+const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
+
+/** RFC 8058 section 3.1: the only value that the header may have. */
+const ONE_CLICK = 'List-Unsubscribe=One-Click';
+
+/** The rule below in words, for the documentation of what takes such headers. */
+export const MAIL_HEADERS_RULE =
+  `At most ${HEADERS_MAX} headers, of ${VALUE_BYTES_MAX / 1024} KB each and ${TOTAL_BYTES_MAX / 1024} KB together, without line breaks and control characters. ` +
+  `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
+  `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. \`List-Unsubscribe\` and \`List-Unsubscribe-Post\` are taken, and signed.`;
+
+/**
+ * Every reason why a caller's headers can't stand in a message; empty when they can. Refused instead of silently changed:
+ * what addresses, authenticates or frames the message is the service's, or the checks of recipients would mean nothing.
+ */
+export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
+  const entries = Object.entries(headers);
+  if (entries.length > HEADERS_MAX) return [{ path: 'headers', message: `A message has at most ${HEADERS_MAX} headers of its own.` }];
+  const faults: HeaderFault[] = [];
+  const values = new Map<string, string>();
+  let totalBytes = 0;
+  for (const [name, value] of entries) {
+    const lowerName = name.toLowerCase();
+    const message = nameFault(name, lowerName) ?? (values.has(lowerName) ? 'The same name occurs twice.' : valueFault(lowerName, value));
+    if (message !== null) faults.push({ path: `headers.${name}`, message });
+    values.set(lowerName, value);
+    totalBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  }
+  if (totalBytes > TOTAL_BYTES_MAX) {
+    faults.push({ path: 'headers', message: `All names and values together have at most ${TOTAL_BYTES_MAX} bytes.` });
+  }
+  return [...faults, ...unsubscribeFaults(entries, values)];
+}
+
+function nameFault(name: string, lowerName: string): string | null {
+  if (!FIELD_NAME.test(name) || name.length > NAME_BYTES_MAX) {
+    return `A header name consists of letters, digits, "-" and "_", and has at most ${NAME_BYTES_MAX} of them.`;
+  }
+  const isForbidden = FORBIDDEN_NAMES.has(lowerName) || FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
+  return isForbidden ? 'This header addresses, authenticates or frames the message, or gives orders to a relay, and can\'t be set.' : null;
+}
+
+function valueFault(lowerName: string, value: string): string | null {
+  if (CONTROL.test(value.replaceAll('\t', ' '))) return 'A header value has no line breaks and no control characters.';
+  if (STRUCTURED.test(lowerName) && !VISIBLE_ASCII.test(value)) return 'The value of this header consists of ASCII characters.';
+  if (value.trim() === '') return 'A header value is not empty.';
+  if (Buffer.byteLength(value) > VALUE_BYTES_MAX) return `A header value has at most ${VALUE_BYTES_MAX} bytes.`;
+  const isFoldable = value.split(/[\t ]/).every((word) => Buffer.byteLength(word) <= WORD_BYTES_MAX);
+  return isFoldable ? null : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
+}
+
+/** One-click needs both headers, and an address to post to (RFC 8058 section 3.1); half of it is taken for spam. */
+function unsubscribeFaults(entries: readonly [string, string][], values: ReadonlyMap<string, string>): HeaderFault[] {
+  const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
+  if (post === undefined) return [];
+  const path = `headers.${post[0]}`;
+  if (post[1].trim() !== ONE_CLICK) return [{ path, message: `The only value of this header is "${ONE_CLICK}" (RFC 8058).` }];
+  if (/<https:\/\/[^<>\s]+>/i.test(values.get('list-unsubscribe') ?? '')) return [];
+  return [{ path, message: 'This header goes with List-Unsubscribe, which names an https URL in angle brackets (RFC 8058).' }];
+}

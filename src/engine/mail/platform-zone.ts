@@ -1,0 +1,117 @@
+import { isIPv6 } from 'node:net';
+import { type DkimPublicKey, dkimHost, dkimText, returnPathHost, spfHost } from './dns-records.js';
+
+/** What the operator says of the platform. */
+export interface PlatformFacts {
+  /** PLATFORM_DOMAIN. */
+  domain: string;
+  /** PLATFORM_ADDRESSES, of both families. */
+  addresses: readonly string[];
+  /** PLATFORM_SPF. */
+  spf: string | null;
+  dkim: readonly DkimPublicKey[];
+}
+
+/** One record of the platform's zone. */
+export type ZoneRecord = { name: string; ttl: number } & (
+  | { type: 'A' | 'AAAA' | 'NS'; value: string }
+  | { type: 'TXT'; strings: readonly string[] }
+  | { type: 'MX'; priority: number; value: string }
+  | { type: 'SOA'; soa: ZoneStart }
+);
+
+/** The numbers of an SOA (RFC 1035, section 3.3.13), in seconds but for the serial. */
+export interface ZoneStart {
+  primary: string;
+  mailbox: string;
+  serial: number;
+  refresh: number;
+  retry: number;
+  expire: number;
+  /** For how long others remember that something is not there (RFC 2308). */
+  negativeTtl: number;
+}
+
+/** What a question came to. `refused` is for names of other zones; an answer without records says whether the name exists. */
+export type ZoneAnswer = { code: 'fine' | 'absent'; records: readonly ZoneRecord[] } | { code: 'refused' };
+
+const TTL_SECONDS = 3_600;
+const NEGATIVE_TTL_SECONDS = 300;
+const STRING_CHARACTERS_MAX = 255;
+const PRIORITY = 10;
+
+/** Where mail comes in. */
+export function mailHost(platformDomain: string): string {
+  return `mx.${platformDomain}`;
+}
+
+/** What the operator publishes once, in the order in which people should. */
+export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts): ZoneRecord[] {
+  const senders = [...addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`), ...(spf === null ? [] : [spf])];
+  return [
+    ...addressRecords(domain, addresses),
+    ...addressRecords(mailHost(domain), addresses),
+    mx(domain, mailHost(domain)),
+    txt(domain, `v=spf1 include:${spfHost(domain)} ~all`),
+    txt(spfHost(domain), ['v=spf1', ...senders, '~all'].join(' ')),
+    mx(returnPathHost(domain), mailHost(domain)),
+    txt(returnPathHost(domain), `v=spf1 include:${spfHost(domain)} ~all`),
+    ...dkim.map(({ selector, publicKey }) => txt(dkimHost(selector, domain), dkimText(publicKey))),
+  ];
+}
+
+/** The same with what makes it a zone of its own: its start, and its name servers, which are here. */
+export function platformZone(facts: PlatformFacts, serial: number): ZoneRecord[] {
+  const { domain, addresses } = facts;
+  const servers = [`ns1.${domain}`, `ns2.${domain}`];
+  const soa = {
+    primary: servers[0] as string, mailbox: `hostmaster.${domain}`, serial, refresh: 7_200, retry: 900, expire: 1_209_600, negativeTtl: NEGATIVE_TTL_SECONDS,
+  };
+  return [
+    { name: domain, ttl: TTL_SECONDS, type: 'SOA', soa },
+    ...servers.map((value): ZoneRecord => ({ name: domain, ttl: TTL_SECONDS, type: 'NS', value })),
+    ...servers.flatMap((server) => addressRecords(server, addresses)),
+    ...platformRecords(facts),
+  ];
+}
+
+/** Answers one question with authority. Names are matched in any case; whoever asks for more than one type gets the first that there is (RFC 8482). */
+export function answerFrom(zone: readonly ZoneRecord[], name: string, type: string): ZoneAnswer {
+  const [start] = zone;
+  const asked = name.toLowerCase().replace(/\.$/, '');
+  if (start === undefined || (asked !== start.name && !asked.endsWith(`.${start.name}`))) return { code: 'refused' };
+  const there = zone.filter((record) => record.name === asked);
+  // A name that others stand below exists, though nothing is at it (RFC 8020).
+  const exists = there.length > 0 || zone.some((record) => record.name.endsWith(`.${asked}`));
+  const wanted = type === 'ANY' ? there.find((record) => record.type !== 'SOA')?.type : type;
+  return { code: exists ? 'fine' : 'absent', records: there.filter((record) => record.type === wanted) };
+}
+
+/** A record as a line of a zone file (RFC 1035, section 5.1). */
+export function zoneLine(record: ZoneRecord): string {
+  const front = `${record.name}. ${record.ttl} IN ${record.type}`;
+  switch (record.type) {
+    case 'A':
+    case 'AAAA': return `${front} ${record.value}`;
+    case 'NS': return `${front} ${record.value}.`;
+    case 'MX': return `${front} ${record.priority} ${record.value}.`;
+    case 'TXT': return `${front} ${record.strings.map((each) => JSON.stringify(each)).join(' ')}`;
+    case 'SOA': {
+      const { primary, mailbox, serial, refresh, retry, expire, negativeTtl } = record.soa;
+      return `${front} ${primary}. ${mailbox}. ${serial} ${refresh} ${retry} ${expire} ${negativeTtl}`;
+    }
+  }
+}
+
+function addressRecords(name: string, addresses: readonly string[]): ZoneRecord[] {
+  return addresses.map((value) => ({ name, ttl: TTL_SECONDS, type: isIPv6(value) ? 'AAAA' : 'A', value }));
+}
+
+function mx(name: string, value: string): ZoneRecord {
+  return { name, ttl: TTL_SECONDS, type: 'MX', priority: PRIORITY, value };
+}
+
+function txt(name: string, text: string): ZoneRecord {
+  const strings = Array.from({ length: Math.ceil(text.length / STRING_CHARACTERS_MAX) }, (_each, i) => text.slice(i * STRING_CHARACTERS_MAX, (i + 1) * STRING_CHARACTERS_MAX));
+  return { name, ttl: TTL_SECONDS, type: 'TXT', strings };
+}

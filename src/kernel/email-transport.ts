@@ -1,0 +1,63 @@
+import { ConfigError } from './config-values.js';
+
+/** How connections to a relay are encrypted when they do not begin encrypted: STARTTLS (RFC 3207). */
+export type StartTls = 'required' | 'opportunistic' | 'off';
+
+/** How mail leaves the install. */
+export type EmailTransport = { kind: 'capture' } | EmailRelay;
+
+/** A mail server that takes our mail for everybody. */
+export interface EmailRelay {
+  kind: 'smtp';
+  host: string;
+  port: number;
+  /** Encrypted from the first byte (RFC 8314). */
+  isImplicitTls: boolean;
+  startTls: StartTls;
+  /** Null when it takes mail without a login. Secret. */
+  login: { user: string; password: string } | null;
+}
+
+const EXPECTED = '`capture:`, `smtp://user:password@host:port` or `smtps://user:password@host:port`';
+const START_TLS = ['required', 'opportunistic', 'off'] as const;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+
+/**
+ * Reads EMAIL_TRANSPORT. Throws `ConfigError`, whose message repeats nothing of a URL, since it has a password in it.
+ */
+export function parseEmailTransport(text: string | null): EmailTransport {
+  if (text === null || text === 'capture:' || text === 'capture') return { kind: 'capture' };
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol)) throw new ConfigError(`EMAIL_TRANSPORT must be ${EXPECTED}.`);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (host === '') throw new ConfigError(`EMAIL_TRANSPORT names no host: it must be ${EXPECTED}.`);
+  if (!['', '/'].includes(url.pathname) || url.hash !== '') throw new ConfigError('EMAIL_TRANSPORT has no path and no fragment; a "/", "#" or "?" of a password is percent-encoded.');
+  const isImplicitTls = url.protocol === 'smtps:';
+  const startTls = readStartTls(url, isImplicitTls);
+  const login = readLogin(url);
+  if (login !== null && !isImplicitTls && startTls !== 'required' && !LOOPBACK.test(host)) {
+    throw new ConfigError(`EMAIL_TRANSPORT has a password, which tls=${startTls} may send in plain text: use tls=required or smtps://.`);
+  }
+  return { kind: 'smtp', host, port: url.port === '' ? (isImplicitTls ? 465 : 587) : Number(url.port), isImplicitTls, startTls, login };
+}
+
+function readStartTls(url: URL, isImplicitTls: boolean): StartTls {
+  const unknown = [...url.searchParams.keys()].find((name) => name !== 'tls');
+  if (unknown !== undefined) throw new ConfigError('EMAIL_TRANSPORT takes one parameter, tls=required, tls=opportunistic or tls=off.');
+  const value = url.searchParams.get('tls');
+  if (value === null) return 'required';
+  const found = START_TLS.find((each) => each === value);
+  if (found === undefined) throw new ConfigError('The parameter tls of EMAIL_TRANSPORT must be required, opportunistic or off.');
+  if (isImplicitTls && found !== 'required') throw new ConfigError(`EMAIL_TRANSPORT: smtps:// is always encrypted, tls=${found} goes with smtp://.`);
+  return found;
+}
+
+function readLogin(url: URL): EmailRelay['login'] {
+  if (url.username === '' && url.password === '') return null;
+  if (url.username === '' || url.password === '') throw new ConfigError('EMAIL_TRANSPORT needs both a user and a password, or neither.');
+  try {
+    return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
+  } catch {
+    throw new ConfigError('The user and the password of EMAIL_TRANSPORT are percent-encoded; a "%" by itself is %25.');
+  }
+}

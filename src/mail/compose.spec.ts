@@ -1,0 +1,169 @@
+import { spawnSync } from 'node:child_process';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { simpleParser } from 'mailparser';
+import { compose, NotComposed, type ComposedMessage } from './compose.js';
+
+/** dkimpy is in few machines' Python: the path of one that has it, as .ci/run makes. */
+const { POSTHORN_TEST_PYTHON: PYTHON, CI } = process.env;
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const KEY = { selector: 's1', privateKey, domain: 'example.com' };
+
+const MESSAGE: ComposedMessage = {
+  messageId: '<evt_1@example.com>',
+  date: new Date('2026-11-22T15:00:00Z'),
+  from: { name: 'Ada Lovelace', address: 'ada@example.com' },
+  to: [{ name: '', address: 'bob@example.org' }],
+  cc: [],
+  replyTo: [],
+  subject: 'Hello',
+  html: null,
+  text: 'Hello Bob',
+  headers: {},
+  attachments: [],
+};
+
+const BYTES = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7919) % 256));
+const file = (over: object = {}) => ({ filename: 'a.bin', contentType: 'application/octet-stream', content: BYTES, contentId: null, ...over });
+
+const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
+  ['plain text', {}],
+  ['neither text nor html', { text: null }],
+  ['empty text', { text: '' }],
+  ['text that ends in empty lines', { text: 'a\n\n\n\n' }],
+  ['text of dots and spaces', { text: '.\n..\n . \n  trailing  \t \n.' }],
+  ['line ends of every kind', { text: 'a\rb\nc\r\nd\n\re' }],
+  ['8-bit text', { text: 'Zoë grüßt 世界 😀\n'.repeat(50) }],
+  ['text with NUL and half a character', { text: 'a\0b\ud800c' }],
+  ['html only', { text: null, html: '<p>Hällo</p>' }],
+  ['html with lines of 5,000 characters', { html: `<p>${'x'.repeat(5000)}</p>` }],
+  ['text with lines of 5,000 words', { text: 'word '.repeat(5000) }],
+  ['a long subject with emoji', { subject: `${'Ihre Bestellung 📦 ist unterwegs – '.repeat(8)}!` }],
+  ['a subject of one long word', { subject: 'x'.repeat(900) }],
+  ['an empty subject', { subject: '' }],
+  ['names of many kinds', {
+    from: { name: '"Quotes", commas; and <brackets> \\o/', address: 'ada@example.com' },
+    to: [{ name: '山田太郎', address: 'taro@example.jp' }, { name: 'bob@elsewhere.example', address: 'bob@example.org' }],
+    cc: [{ name: 'Ünal, Ö.', address: 'u@example.org' }], replyTo: [{ name: '', address: 'r1@example.org' }, { name: 'R 2', address: 'r2@example.org' }],
+  }],
+  ['fifty recipients', { to: Array.from({ length: 50 }, (_, index) => ({ name: `Person ${index}`, address: `p${index}@example.org` })) }],
+  ['an internationalised domain', { from: { name: '', address: 'ada@xn--bcher-kva.example' } }, { domain: 'xn--bcher-kva.example' }],
+  ['headers of the caller', {
+    headers: {
+      'List-Unsubscribe': '<https://example.com/u/1>, <mailto:u@example.com>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      References: '<a@example.com> <b@example.com>', 'In-Reply-To': '<b@example.com>', 'X-Campaign': 'Grüße ☕ '.repeat(40).trim(), 'X-Word': 'w'.repeat(800),
+    },
+  }],
+  ['an attachment', { attachments: [file()] }],
+  ['attachments of all kinds', {
+    html: '<img src="cid:logo@x">', attachments: [
+      file({ filename: 'Rechnung März 📎.pdf', contentType: 'application/pdf' }), file({ filename: 'logo.png', contentType: 'image/png', contentId: 'logo@x' }),
+      file({ filename: 'empty.txt', contentType: 'text/plain', content: Buffer.alloc(0) }), file({ filename: '../../etc/passwd', contentType: 'nonsense' }),
+      file({ filename: 'a"b\\c\r\nBcc: x@example.org', contentType: 'text/html; charset=utf-8', content: Buffer.from('<b>ü</b>\n') }),
+      file({ filename: 'framing', contentType: 'multipart/mixed; boundary=x', content: Buffer.from('--x\r\n\r\n--x--') }),
+    ],
+  }],
+  ['a message in a message', { attachments: [file({ filename: 'm.eml', contentType: 'message/rfc822', content: Buffer.from('Subject: x\n\nLines\rof\r\nall\nkinds\n') })] }],
+  ['a message in a message with lines too long', { attachments: [file({ filename: 'm.eml', contentType: 'message/rfc822', content: Buffer.from(`Subject: x\n\n${'x'.repeat(2000)}`) })] }],
+  ['a message in a message with 8-bit characters', { attachments: [file({ filename: 'm.eml', contentType: 'message/rfc822', content: Buffer.from('Subject: x\n\nGrüße\n') })] }],
+];
+
+/** Verifies with dkimpy and reads with Python's parser; prints what each message was found to be. */
+const VERIFIER = `
+import base64, email, email.policy, json, sys
+import dkim
+results = []
+for each in json.load(sys.stdin):
+    raw = base64.b64decode(each["raw"])
+    record = each["record"].encode()
+    asked = []
+    def dnsfunc(name, timeout=5):
+        asked.append(name.decode() if isinstance(name, bytes) else name)
+        return record
+    verifier = dkim.DKIM(raw)
+    valid = False
+    try:
+        valid = verifier.verify(dnsfunc=dnsfunc)
+    except Exception as error:
+        asked.append(repr(error))
+    message = email.message_from_bytes(raw, policy=email.policy.SMTP)
+    results.append({
+        "shape": each["shape"], "valid": bool(valid), "asked": asked,
+        "signed": [name.decode().lower() for name, value in verifier.signed_headers] if valid else [],
+        "from": [str(a.addr_spec) for a in message["from"].addresses],
+        "to": [str(a.addr_spec) for a in message["to"].addresses] if message["to"] else [],
+        "defects": [repr(defect) for part in message.walk() for defect in part.defects],
+    })
+print(json.dumps(results))
+`;
+
+describe('compose', () => {
+  it('signs every shape of message so that an independent verifier passes it, and a changed one not', async () => {
+    const hasVerifier = PYTHON !== undefined && spawnSync(PYTHON, ['-c', 'import dkim']).status === 0;
+    if (!hasVerifier && CI !== 'true') {
+      process.stdout.write('mail: the DKIM verifier is skipped, there is no dkimpy (set POSTHORN_TEST_PYTHON to a python with it, as .ci/run does).\n');
+      return;
+    }
+    const record = `v=DKIM1; k=rsa; p=${publicKey.export({ type: 'spki', format: 'der' }).toString('base64')}`;
+    const messages = await Promise.all(SHAPES.map(async ([shape, over, key]) => ({
+      shape, record, raw: await compose({ ...MESSAGE, ...over }, { ...KEY, ...key }),
+    })));
+    const input = [
+      ...messages, { shape: 'changed body', record, raw: changed(messages[0]!.raw, 'Hello Bob', 'Hello Eve') },
+      { shape: 'changed header', record, raw: changed(messages[17]!.raw, 'List-Unsubscribe=One-Click', 'List-Unsubscribe=Two-Click') },
+    ].map((each) => ({ ...each, raw: each.raw.toString('base64') }));
+
+    const verified = spawnSync(PYTHON ?? '', ['-c', VERIFIER], { input: JSON.stringify(input), encoding: 'utf8', maxBuffer: 64 << 20 });
+
+    const results = JSON.parse(verified.stdout) as { shape: string; valid: boolean; asked: string[]; signed: string[]; from: string[]; to: string[]; defects: string[] }[];
+    expect(results.filter(({ valid }) => !valid).map(({ shape }) => shape)).toEqual(['changed body', 'changed header']);
+    expect(results.flatMap(({ shape, defects }) => defects.map((defect) => [shape, defect]))).toEqual([]);
+    for (const [index, [, over, key]] of SHAPES.entries()) {
+      const from = over.from ?? MESSAGE.from;
+      expect(results[index]).toMatchObject({
+        asked: [`s1._domainkey.${key?.domain ?? 'example.com'}.`], from: [from.address], to: (over.to ?? MESSAGE.to).map(({ address }) => address),
+      });
+      expect(results[index]?.signed).toEqual(expect.arrayContaining(['from', 'to', 'date', 'message-id', 'mime-version', 'content-type']));
+    }
+    expect(results[17]?.signed).toEqual(expect.arrayContaining(['list-unsubscribe', 'list-unsubscribe-post', 'in-reply-to', 'references']));
+  });
+
+  it.each(SHAPES.map(([shape, over, key = {}]) => [shape, over, key] as const))('writes lines that end in CRLF, of at most 998 bytes, in ASCII headers: %s', async (_shape, over, key) => {
+    const raw = (await compose({ ...MESSAGE, ...over }, { ...KEY, ...key })).toString('latin1');
+
+    expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+    expect(Math.max(...raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(998);
+    expect(raw.slice(0, raw.indexOf('\r\n\r\n'))).toMatch(/^[\x20-\x7e\t\r\n]*$/);
+    expect(raw).not.toMatch(/^(bcc|file:)/im);
+  });
+
+  it('says what it was given', async () => {
+    const raw = await compose({
+      ...MESSAGE, subject: 'Größe 📦', text: 'Zoë\nsays hi\n', html: '<p>Zoë</p>', cc: [{ name: 'Çelik, "C"', address: 'c@example.org' }],
+      headers: { 'X-Campaign': 'Grüße ☕' }, attachments: [file({ filename: 'März.bin' })],
+    }, KEY);
+
+    const parsed = await simpleParser(raw);
+    expect(parsed).toMatchObject({ subject: 'Größe 📦', messageId: MESSAGE.messageId, date: MESSAGE.date, text: 'Zoë\nsays hi\n', html: '<p>Zoë</p>' });
+    expect(parsed.cc).toMatchObject({ value: [{ name: 'Çelik, "C"', address: 'c@example.org' }] });
+    expect(parsed.headers.get('x-campaign')).toBe(`=?UTF-8?B?${Buffer.from('Grüße ☕').toString('base64')}?=`);
+    expect(parsed.attachments).toMatchObject([{ filename: 'März.bin', content: BYTES }]);
+  });
+
+  it('reads neither files nor URLs, whatever a caller writes', async () => {
+    const raw = await compose({ ...MESSAGE, text: 'file:///etc/passwd', html: '<img src="/etc/passwd">', attachments: [file({ filename: '/etc/passwd', content: Buffer.from('mine') })] }, KEY);
+
+    expect((await simpleParser(raw)).attachments.map(({ content }) => content.toString())).toEqual(['mine']);
+    expect(raw.toString('latin1')).not.toContain('root:');
+  });
+
+  it.each<[string, KeyObject]>([
+    ['of another kind', generateKeyPairSync('ed25519').privateKey],
+    ['that is public', createPublicKey(privateKey)],
+    ['that is too short', createPrivateKey(generateKeyPairSync('rsa', { modulusLength: 512, privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: { type: 'spki', format: 'pem' } }).privateKey)],
+  ])('throws with a key %s, instead of giving back what is not signed', async (_key, unfit) => {
+    await expect(compose(MESSAGE, { ...KEY, privateKey: unfit })).rejects.toThrow(NotComposed);
+  });
+});
+
+const changed = (raw: Buffer, from: string, to: string): Buffer => Buffer.from(raw.toString('latin1').replace(from, to), 'latin1');

@@ -1,0 +1,61 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { DomainThrottle } from './throttle.js';
+
+const FOREVER = new AbortController().signal;
+
+describe('DomainThrottle', () => {
+  let nowMs = 0;
+  let throttle: DomainThrottle;
+  let entered: (() => void)[];
+
+  const enter = async (count: number, domains = ['example.org']): Promise<void> => {
+    for (let i = 0; i < count; i += 1) void throttle.enter(domains, FOREVER).then((leave) => entered.push(leave ?? (() => undefined)));
+    await turn();
+  };
+
+  beforeEach(() => {
+    nowMs = 0;
+    entered = [];
+    throttle = new DomainThrottle(() => nowMs);
+  });
+
+  it('lets five at once to a domain, and the next when one leaves', async () => {
+    await enter(7);
+    expect(entered).toHaveLength(5);
+
+    entered[0]?.();
+    await turn();
+    expect(entered).toHaveLength(6);
+  });
+
+  it('holds up nobody else: another domain has places of its own', async () => {
+    await enter(6);
+    await enter(1, ['example.net']);
+
+    expect(entered).toHaveLength(6);
+  });
+
+  it('halves them for five minutes after the server asked for less, at least one stays', async () => {
+    for (let i = 0; i < 5; i += 1) throttle.slowDown('example.org');
+    await enter(3);
+    expect(entered).toHaveLength(1);
+
+    nowMs = 300_001;
+    entered[0]?.();
+    await turn();
+    expect(entered).toHaveLength(3);
+  });
+
+  it('gives up with its signal, and gives back what it holds', async () => {
+    await enter(5, ['b.example']);
+    const hurry = new AbortController();
+    const late = throttle.enter(['b.example', 'a.example'], hurry.signal);
+    await turn();
+
+    hurry.abort();
+
+    expect(await late).toBeNull();
+    await enter(5, ['a.example']);
+    expect(entered).toHaveLength(10);
+  });
+});

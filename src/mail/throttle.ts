@@ -1,0 +1,85 @@
+/** How many messages to one domain may be on their way at once. */
+const AT_ONCE = 5;
+const SLOW_FOR_MS = 300_000;
+
+interface Gate {
+  inUse: number;
+  limit: number;
+  /** By the monotonic clock; until then the limit stays halved. */
+  slowUntilMs: number;
+  waiting: (() => void)[];
+}
+
+/**
+ * Places on the way to each recipient domain: five at once, half of that for five minutes after its server asked for less.
+ * A process's own; what it holds is forgotten when nothing is on its way.
+ */
+export class DomainThrottle {
+  private readonly gates = new Map<string, Gate>();
+
+  constructor(private readonly monotonicMs: () => number = () => performance.now()) {}
+
+  /** Waits for a place at each of these domains. Null when `signal` ends that first; else gives them back when called. */
+  async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
+    const held: string[] = [];
+    const leave = (): void => {
+      for (const domain of held.splice(0)) this.leave(domain);
+    };
+    // In one order for everybody, so that no two wait for each other.
+    for (const domain of [...new Set(domains)].sort()) {
+      if (!(await this.take(domain, signal))) {
+        leave();
+        return null;
+      }
+      held.push(domain);
+    }
+    return leave;
+  }
+
+  /** The server of this domain asked for less. */
+  slowDown(domain: string): void {
+    const gate = this.gateOf(domain);
+    gate.limit = Math.max(1, Math.floor(this.limitOf(gate) / 2));
+    gate.slowUntilMs = this.monotonicMs() + SLOW_FOR_MS;
+  }
+
+  private async take(domain: string, signal: AbortSignal): Promise<boolean> {
+    const gate = this.gateOf(domain);
+    while (gate.inUse >= this.limitOf(gate)) {
+      if (signal.aborted) return false;
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          gate.waiting = gate.waiting.filter((other) => other !== wake);
+          resolve();
+        };
+        signal.addEventListener('abort', wake, { once: true });
+        gate.waiting.push(wake);
+      });
+    }
+    gate.inUse += 1;
+    this.gates.set(domain, gate);
+    return true;
+  }
+
+  private leave(domain: string): void {
+    const gate = this.gateOf(domain);
+    gate.inUse -= 1;
+    for (const wake of gate.waiting.slice(0, Math.max(0, this.limitOf(gate) - gate.inUse))) wake();
+    if (gate.inUse === 0 && gate.waiting.length === 0 && gate.slowUntilMs <= this.monotonicMs()) this.gates.delete(domain);
+  }
+
+  private limitOf(gate: Gate): number {
+    if (gate.slowUntilMs <= this.monotonicMs()) gate.limit = AT_ONCE;
+    return gate.limit;
+  }
+
+  private gateOf(domain: string): Gate {
+    let gate = this.gates.get(domain);
+    if (gate === undefined) {
+      gate = { inUse: 0, limit: AT_ONCE, slowUntilMs: 0, waiting: [] };
+      this.gates.set(domain, gate);
+    }
+    return gate;
+  }
+}

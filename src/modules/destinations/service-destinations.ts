@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { type ServiceDestination, ServiceDestinations } from '#modules/destinations/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Database, isStorageAway, sqlState } from '#kernel/database.js';
+import { unavailable } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import { DestinationSecrets } from './destination-secrets.js';
+import { DestinationsStore } from './destinations.store.js';
+import { DEFAULT_SETTINGS } from './settings.js';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Rows that own themselves: whoever lists or names destinations passes them by, as it does those of applications' endpoints. */
+@Injectable()
+export class StoredServiceDestinations extends ServiceDestinations {
+  /** They are never removed, so that it is enough to have seen one once. */
+  private readonly known = new Set<string>();
+
+  constructor(
+    private readonly store: DestinationsStore,
+    private readonly secrets: DestinationSecrets,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  /** Without a look at the targets' cache: that one is not there must never be remembered, or its first delivery would end. */
+  override async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
+    const key = `${environmentId}:${destination.id}`;
+    if (this.known.has(key)) return;
+    await this.create(environmentId, destination);
+    this.known.add(key);
+  }
+
+  /** In a unit of its own: the caller's may be undone, and a key that is taken would end it. */
+  private async create(environmentId: number, { id, name, type, timeoutMs }: ServiceDestination): Promise<void> {
+    try {
+      if ((await this.store.findAll(environmentId, [id])).length > 0) return;
+      await this.database.unit(() => this.insert({ environmentId, id }, name, type, timeoutMs));
+    } catch (error) {
+      if (sqlState(error) === UNIQUE_VIOLATION) return;
+      if (isStorageAway(error)) throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
+      throw error;
+    }
+  }
+
+  private insert(place: { environmentId: number; id: Id }, name: string, type: string, timeoutMs: number): Promise<void> {
+    const now = this.clock.now();
+    return this.store.insert({
+      ...place, ...DEFAULT_SETTINGS, ...this.secrets.begin(place, null, DEFAULT_SETTINGS, {}), ownerId: place.id, name, type, timeoutMs,
+      credentials: null, validation: 'valid', status: 'active', disabledReason: null, version: 1, createdAt: now, updatedAt: now,
+    });
+  }
+}

@@ -1,0 +1,132 @@
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { DKIM_SELECTORS, type DkimPublicKey } from '#engine/mail/dns-records.js';
+import { STALENESS_MAX_MS } from '#kernel/cache.js';
+import { Clock } from '#kernel/clock.js';
+import { Notifications } from '#kernel/notifications.js';
+import { sealedIn, Vault } from '#kernel/vault.js';
+import type { DkimKey } from './contract.js';
+import { DkimKeysStore, type StoredDkimKey } from './dkim-keys.store.js';
+
+/** A key with its state, as the operator is shown it. */
+export interface ListedDkimKey extends DkimPublicKey {
+  state: StoredDkimKey['state'];
+}
+
+interface Known {
+  keys: readonly StoredDkimKey[];
+  signing: DkimKey;
+}
+
+const MODULUS_BITS = 2048;
+const generate = promisify(generateKeyPair);
+
+/**
+ * The keys that sign mail: one pair for each selector, made when somebody needs them first and kept sealed. Of processes
+ * that need them at once, one makes them.
+ */
+@Injectable()
+export class DkimKeys {
+  private known: Promise<Known> | null = null;
+  private knownUntilMs = 0;
+
+  constructor(
+    private readonly store: DkimKeysStore,
+    private readonly vault: Vault,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {
+    notifications.on('dkim', () => (this.known = null));
+  }
+
+  /** The key that signs now, never older than five seconds. */
+  async signing(): Promise<DkimKey> {
+    return (await this.current()).signing;
+  }
+
+  /** The public halves, in the order of their selectors. */
+  async published(): Promise<readonly ListedDkimKey[]> {
+    return (await this.current()).keys.map(({ selector, publicKey, state }) => ({ selector, publicKey, state }));
+  }
+
+  /** A new key on the selector that does not sign. It signs once `promote` was called, when its record is published. */
+  async prepareNext(): Promise<DkimPublicKey> {
+    await this.current();
+    const made = await makeKey();
+    return this.change(async () => {
+      const idle = (await this.store.list()).find(({ state }) => state !== 'current');
+      if (idle === undefined) throw new Error('There is no second DKIM key.');
+      const next = this.sealed(idle.selector, made, 'next');
+      await this.store.put(next);
+      return { selector: next.selector, publicKey: next.publicKey };
+    });
+  }
+
+  /** From now on the key of `selector` signs, and the other one is idle. */
+  promote(selector: string): Promise<void> {
+    return this.change(() => this.store.makeCurrent(selector));
+  }
+
+  private change<T>(work: () => Promise<T>): Promise<T> {
+    return this.store.locked(async () => {
+      const done = await work();
+      await this.notifications.announce('dkim', '*');
+      return done;
+    });
+  }
+
+  private current(): Promise<Known> {
+    const nowMs = this.clock.monotonicMs();
+    if (this.known !== null && nowMs < this.knownUntilMs) return this.known;
+    const known = this.load();
+    this.known = known;
+    this.knownUntilMs = nowMs + STALENESS_MAX_MS;
+    known.catch(() => {
+      if (this.known === known) this.known = null;
+    });
+    return known;
+  }
+
+  private async load(): Promise<Known> {
+    const stored = await this.store.list();
+    const keys = stored.length > 0 ? stored : await this.begin();
+    const current = keys.find(({ state }) => state === 'current');
+    if (current === undefined) throw new Error('None of the DKIM keys is the current one.');
+    const der = this.vault.open(current.privateKey, contextOf(current.selector));
+    const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+    // A signature that its record does not fit would have every mail refused: rather none is sent.
+    if (publicTextOf(privateKey) !== current.publicKey) throw new Error(`The DKIM key of ${current.selector} does not belong to its record.`);
+    return { keys, signing: { selector: current.selector, privateKey } };
+  }
+
+  /** The keys are made before the lock is taken: that takes a second, and whoever comes too late throws his away. */
+  private async begin(): Promise<StoredDkimKey[]> {
+    const made = await Promise.all(DKIM_SELECTORS.map(() => makeKey()));
+    return this.store.locked(async () => {
+      const before = await this.store.list();
+      if (before.length > 0) return before;
+      const rows = DKIM_SELECTORS.map((selector, i) => this.sealed(selector, made[i] as KeyObject, i === 0 ? 'current' : 'idle'));
+      for (const row of rows) await this.store.put(row);
+      return rows;
+    });
+  }
+
+  private sealed(selector: string, key: KeyObject, state: StoredDkimKey['state']): StoredDkimKey {
+    const privateKey = this.vault.seal(key.export({ format: 'der', type: 'pkcs8' }), contextOf(selector));
+    return { selector, publicKey: publicTextOf(key), privateKey, state };
+  }
+}
+
+async function makeKey(): Promise<KeyObject> {
+  return (await generate('rsa', { modulusLength: MODULUS_BITS })).privateKey;
+}
+
+/** What stands behind `p=`: SubjectPublicKeyInfo in base64 (RFC 6376, section 3.6.1). */
+function publicTextOf(privateKey: KeyObject): string {
+  return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
+}
+
+function contextOf(selector: string): string {
+  return sealedIn({ table: 'dkim_keys', environmentId: 0, id: selector, column: 'private_key' });
+}

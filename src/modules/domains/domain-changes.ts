@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { recordsOf } from '#engine/mail/dns-records.js';
+import { afterConversion } from '#engine/mail/domain-state.js';
+import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database.js';
+import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { providersExtending } from '#kernel/extension-points.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { DomainUsers } from './contract.js';
+import { columnsOf, standingOf } from './domain-checks.js';
+import { type DomainView, judgedKey } from './domain-view.js';
+import type { DomainEntity } from './domains.entities.js';
+import { DomainsService } from './domains.service.js';
+import { DomainsStore } from './domains.store.js';
+import { MxGate } from './mx-gate.js';
+import { PlatformZone } from './platform-zone.js';
+
+/** What a caller makes of a domain. */
+export interface Conversion {
+  kind: 'email' | 'email-send';
+  isMxAcknowledged: boolean;
+}
+
+const USERS_SHOWN_MAX = 100;
+
+/** Converts and removes domains. */
+@Injectable()
+export class DomainChanges {
+  constructor(
+    private readonly store: DomainsStore,
+    private readonly domains: DomainsService,
+    private readonly gate: MxGate,
+    private readonly zone: PlatformZone,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly discovery: DiscoveryService,
+  ) {}
+
+  /** Throws 404, 422 for a webhook domain, and 409 for mail that goes elsewhere and while an alias receives on the domain. */
+  async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
+    const found = await this.store.find(environmentId, id);
+    if (found === null) throw notFound('domain');
+    // Nobody else's answer is waited for inside a transaction.
+    if (found.kind === 'email-send' && kind === 'email') await this.gate.pass(found, isMxAcknowledged);
+    const platform = await this.zone.names();
+    const row = await this.database.transaction(async () => {
+      const before = await this.store.findForUpdate(environmentId, id);
+      if (before === null) throw notFound('domain');
+      if (before.kind === 'webhook') {
+        throw invalid([{ path: 'kind', message: 'A webhook domain is not converted: its CNAME cannot stand beside an MX. Delete it, and create it again.' }]);
+      }
+      if (before.kind === kind) return before;
+      if (kind === 'email-send') {
+        await this.refuseUsed(before, 'Aliases receive on this domain. Delete them first, see details.used_by.');
+      }
+      const judged = recordsOf({ ...before, kind }, platform).map((each) => ({ ...each, ...(before.judged[judgedKey(each)] ?? UNSEEN) }));
+      const after = afterConversion(standingOf(before), kind, judged);
+      const verifiedAt = after.state === 'verified' && before.state !== 'verified' ? this.clock.now() : before.verifiedAt;
+      return this.store.update(before, {
+        ...columnsOf(after), kind, verifiedAt, version: before.version + 1, checks: 0, checkedAt: null, nextCheckAt: this.clock.now(),
+      });
+    });
+    return this.domains.view(row);
+  }
+
+  /** Throws 404, also the second time, and 409 while something uses it. */
+  async remove({ environmentId }: Tenant, id: Id): Promise<void> {
+    await this.database.transaction(async () => {
+      const row = await this.store.findForUpdate(environmentId, id);
+      if (row === null) throw notFound('domain');
+      await this.refuseUsed(row, 'Something uses this domain. Delete it or move it first, see details.used_by.');
+      await this.store.remove(row);
+    });
+  }
+
+  /** Whoever begins to use the domain now waits for the row, which this transaction holds. */
+  private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
+    const used: string[] = [];
+    // One after the other: they share the transaction, which is one connection.
+    for (const users of providersExtending(this.discovery, DomainUsers)) used.push(...(await users.usersOf(environmentId, id)));
+    if (used.length > 0) throw conflict(message, { used_by: used.slice(0, USERS_SHOWN_MAX) });
+  }
+}
+
+const UNSEEN = { verdict: 'missing', error: null } as const;

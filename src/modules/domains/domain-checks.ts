@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import { SystemEvents } from '#modules/system-events/contract.js';
+import { afterCheck, type DomainStanding, restMs } from '#engine/mail/domain-state.js';
+import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database.js';
+import { showId } from '#kernel/ids.js';
+import { judgedKey } from './domain-view.js';
+import { DomainRecords, type JudgedDnsRecord } from './domain-records.js';
+import type { DomainEntity } from './domains.entities.js';
+import { type DomainPlace, DomainsStore } from './domains.store.js';
+
+/** What came of a check: `void` when somebody else did it, or the domain was changed or deleted meanwhile. */
+export type CheckOutcome = 'verified' | 'incomplete' | 'unanswered' | 'void';
+
+/** A process that dies while it looks leaves the domain to others after this time. */
+export const CLAIM_SECONDS = 30;
+/** Between two real checks of one domain. */
+const REST_SECONDS_MIN = 5;
+const TAKEN = 'Another environment of this installation has verified this domain. Delete it there first, or ask the operator whose it is.';
+
+/** Checks domains against what name servers say, one process at a time for each domain. */
+@Injectable()
+export class DomainChecks {
+  constructor(
+    private readonly store: DomainsStore,
+    private readonly records: DomainRecords,
+    private readonly database: Database,
+    private readonly events: SystemEvents,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Checks now, unless somebody does already or did in the last seconds. */
+  async ask(place: DomainPlace): Promise<void> {
+    if (await this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN)) await this.run(place, true);
+  }
+
+  /** The check of a domain that the caller has claimed. When it fails the claim ends, and the domain comes again in a minute. */
+  async run(place: DomainPlace, isAsked: boolean): Promise<CheckOutcome> {
+    try {
+      const row = await this.store.find(place.environmentId, place.id);
+      if (row === null) return 'void';
+      // Outside of any transaction: name servers may take seconds.
+      const seen = await this.records.look(row);
+      return await this.database.transaction(() => this.record(row, seen, isAsked));
+    } catch (error) {
+      await this.store.release(place, 60_000).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** What was looked at under an older version says nothing about what the domain is now. */
+  private async record(looked: DomainEntity, seen: readonly JudgedDnsRecord[], isAsked: boolean): Promise<CheckOutcome> {
+    const { environmentId, id, host, kind } = looked;
+    await this.store.lockHost(host);
+    const row = await this.store.findForUpdate(environmentId, id);
+    if (row === null) return 'void';
+    if (row.version !== looked.version) {
+      await this.store.release(row, 0);
+      return 'void';
+    }
+    const isOwnedElsewhere = !row.isOwner && (await this.store.isOwnedElsewhere(row));
+    const judged = isOwnedElsewhere ? seen.map(refused) : seen;
+    const nowMs = this.clock.nowMs();
+    const after = afterCheck(standingOf(row), kind, judged, nowMs, isAsked);
+    const owns = judged.some(({ record, verdict }) => record === 'ownership' && verdict === 'right');
+    const checks = after.state === row.state ? row.checks + 1 : 1;
+    const returnPath = judged.filter(({ record }) => record === 'mail_from' || record === 'spf');
+    await this.store.update(row, {
+      ...columnsOf(after),
+      isOwner: owns || (row.isOwner && after.state !== 'failed'),
+      // A name server that is silent for a moment does not move the return path of mail.
+      isReturnPathSeen: returnPath.length > 0 && returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),
+      judged: Object.fromEntries(judged.map((each) => [judgedKey(each), { verdict: each.verdict, error: each.error }])),
+      checks,
+      checkedAt: new Date(nowMs),
+      nextCheckAt: new Date(nowMs + restMs(after, checks, this.clock.random())),
+      claimedUntil: null,
+      verifiedAt: after.state === 'verified' && row.state !== 'verified' ? new Date(nowMs) : row.verifiedAt,
+    });
+    if (after.state !== row.state) await this.tell(row, after, judged);
+    if (after.state === 'verified' && judged.filter(({ required }) => required).every(({ verdict }) => verdict === 'right')) return 'verified';
+    return judged.some(({ verdict }) => verdict === 'unanswered') ? 'unanswered' : 'incomplete';
+  }
+
+  private async tell({ environmentId, id, host, kind }: DomainEntity, { state }: DomainStanding, judged: readonly JudgedDnsRecord[]): Promise<void> {
+    if (state === 'pending-dns') return;
+    const about = { domain: showId('dom', id), host, kind };
+    const missing = judged.filter(({ required, verdict }) => required && (verdict === 'missing' || verdict === 'wrong'));
+    const details = state === 'verified' ? about : { ...about, missing: missing.map(({ type, name }) => `${type} ${name}`) };
+    await this.events.note({ environmentId, type: state === 'verified' ? 'domain.verified' : 'domain.failed', subject: id, details });
+  }
+}
+
+/** What the columns of a row say, for the engine. */
+export function standingOf({ state, isSending, isReceiving, missingSeconds, missingSeenAt }: DomainEntity): DomainStanding {
+  return { state, isSending, isReceiving, missingMs: missingSeconds * 1_000, missingSeenAtMs: missingSeenAt?.getTime() ?? null };
+}
+
+/** The columns of what the engine said. */
+export function columnsOf(
+  { state, isSending, isReceiving, missingMs, missingSeenAtMs }: DomainStanding,
+): Pick<DomainEntity, 'state' | 'isSending' | 'isReceiving' | 'missingSeconds' | 'missingSeenAt'> {
+  const missingSeenAt = missingSeenAtMs === null ? null : new Date(missingSeenAtMs);
+  return { state, isSending, isReceiving, missingSeconds: Math.round(missingMs / 1_000), missingSeenAt };
+}
+
+/** The token stands there, but the domain is somebody else's here. */
+function refused(seen: JudgedDnsRecord): JudgedDnsRecord {
+  return seen.record === 'ownership' && seen.verdict === 'right' ? { ...seen, verdict: 'wrong', error: TAKEN } : seen;
+}

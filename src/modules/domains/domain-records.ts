@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { type DnsAnswer, type DnsRecord, judge, type Judgement, type PlatformNames, questionsOf, recordsOf, type Seen, type SeenMx } from '#engine/mail/dns-records.js';
+import { NameRecords } from '#egress/name-records.js';
+import { PlatformZone } from './platform-zone.js';
+import type { DomainEntity } from './domains.entities.js';
+
+/** A record with what was seen of it. */
+export type JudgedDnsRecord = DnsRecord & Judgement;
+
+/** Looks at what a domain publishes. */
+@Injectable()
+export class DomainRecords {
+  constructor(
+    private readonly names: NameRecords,
+    private readonly zone: PlatformZone,
+  ) {}
+
+  /** Every record of a domain as name servers show it now: one question each, all at once. */
+  async look(row: Pick<DomainEntity, 'environmentId' | 'host' | 'kind' | 'token'>): Promise<JudgedDnsRecord[]> {
+    const platform = await this.zone.names();
+    const records = recordsOf(row, platform);
+    return Promise.all(records.map(async (record) => ({ ...record, ...judge(record, await this.seen(record, platform, shareOf(row)), platform.dkim) })));
+  }
+
+  /** The MX of a host. */
+  mx({ environmentId, host }: Pick<DomainEntity, 'environmentId' | 'host'>): Promise<DnsAnswer<SeenMx>> {
+    return this.names.mx(host, shareOf({ environmentId }));
+  }
+
+  private async seen(record: DnsRecord, { ingestHost }: PlatformNames, share: string): Promise<Seen> {
+    const { name } = record;
+    const ask: { [Q in keyof Seen]-?: () => Promise<Seen[Q]> } = {
+      txt: () => this.names.txt(name, share),
+      cname: () => this.names.cname(name, share),
+      mx: () => this.names.mx(name, share),
+      addresses: () => this.names.addresses(name, share),
+      ourAddresses: () => this.names.addresses(ingestHost, share),
+    };
+    const entries = await Promise.all(questionsOf(record).map(async (question) => [question, await ask[question]()] as const));
+    return Object.fromEntries(entries);
+  }
+}
+
+/** Questions are counted by whose they are: an environment with silent name servers waits for itself. */
+function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
+  return `environment ${environmentId}`;
+}

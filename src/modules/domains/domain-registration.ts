@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { DomainKind } from '#engine/mail/dns-records.js';
+import { readHost } from '#engine/mail/domain-host.js';
+import { Config } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
+import { conflict, invalid } from '#kernel/errors.js';
+import { Ids, idTimeMs, showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import type { DomainView } from './domain-view.js';
+import type { DomainEntity } from './domains.entities.js';
+import { DomainsService } from './domains.service.js';
+import { DomainsStore } from './domains.store.js';
+import { MxGate } from './mx-gate.js';
+
+/** A domain that a caller wants to use. */
+export interface NewDomain {
+  /** As people write it. */
+  domain: string;
+  kind: DomainKind;
+  isMxAcknowledged: boolean;
+}
+
+const DOMAINS_MAX = 1_000;
+const TOKEN_BYTES = 20;
+/** Whoever made it has to publish first. */
+const FIRST_CHECK_MS = 60_000;
+
+/** Adds domains. */
+@Injectable()
+export class DomainRegistration {
+  constructor(
+    private readonly store: DomainsStore,
+    private readonly domains: DomainsService,
+    private readonly gate: MxGate,
+    private readonly database: Database,
+    private readonly config: Config,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Throws 422, and 409 for a host that the environment has already, for mail that goes elsewhere, and when there are too many. */
+  async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged }: NewDomain): Promise<DomainView> {
+    const reading = readHost(domain, this.config.platformDomain);
+    if ('fault' in reading) throw invalid([{ path: 'domain', message: reading.fault }]);
+    const { host } = reading;
+    if (kind === 'email') await this.gate.pass({ environmentId, host }, isMxAcknowledged);
+    const id = this.ids.next();
+    const nowMs = idTimeMs(id);
+    const now = new Date(nowMs);
+    const row: DomainEntity = {
+      environmentId, id, host, kind, state: 'pending-dns', token: randomBytes(TOKEN_BYTES).toString('hex'), isOwner: false,
+      isSending: false, isReceiving: false, isReturnPathSeen: false, judged: {}, missingSeconds: 0, missingSeenAt: null, checks: 0,
+      checkedAt: null, nextCheckAt: new Date(nowMs + FIRST_CHECK_MS), claimedUntil: null, version: 1, createdAt: now, updatedAt: now, verifiedAt: null,
+    };
+    const view = await this.domains.view(row);
+    await this.database.transaction(() => this.add(row));
+    return view;
+  }
+
+  private async add(row: DomainEntity): Promise<void> {
+    await this.store.lock(row.environmentId);
+    const { count, takenBy } = await this.store.occupancy(row.environmentId, row.host);
+    if (takenBy !== null) {
+      throw conflict(`${row.host} is a domain of this environment already. Use that one, or delete it first.`, { domain: showId('dom', takenBy) });
+    }
+    if (count >= DOMAINS_MAX) throw conflict(`An environment has at most ${DOMAINS_MAX} domains. Delete one first.`, { limit: DOMAINS_MAX });
+    await this.store.insert(row);
+  }
+}

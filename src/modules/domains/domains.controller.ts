@@ -1,0 +1,93 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { DomainChanges } from './domain-changes.js';
+import { DomainRegistration } from './domain-registration.js';
+import {
+  conversion, DomainChangesBody, DomainDetail, domainId, DomainListQuery, DomainPage, newDomain, NewDomainBody, presentDomain, presentPage,
+} from './domains.dto.js';
+import { DomainsService } from './domains.service.js';
+
+const ID = { name: 'id', description: 'The domain.', example: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ERROR = { $ref: '#/components/schemas/Error' };
+
+/** Names of customers' own. */
+@Section('Domains', 'Domains of your own: hosts for endpoints, and names to send and receive mail under. Their records prove that they are yours.')
+@Controller('v1/domains')
+export class DomainsController {
+  constructor(
+    private readonly domains: DomainsService,
+    private readonly registration: DomainRegistration,
+    private readonly changes: DomainChanges,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({ summary: 'List domains', description: 'Newest first, with their records.' })
+  @ApiOkResponse({ type: DomainPage, description: 'One page of domains.' })
+  async listDomains(@CurrentTenant() tenant: Tenant, @Query() query: DomainListQuery): Promise<DomainPage> {
+    return presentPage(await this.domains.list(tenant, query));
+  }
+
+  @Post()
+  @Scope('admin')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Create a domain',
+    description: 'Answers with the records to publish; it is looked at by itself from then on. An environment has at most 1,000 domains.',
+  })
+  @ApiCreatedResponse({ type: DomainDetail, description: 'The domain, with the records to publish.' })
+  @ApiConflictResponse({ description: 'The environment has it already (`details.domain`), or its mail goes elsewhere (`details.mx`).', schema: ERROR })
+  async createDomain(@CurrentTenant() tenant: Tenant, @Body() body: NewDomainBody): Promise<DomainDetail> {
+    return presentDomain(await this.registration.create(tenant, newDomain(body)));
+  }
+
+  @Get(':id')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get a domain', description: 'With its records as they were seen last.' })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DomainDetail, description: 'The domain.' })
+  async getDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainDetail> {
+    return presentDomain(await this.domains.find(tenant, domainId(id)));
+  }
+
+  @Patch(':id')
+  @Scope('admin')
+  @ApiOperation({
+    summary: 'Convert a domain',
+    description: 'Between `email` and `email-send`. What it publishes already stays, and one that sends goes on sending. A webhook domain is 422.',
+  })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DomainDetail, description: 'The domain with its new kind.' })
+  @ApiConflictResponse({ description: 'Its mail goes elsewhere (`details.mx`), or aliases receive on it (`details.used_by`).', schema: ERROR })
+  async convertDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: DomainChangesBody): Promise<DomainDetail> {
+    return presentDomain(await this.changes.convert(tenant, domainId(id), conversion(body)));
+  }
+
+  @Delete(':id')
+  @Scope('admin')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete a domain', description: 'Refused with 409 while an endpoint or an alias uses it; `details.used_by` says which.' })
+  @ApiParam(ID)
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiConflictResponse({ description: 'Something uses it, see `details.used_by`.', schema: ERROR })
+  async deleteDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
+    await this.changes.remove(tenant, domainId(id));
+  }
+
+  @Post(':id/verify')
+  @Scope('admin')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Check a domain now',
+    description: 'Asks name servers, within ten seconds, and answers with the whole domain. Asked again within five seconds, or while it is being checked, it answers with what was seen last. A failed domain gets another 72 hours.',
+  })
+  @ApiParam(ID)
+  @ApiOkResponse({ type: DomainDetail, description: 'The domain as it is now.' })
+  async verifyDomain(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<DomainDetail> {
+    return presentDomain(await this.domains.verify(tenant, domainId(id)));
+  }
+}

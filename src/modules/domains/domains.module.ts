@@ -1,0 +1,45 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { ReceivingDomains, SendingDomains } from './contract.js';
+import { DkimKeys } from './dkim-keys.js';
+import { DkimKeysStore } from './dkim-keys.store.js';
+import { DnsListener } from './dns-listener.js';
+import { DomainChanges } from './domain-changes.js';
+import { DomainChecks } from './domain-checks.js';
+import { DomainRecords } from './domain-records.js';
+import { DomainRegistration } from './domain-registration.js';
+import { DomainsMetrics } from './domains.metrics.js';
+import { DomainsController } from './domains.controller.js';
+import { DomainsService } from './domains.service.js';
+import { DomainsStore } from './domains.store.js';
+import { MxGate } from './mx-gate.js';
+import { PlatformZone } from './platform-zone.js';
+import { RecheckLoop } from './recheck-loop.js';
+import { VerifiedReceivingDomains, VerifiedSendingDomains } from './verified-domains.js';
+import { VerifiedDomainsStore } from './verified-domains.store.js';
+
+/** Customers' own domains: what they publish, whether it is there, and who may use them. */
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [DomainsController],
+  providers: [
+    DkimKeys,
+    DkimKeysStore,
+    DnsListener,
+    DomainChanges,
+    DomainChecks,
+    DomainRecords,
+    DomainRegistration,
+    DomainsMetrics,
+    DomainsService,
+    DomainsStore,
+    MxGate,
+    PlatformZone,
+    RecheckLoop,
+    VerifiedDomainsStore,
+    { provide: SendingDomains, useClass: VerifiedSendingDomains },
+    { provide: ReceivingDomains, useClass: VerifiedReceivingDomains },
+  ],
+  exports: [ReceivingDomains, SendingDomains],
+})
+export class DomainsModule {}

@@ -1,0 +1,191 @@
+import { Injectable } from '@nestjs/common';
+import { type FindOptionsWhere, LessThan, type Repository } from 'typeorm';
+import { Clock } from '#kernel/clock.js';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { DomainEntity } from './domains.entities.js';
+
+/** Which domain of which environment. */
+export type DomainPlace = Pick<DomainEntity, 'environmentId' | 'id'>;
+
+/** What is known of an environment's domains before one is added. */
+export interface DomainOccupancy {
+  count: number;
+  /** The one that has the host already. */
+  takenBy: Id | null;
+}
+
+/** What a check or a conversion may touch. */
+export type DomainColumns = Partial<Omit<DomainEntity, 'environmentId' | 'id' | 'host' | 'token' | 'createdAt' | 'updatedAt'>>;
+
+const LOCK: Statement = {
+  name: 'domains.lock',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn domains'), $1::int)`,
+};
+
+const LOCK_HOST: Statement = {
+  name: 'domains.lock_host',
+  text: `select pg_advisory_xact_lock(hashtext('posthorn domain owners'), hashtext($1))`,
+};
+
+const OCCUPANCY: Statement = {
+  name: 'domains.occupancy',
+  // Index domains_host_idx.
+  text: `
+    select count(*)::int as count, (array_agg(id) filter (where host = $2))[1] as "takenBy"
+    from domains where environment_id = $1::int`,
+};
+
+const OWNED_ELSEWHERE: Statement = {
+  name: 'domains.owned_elsewhere',
+  // Index domains_owner_idx.
+  text: 'select id from domains where host = $1 and is_owner and (environment_id, id) <> ($2::int, $3::uuid)',
+};
+
+const REMOVE: Statement = {
+  name: 'domains.remove',
+  // Index domains_pkey.
+  text: 'delete from domains where environment_id = $1::int and id = $2::uuid',
+};
+
+/** One check at a time, and one in so many seconds: whoever comes in between is answered with what was seen last. */
+const CLAIM_ONE: Statement = {
+  name: 'domains.claim_one',
+  // Index domains_pkey.
+  text: `
+    update domains set claimed_until = now() + $3::float8 * interval '1 second'
+    where environment_id = $1::int and id = $2::uuid
+      and (claimed_until is null or claimed_until < now())
+      and (checked_at is null or checked_at <= now() - $4::float8 * interval '1 second')
+    returning id`,
+};
+
+/**
+ * What is due, of every environment a few: one whose name servers are silent keeps nobody else waiting. Whoever claims the
+ * same row at the same time finds it claimed, since the condition is looked at again behind the other's commit.
+ */
+const CLAIM_DUE: Statement = {
+  name: 'domains.claim_due',
+  // Index domains_next_check_at_idx, then domains_pkey.
+  text: `
+    with due as (
+      select environment_id, id, next_check_at from domains
+      where next_check_at <= now() and (claimed_until is null or claimed_until < now())
+      order by next_check_at limit 5000
+    ), turn as (
+      select environment_id, id from (
+        select *, row_number() over (partition by environment_id order by next_check_at) as place from due
+      ) d where place <= $3::int order by place, next_check_at limit $2::int
+    )
+    update domains d set claimed_until = now() + $1::float8 * interval '1 second'
+    from turn where d.environment_id = turn.environment_id and d.id = turn.id and (d.claimed_until is null or d.claimed_until < now())
+    returning d.environment_id as "environmentId", d.id`,
+};
+
+const RELEASE: Statement = {
+  name: 'domains.release',
+  // Index domains_pkey.
+  text: `
+    update domains set claimed_until = null, next_check_at = now() + $3::float8 * interval '1 millisecond'
+    where environment_id = $1::int and id = $2::uuid`,
+};
+
+const OVERDUE: Statement = {
+  name: 'domains.overdue',
+  // Index domains_next_check_at_idx.
+  text: `select coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds from domains where next_check_at <= now()`,
+};
+
+/** Domains. Every change is announced in its own transaction: no node goes on with what it remembers. */
+@Injectable()
+export class DomainsStore {
+  constructor(
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Until the transaction ends, nobody else adds a domain to the environment. */
+  async lock(environmentId: number): Promise<void> {
+    await this.database.query(LOCK, [environmentId]);
+  }
+
+  /** Until the transaction ends, nobody else becomes the owner of the host. */
+  async lockHost(host: string): Promise<void> {
+    await this.database.query(LOCK_HOST, [host]);
+  }
+
+  async occupancy(environmentId: number, host: string): Promise<DomainOccupancy> {
+    const [row] = await this.database.query<DomainOccupancy>(OCCUPANCY, [environmentId, host]);
+    return row ?? { count: 0, takenBy: null };
+  }
+
+  /** Whether another environment has proved that the host is its own, or another domain of this one has. */
+  async isOwnedElsewhere({ host, environmentId, id }: Pick<DomainEntity, 'host' | 'environmentId' | 'id'>): Promise<boolean> {
+    return (await this.database.query(OWNED_ELSEWHERE, [host, environmentId, id])).length > 0;
+  }
+
+  /** Index domains_pkey. */
+  find(environmentId: number, id: Id): Promise<DomainEntity | null> {
+    return this.rows().findOneBy({ environmentId, id });
+  }
+
+  /** The same, and until the transaction ends nobody changes it or begins to use it. */
+  findForUpdate(environmentId: number, id: Id): Promise<DomainEntity | null> {
+    return this.rows().findOne({ where: { environmentId, id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Newest first. Index domains_pkey, backwards. */
+  page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<DomainEntity[]> {
+    const where: FindOptionsWhere<DomainEntity> = { environmentId };
+    if (beforeId !== undefined) where.id = LessThan(beforeId);
+    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  async insert(row: DomainEntity): Promise<void> {
+    await this.rows().insert(row);
+  }
+
+  /** The row after the changes, which are announced in the caller's transaction. */
+  async update(row: DomainEntity, changes: DomainColumns): Promise<DomainEntity> {
+    const { environmentId, id } = row;
+    const columns = { ...changes, updatedAt: this.clock.now() };
+    await this.rows().update({ environmentId, id }, columns);
+    await this.announce(row);
+    return { ...row, ...columns };
+  }
+
+  async remove(row: DomainPlace): Promise<void> {
+    await this.database.query(REMOVE, [row.environmentId, row.id]);
+    await this.announce(row);
+  }
+
+  /** True when nobody checks it now, and nobody did in the last seconds: the caller does. */
+  async claim({ environmentId, id }: DomainPlace, claimSeconds: number, restSeconds: number): Promise<boolean> {
+    return (await this.database.query(CLAIM_ONE, [environmentId, id, claimSeconds, restSeconds])).length > 0;
+  }
+
+  claimDue(claimSeconds: number, max: number, ofOneMax: number): Promise<DomainPlace[]> {
+    return this.database.query<DomainPlace>(CLAIM_DUE, [claimSeconds, max, ofOneMax]);
+  }
+
+  /** Ends a claim without a result. */
+  async release({ environmentId, id }: DomainPlace, nextInMs: number): Promise<void> {
+    await this.database.query(RELEASE, [environmentId, id, nextInMs]);
+  }
+
+  /** For how long the check that is due the longest has waited, in seconds. */
+  async overdueSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ seconds: number }>(OVERDUE);
+    return row?.seconds ?? 0;
+  }
+
+  private announce({ environmentId, id }: DomainPlace): Promise<void> {
+    return this.notifications.announce('domain', `${environmentId}:${id}`);
+  }
+
+  private rows(): Repository<DomainEntity> {
+    return this.database.manager().getRepository(DomainEntity);
+  }
+}

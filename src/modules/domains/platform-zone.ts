@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { type DnsRecord, type PlatformNames, recordsOf } from '#engine/mail/dns-records.js';
+import { mailHost } from '#engine/mail/platform-zone.js';
+import { Config } from '#kernel/config.js';
+import { DkimKeys } from './dkim-keys.js';
+import type { DomainEntity } from './domains.entities.js';
+
+/** What customers' records lead to in the operator's zone. */
+@Injectable()
+export class PlatformZone {
+  constructor(
+    private readonly config: Config,
+    private readonly keys: DkimKeys,
+  ) {}
+
+  /** PLATFORM_DOMAIN; null while it is a name that nobody else can resolve. */
+  get domain(): string | null {
+    const { platformDomain } = this.config;
+    return platformDomain.includes('.') ? platformDomain : null;
+  }
+
+  /** The host that takes mail, of others and reports of ours. */
+  get mailHost(): string {
+    return this.domain === null ? this.ownHost : mailHost(this.domain);
+  }
+
+  async names(): Promise<PlatformNames> {
+    const { domain, mailHost } = this;
+    return { domain, mailHost, ingestHost: domain ?? this.ownHost, dkim: await this.keys.published() };
+  }
+
+  /** What a domain publishes. */
+  async recordsOf(row: Pick<DomainEntity, 'host' | 'kind' | 'token'>): Promise<DnsRecord[]> {
+    return recordsOf(row, await this.names());
+  }
+
+  private get ownHost(): string {
+    return new URL(this.config.baseUrl).hostname;
+  }
+}

@@ -1,0 +1,55 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { CLAIM_SECONDS, DomainChecks } from './domain-checks.js';
+import { DomainsMetrics } from './domains.metrics.js';
+import { type DomainPlace, DomainsStore } from './domains.store.js';
+
+const REST_MS = 2_000;
+/** Domains of one turn: each is looked at within ten seconds, all of them side by side. */
+const TURN_MAX = 48;
+/** Of them, those of one environment. */
+const TURN_OF_ONE_MAX = 6;
+
+/** Looks at domains by themselves when they are due; in every process that delivers. */
+@Injectable()
+export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly store: DomainsStore,
+    private readonly checks: DomainChecks,
+    private readonly metrics: DomainsMetrics,
+    private readonly config: Config,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('Domain checks', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async turn(): Promise<Rest> {
+    const due = await this.store.claimDue(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
+    const failures = (await Promise.all(due.map((place) => this.check(place)))).filter((error) => error !== null);
+    // Said once, with the backoff of the loop; each domain that could not be looked at comes again by itself.
+    if (failures.length > 0) throw failures[0] as Error;
+    return { restMs: due.length === TURN_MAX ? 0 : REST_MS };
+  }
+
+  private async check(place: DomainPlace): Promise<unknown> {
+    try {
+      this.metrics.checked(await this.checks.run(place, false));
+      return null;
+    } catch (error) {
+      this.metrics.checked('error');
+      return error;
+    }
+  }
+}

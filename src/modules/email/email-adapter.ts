@@ -1,0 +1,159 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Adapter, DestinationAdapter, NotAttempted, type DeliveryAnswer, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
+import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
+import { type EmailStatus, eventStatusOf, isOwed } from '#engine/mail/recipient-state.js';
+import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { parseId, showId, type Id } from '#kernel/ids.js';
+import { type EmailFact, EmailFacts } from './contract.js';
+import { EMAIL_TYPE } from './email-destination.js';
+import { EmailMetrics } from './email.metrics.js';
+import { applyFacts } from './facts.js';
+import { EmailsStore, type EmailState, type StoredRecipient } from './emails.store.js';
+import { answerOf, capturedReply, factsOf, simulatedReply } from './handing-over.js';
+import { RawEmails } from './raw-emails.js';
+import { ReturnPaths } from './return-paths.js';
+import { SuppressionsStore } from './suppressions.store.js';
+import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
+
+/** So often it is tried to note what came of a submission, with these pauses: the message has left, and must not leave again for nothing. */
+const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
+
+/**
+ * Hands emails over: the stored bytes, to those who are still owed them, by the transport. What became of each recipient is
+ * noted before the delivery records its attempt; a crash in between, or before, may send it once more (at least once).
+ */
+@Adapter()
+@Injectable()
+export class EmailAdapter extends DestinationAdapter {
+  override readonly type = EMAIL_TYPE;
+  override readonly pulled = false;
+  override readonly isOffered = false;
+  private readonly logger = new Logger('Email');
+
+  constructor(
+    private readonly emails: EmailsStore,
+    private readonly suppressions: SuppressionsStore,
+    private readonly facts: EmailFacts,
+    private readonly raw: RawEmails,
+    private readonly transport: MailTransport,
+    private readonly returnPaths: ReturnPaths,
+    private readonly metrics: EmailMetrics,
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  override check(): { path: string; message: string }[] {
+    return [{ path: 'type', message: 'Emails are sent with POST /v1/emails.' }];
+  }
+
+  override async probe(): Promise<ProbeReport> {
+    return { ok: false, check: 'schema', detail: 'Emails are sent with POST /v1/emails.' };
+  }
+
+  override async deliver(outgoing: Outgoing, { environmentId }: Target): Promise<DeliveryAnswer> {
+    const startedMs = this.clock.monotonicMs();
+    const emailId = parseId('msg', outgoing.webhookId) as Id;
+    const email = await this.ours(() => this.emails.state(environmentId, emailId));
+    const answer = email === null || email.erasedAt !== null
+      ? nothing('refused', 'The email was erased.')
+      : await this.handOver(environmentId, email, outgoing.replayed);
+    return { ...answer, durationMs: Math.round(this.clock.monotonicMs() - startedMs) };
+  }
+
+  private async handOver(environmentId: number, email: EmailState, replayed: boolean): Promise<Omit<DeliveryAnswer, 'durationMs'>> {
+    const owed = email.recipients.filter(({ state }) => isOwed(state, replayed));
+    const suppressed = await this.ours(() => this.suppressions.among(environmentId, owed.map(({ address }) => suppressionKey(address))));
+    const isSuppressed = ({ address }: StoredRecipient): boolean => suppressed.has(suppressionKey(address)) && !isAtSimulator(address, this.config.platformDomain);
+    const open = owed.filter((recipient) => !isSuppressed(recipient));
+    const passedBy = owed.filter(isSuppressed).map(({ address }): EmailFact => suppressedFact(address));
+    if (open.length === 0) {
+      await this.note(environmentId, email.id, passedBy);
+      return this.settled(email, passedBy);
+    }
+    const report = await this.submit(environmentId, email, open.map(({ address }) => address));
+    if (report === null) return nothing('refused', 'The bytes of the email are gone.');
+    for (const { outcome } of report.replies) this.metrics.replied(outcome, 1);
+    const facts = [...passedBy, ...report.replies.flatMap((reply) => this.learned(reply, report.isFinal))];
+    await this.note(environmentId, email.id, facts);
+    return this.told(email, facts, report);
+  }
+
+  /** The simulator's own addresses are answered here, and everybody else's by the transport, unless nothing may leave. Null when the bytes are gone. */
+  private async submit(environmentId: number, email: EmailState, addresses: readonly string[]): Promise<SubmissionReport | null> {
+    const played = addresses.map((address) => simulatedReply(address, this.config.platformDomain) ?? (email.isCaptured ? capturedReply(address) : null));
+    const replies = played.filter((reply): reply is RecipientReply => reply !== null);
+    const real = addresses.filter((_, i) => played[i] === null);
+    if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
+    const raw = await this.ours(() => this.raw.whole(environmentId, email.id));
+    if (raw === null) return null;
+    const report = await this.transport.submit({ emailId: showId('evt', email.id), raw, mailFrom: this.returnPath(environmentId, email), recipients: real });
+    return { ...report, replies: [...replies, ...report.replies] };
+  }
+
+  /** Bounces come to us where the domain, or the platform, has a host for them; otherwise to whoever sent it. */
+  private returnPath(environmentId: number, { id, sender, returnPathHost }: EmailState): string {
+    if (returnPathHost !== null) return `${this.returnPaths.of(environmentId, id)}@${returnPathHost}`;
+    const from = parseMailbox(sender);
+    return isRefused(from) ? '' : from.address;
+  }
+
+  /** A simulated recipient tells at once what others would report later. */
+  private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
+    const role = simulatedRole(reply.address, this.config.platformDomain);
+    const facts = factsOf(reply, isFinal || role !== null);
+    const complaint: EmailFact = { address: reply.address, kind: 'complained', subtype: 'abuse', detail: 'The simulator complained.', isPermanent: false };
+    return role === 'complained' ? [...facts, complaint] : facts;
+  }
+
+  /** Nobody is left to send to: the delivery is what the email is. */
+  private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
+    const status = this.statusAfter(email, passedBy);
+    if (eventStatusOf(status) !== 'failed') return nothing('success', 'Nobody was owed the message any more.');
+    return nothing('refused', status === 'suppressed' ? 'Every recipient is suppressed.' : 'No recipient is left to send to.');
+  }
+
+  /** Once nothing is deferred the delivery is what the email is: a success only when nobody was refused, now or before. */
+  private told(email: EmailState, facts: readonly EmailFact[], report: SubmissionReport): Omit<DeliveryAnswer, 'durationMs'> {
+    const told = answerOf(report);
+    const { answer } = told;
+    if (answer.kind !== 'response' || answer.outcome !== 'success' || eventStatusOf(this.statusAfter(email, facts)) !== 'failed') return told;
+    return { ...told, answer: { ...answer, outcome: 'refused' } };
+  }
+
+  private statusAfter(email: EmailState, facts: readonly EmailFact[]): EmailStatus {
+    return applyFacts(email, facts, this.clock.now().toISOString()).after.status;
+  }
+
+  private async note(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
+    for (const pauseMs of [...NOTE_PAUSES_MS, null]) {
+      try {
+        return await this.facts.record(environmentId, emailId, facts);
+      } catch (error) {
+        this.logger.warn(`What became of ${showId('evt', emailId)} could not be noted: ${(error as Error).message}`);
+        if (pauseMs === null) throw new NotAttempted('What became of the email could not be noted.', { cause: error });
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+  }
+
+  /** Our own storage: that it is away is no fault of the transport. */
+  private async ours<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw new NotAttempted(`The email could not be read: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+const suppressedFact = (address: string): EmailFact => ({ address, kind: 'suppressed', subtype: 'suppressed', detail: 'The address is on the suppression list.', isPermanent: false });
+
+/** An attempt that sent nothing. */
+function nothing(outcome: 'success' | 'refused', excerpt: string): Omit<DeliveryAnswer, 'durationMs'> {
+  if (outcome === 'refused') return { answer: { kind: 'error', error: 'refused' }, excerpt };
+  return { answer: { kind: 'response', status: 250, retryAfter: null, outcome }, excerpt };
+}

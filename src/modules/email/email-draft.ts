@@ -1,0 +1,127 @@
+import { type Mailbox, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
+import { mailHeaderFaults } from '#engine/mail/header-rules.js';
+import type { Fault } from '#kernel/errors.js';
+import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
+import { type FieldNames, isRecord, named } from './draft-fields.js';
+
+/** Recipients of one email, of all kinds together. */
+export const RECIPIENTS_MAX = 50;
+export const TAGS_MAX = 20;
+const REPLY_TO_MAX = 50;
+/** RFC 5322 section 2.1.1: what a line may hold at most. */
+export const SUBJECT_CHARACTERS_MAX = 998;
+const TEXT_BYTES_MAX = 1_048_576;
+const TAG = /^[A-Za-z0-9_-]{1,256}$/;
+const UNWELL = /\p{Cs}/u;
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+
+const NAMES: FieldNames = {
+  known: new Set(['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags']),
+  aliases: { replyTo: 'reply_to' },
+};
+
+/** A name and a value that a caller marks an email with. */
+export interface Tag {
+  name: string;
+  value: string;
+}
+
+/** An email as a caller asks for it, every address taken apart: nobody behind this parses one again. */
+export interface EmailDraft {
+  from: Mailbox;
+  to: Mailbox[];
+  cc: Mailbox[];
+  bcc: Mailbox[];
+  replyTo: Mailbox[];
+  subject: string;
+  html: string | null;
+  text: string | null;
+  headers: Record<string, string>;
+  attachments: AttachmentDraft[];
+  tags: Tag[];
+}
+
+/** Gathers faults while an email is read. */
+class Faults {
+  readonly found: Fault[] = [];
+
+  add(path: string, message: string): null {
+    this.found.push({ path, message });
+    return null;
+  }
+}
+
+/** Reads one email of a request, whatever it is; every fault of it at once, or the email. Pure. */
+export function readEmail(given: unknown): EmailDraft | { faults: Fault[] } {
+  if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
+  const faults = new Faults();
+  const fields = named(given, NAMES, (name, message) => faults.add(name, message));
+  const from = mailboxOf(fields['from'], 'from', faults);
+  const [to, cc, bcc] = (['to', 'cc', 'bcc'] as const).map((kind) => mailboxesOf(fields[kind], kind, RECIPIENTS_MAX, faults)) as [Mailbox[], Mailbox[], Mailbox[]];
+  if (fields['to'] === undefined || (Array.isArray(fields['to']) && fields['to'].length === 0)) faults.add('to', 'must name at least one recipient');
+  if (to.length + cc.length + bcc.length > RECIPIENTS_MAX) faults.add('to', `An email has at most ${RECIPIENTS_MAX} recipients, those of cc and bcc included.`);
+  const html = bodyOf(fields['html'], 'html', faults);
+  const text = bodyOf(fields['text'], 'text', faults);
+  if (html === null && text === null && faults.found.every(({ path }) => path !== 'html' && path !== 'text')) faults.add('text', 'An email has a text, or html, or both.');
+  const { attachments, faults: refused } = readAttachments(fields['attachments']);
+  faults.found.push(...refused);
+  const draft = {
+    to, cc, bcc, html, text, attachments, subject: subjectOf(fields['subject'], faults), headers: headersOf(fields['headers'], faults), tags: tagsOf(fields['tags'], faults),
+    replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults),
+  };
+  return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
+}
+
+/** Everybody who is to get it, each once: who stands in several lists has the first place. */
+export function recipientsOf({ to, cc, bcc }: Pick<EmailDraft, 'to' | 'cc' | 'bcc'>): { address: string; key: string; kind: 'to' | 'cc' | 'bcc' }[] {
+  const seen = new Set<string>();
+  const all = (['to', 'cc', 'bcc'] as const).flatMap((kind) => ({ to, cc, bcc })[kind].map(({ address }) => ({ address, key: suppressionKey(address), kind })));
+  return all.filter(({ key }) => !seen.has(key) && seen.add(key));
+}
+
+function mailboxOf(value: unknown, path: string, faults: Faults): Mailbox | null {
+  if (typeof value !== 'string') return faults.add(path, value === undefined ? 'is required' : 'must be an address such as "Shop <shop@example.com>"');
+  const mailbox = parseMailbox(value);
+  return 'refusal' in mailbox ? faults.add(path, mailbox.refusal) : mailbox;
+}
+
+function mailboxesOf(value: unknown, path: string, max: number, faults: Faults): Mailbox[] {
+  if (value === undefined) return [];
+  if (typeof value === 'string') return [mailboxOf(value, path, faults)].filter((mailbox) => mailbox !== null);
+  if (!Array.isArray(value)) return faults.add(path, 'must be an address, or a list of addresses') ?? [];
+  if (value.length > max) return faults.add(path, `must have at most ${max} addresses`) ?? [];
+  return value.flatMap((entry, i) => mailboxOf(entry ?? '', `${path}.${i}`, faults) ?? []);
+}
+
+function subjectOf(value: unknown, faults: Faults): string {
+  if (typeof value !== 'string') return faults.add('subject', value === undefined ? 'is required' : 'must be a string') ?? '';
+  if (value.length > SUBJECT_CHARACTERS_MAX) faults.add('subject', `must have at most ${SUBJECT_CHARACTERS_MAX} characters`);
+  if (CONTROL.test(value)) faults.add('subject', 'must have no line breaks and no control characters');
+  return value;
+}
+
+function bodyOf(value: unknown, path: string, faults: Faults): string | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'string') return faults.add(path, 'must be a string');
+  if (Buffer.byteLength(value) > TEXT_BYTES_MAX) return faults.add(path, `must have at most ${TEXT_BYTES_MAX} bytes`);
+  if (value.includes('\0') || UNWELL.test(value)) return faults.add(path, 'must have no NUL and no half of a surrogate pair');
+  return value;
+}
+
+function headersOf(value: unknown, faults: Faults): Record<string, string> {
+  if (value === undefined) return {};
+  if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string')) return faults.add('headers', 'must be an object of strings') ?? {};
+  faults.found.push(...mailHeaderFaults(value as Record<string, string>));
+  return value as Record<string, string>;
+}
+
+function tagsOf(value: unknown, faults: Faults): Tag[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) return faults.add('tags', 'must be a list of {name, value}') ?? [];
+  if (value.length > TAGS_MAX) return faults.add('tags', `must have at most ${TAGS_MAX} entries`) ?? [];
+  return value.flatMap((tag: unknown, i) => {
+    const { name, value: text, ...unknown } = isRecord(tag) ? tag : {};
+    if (typeof name === 'string' && typeof text === 'string' && TAG.test(name) && TAG.test(text) && Object.keys(unknown).length === 0) return [{ name, value: text }];
+    return faults.add(`tags.${i}`, 'must be {name, value}, each of 1 to 256 letters, digits, "_" and "-"') ?? [];
+  });
+}

@@ -1,0 +1,27 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ErasedContents } from '#modules/events/erasure.contract.js';
+import type { Id } from '#kernel/ids.js';
+import { EmailsStore } from './emails.store.js';
+import { RawEmails } from './raw-emails.js';
+
+/** With the payload of an email's event goes what was sent, and to whom. */
+@Injectable()
+export class EmailErasure implements OnModuleInit {
+  constructor(
+    private readonly contents: ErasedContents,
+    private readonly emails: EmailsStore,
+    private readonly raw: RawEmails,
+  ) {}
+
+  onModuleInit(): void {
+    this.contents.attach((environmentId, eventId) => this.erase(environmentId, eventId));
+  }
+
+  /** The row first: from then on no attempt reads the bytes. */
+  private async erase(environmentId: number, id: Id): Promise<void> {
+    const known = await this.emails.state(environmentId, id);
+    if (known === null) return;
+    await this.emails.erase(environmentId, id);
+    await this.raw.remove(environmentId, id);
+  }
+}

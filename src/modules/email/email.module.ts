@@ -1,0 +1,51 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { DestinationsModule } from '../destinations/destinations.module.js';
+import { DomainsModule } from '../domains/domains.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { AcceptEmail } from './accept-email.js';
+import { AttachmentFetch } from './attachment-fetch.js';
+import { EmailFacts } from './contract.js';
+import { EmailAdapter } from './email-adapter.js';
+import { EmailDestination } from './email-destination.js';
+import { EmailErasure } from './email-erasure.js';
+import { EmailMetrics } from './email.metrics.js';
+import { EmailsController } from './emails.controller.js';
+import { EmailsService } from './emails.service.js';
+import { EmailsStore } from './emails.store.js';
+import { OrphanSweep } from './orphan-sweep.js';
+import { RawEmails } from './raw-emails.js';
+import { ReturnPaths } from './return-paths.js';
+import { SendEmails } from './send-emails.js';
+import { SenderIdentities } from './sender-identity.js';
+import { StoredFacts } from './stored-facts.js';
+import { SuppressionsController } from './suppressions.controller.js';
+import { SuppressionsService } from './suppressions.service.js';
+import { SuppressionsStore } from './suppressions.store.js';
+
+/** Sending email: an email is an event, and its transport a destination type. */
+@Module({
+  imports: [AuthModule, DestinationsModule, DomainsModule, EventsModule, LedgerModule],
+  controllers: [EmailsController, SuppressionsController],
+  providers: [
+    AcceptEmail,
+    AttachmentFetch,
+    EmailAdapter,
+    EmailDestination,
+    EmailErasure,
+    EmailMetrics,
+    EmailsService,
+    EmailsStore,
+    OrphanSweep,
+    RawEmails,
+    ReturnPaths,
+    SendEmails,
+    SenderIdentities,
+    SuppressionsService,
+    SuppressionsStore,
+    { provide: EmailFacts, useClass: StoredFacts },
+  ],
+  exports: [EmailFacts],
+})
+export class EmailModule {}

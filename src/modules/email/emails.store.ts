@@ -1,0 +1,268 @@
+import { Injectable } from '@nestjs/common';
+import { EMAIL_STATUSES, type EmailStatus, type HandingOver, type RecipientState } from '#engine/mail/recipient-state.js';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tag } from './email-draft.js';
+
+/** Where an email stands with one recipient, as it is stored. */
+export interface StoredRecipient {
+  /** The address as it was given; empty once the email was erased. */
+  address: string;
+  kind: 'to' | 'cc' | 'bcc';
+  state: RecipientState;
+  /** When it came into this state, RFC 3339. */
+  at: string;
+  /** What was said of it last, cleaned. */
+  detail: string | null;
+}
+
+/** Something that became known of an email. */
+export interface TimelineItem {
+  type: 'sent' | 'delivered' | 'bounced' | 'complained' | 'rejected';
+  subtype: string | null;
+  at: string;
+  detail: string | null;
+  recipient: string;
+}
+
+/** A file that went with an email, without its bytes. */
+export interface AttachmentNote {
+  filename: string;
+  content_type: string;
+  size_bytes: number;
+}
+
+/** An email that is about to be accepted. */
+export interface NewEmail {
+  environmentId: number;
+  id: Id;
+  /** In days since the epoch: that of its event. */
+  expiresOnDay: number;
+  sender: string;
+  to: string[];
+  cc: string[];
+  bcc: string[];
+  replyTo: string[];
+  subject: string;
+  /** With its angle brackets. */
+  messageId: string;
+  returnPathHost: string | null;
+  /** True where nothing leaves, whatever the transport is. */
+  isCaptured: boolean;
+  tags: Tag[];
+  attachments: AttachmentNote[];
+  sizeBytes: number;
+  recipients: StoredRecipient[];
+  timeline: TimelineItem[];
+  status: EmailStatus;
+  isOwed: boolean;
+}
+
+/** An email in a list. */
+export interface EmailRow {
+  id: Id;
+  sender: string;
+  to: string[];
+  subject: string;
+  status: EmailStatus;
+}
+
+/** An email with everything that its row knows. */
+export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay'> {
+  expiresOn: string;
+  /** What its own delivery came to; null where there is none (yet). */
+  handingOver: HandingOver | null;
+  erasedAt: Date | null;
+}
+
+/** What an attempt, or a report, needs of an email. */
+export interface EmailState extends Pick<EmailRecord, 'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'> {
+  version: number;
+}
+
+/** What a list asks for; ids bound the time range. */
+export interface EmailFilter {
+  environmentId: number;
+  beforeId: Id;
+  fromId: Id;
+  status?: EmailStatus;
+  /** The target that emails are handed over by. */
+  targetId: Id;
+}
+
+const INSERT: Statement = {
+  name: 'emails_insert',
+  text: `
+    insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host, is_captured,
+                        tags, attachments, size_bytes, recipients, timeline, status, is_owed, version)
+    values ($1, $2, date '1970-01-01' + $3::int, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15, $16::jsonb, $17::jsonb, $18, $19, 1)
+    on conflict do nothing`,
+};
+
+/** emails_pkey, one look-up in each partition. */
+const STATE: Statement = {
+  name: 'emails_state',
+  text: `
+    select id, expires_on::text as "expiresOn", sender, return_path_host as "returnPathHost", is_captured as "isCaptured", recipients, timeline,
+           erased_at as "erasedAt", version
+    from emails where environment_id = $1 and id = $2`,
+};
+
+/** emails_pkey of the one partition; nothing where somebody was faster. */
+const CHANGE: Statement = {
+  name: 'emails_change',
+  text: `
+    update emails set recipients = $5::jsonb, timeline = $6::jsonb, status = $7, is_owed = $8, version = version + 1
+    where environment_id = $1 and id = $2 and expires_on = $3::date and version = $4 and erased_at is null returning 1 as changed`,
+};
+
+/** emails_pkey. Nobody can be written to again: what is owed is given up. */
+const ERASE: Statement = {
+  name: 'emails_erase',
+  text: `
+    update emails set sender = '', to_list = '{}', cc = '{}', bcc = '{}', reply_to = '{}', subject = '', message_id = '', tags = '[]', attachments = '[]',
+      recipients = coalesce((select jsonb_agg(r || '{"address": "", "detail": null}' order by n) from jsonb_array_elements(recipients) with ordinality as x(r, n)), '[]'),
+      timeline = coalesce((select jsonb_agg(t || '{"recipient": "", "detail": null}' order by n) from jsonb_array_elements(timeline) with ordinality as x(t, n)), '[]'),
+      version = version + 1, erased_at = now()
+    where environment_id = $1 and id = $2 and erased_at is null returning 1 as erased`,
+};
+
+/** What the email's own delivery came to, by due_deliveries_pkey and deliveries_pkey. Scalar subqueries, as in the list of events. */
+const HANDING_OVER = `
+  coalesce((
+    select 'retrying' from due_deliveries o
+    where o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded limit 1
+  ), (
+    select case when bool_or(s.status = 'dlq') then 'dlq' when bool_or(s.status = 'failed') then 'failed' else 'delivered' end
+    from deliveries s
+    where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
+    having count(*) > 0
+  ))`;
+
+/** As `emailStatus` says it: what is settled stands in the row, and what is owed depends on whether somebody still tries. */
+const STATUS = `
+  case when e.status in ('complained', 'bounced') or not e.is_owed then e.status
+       else case ${HANDING_OVER} when 'dlq' then 'dlq' when 'failed' then 'failed' else e.status end end`;
+
+/** The rows of an email come before its event, which may never have come: such a one was never accepted. By events_pkey. */
+const ACCEPTED = `(
+  select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
+
+const ROW = `e.id, e.sender, e.to_list as "to", e.subject, ${STATUS} as status`;
+const RANGE = (id: string): string => `${id} < $2 and ${id} >= $3`;
+
+/** emails_pkey. */
+const LIST: Statement = {
+  name: 'emails_list',
+  text: `
+    select ${ROW} from emails e where e.environment_id = $1 and ${RANGE('e.id')} and ${ACCEPTED} order by e.id desc limit $4`,
+};
+
+const OF_STATUS = `select id, expires_on from emails where environment_id = $1 and ${RANGE('id')} and status =`;
+const OF_TARGET = `select event_id, expires_on from deliveries where environment_id = $1 and target_id = $5 and not superseded and ${RANGE('event_id')} and status =`;
+
+/**
+ * The smallest set that holds every email of a status: emails_status_idx, and for what nobody tries any more
+ * deliveries_target_id_idx.
+ */
+function candidates(status: EmailStatus): string {
+  const few = (text: string, id: string): string => `(${text} order by ${id} desc limit $4)`;
+  if (status === 'dlq') return few(`${OF_TARGET} 'dlq'`, 'event_id');
+  const ofStatus = few(`${OF_STATUS} '${status}'`, 'id');
+  return status === 'failed' ? `${ofStatus} union ${few(`${OF_TARGET} 'failed'`, 'event_id')}` : ofStatus;
+}
+
+/** Of one status: as many candidates as one page may look at, and those of them that have it. */
+const listOf = (status: EmailStatus): Statement => ({
+  name: `emails_list_${status}`,
+  text: `
+    with unused as (select $5::uuid), c as materialized (select * from (${candidates(status)}) c(id, expires_on) order by id desc limit $4)
+    select c.id as candidate, e.* from c left join lateral (
+      select ${ROW} from emails e where e.environment_id = $1 and e.id = c.id and e.expires_on = c.expires_on and ${ACCEPTED} offset 0
+    ) e on e.status = '${status}'
+    order by c.id desc`,
+});
+
+const LISTS = new Map(EMAIL_STATUSES.map((status) => [status, listOf(status)]));
+
+const FIND: Statement = {
+  name: 'emails_find',
+  text: `
+    select e.id, e.expires_on::text as "expiresOn", e.sender, e.to_list as "to", e.cc, e.bcc, e.reply_to as "replyTo", e.subject, e.message_id as "messageId",
+           e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.tags, e.attachments, e.size_bytes as "sizeBytes",
+           e.recipients, e.timeline, e.is_owed as "isOwed", e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
+    from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
+};
+
+/** Rows of a stretch of time that no event followed: emails_pkey for each environment, and events_pkey for each row. */
+const ORPHANS: Statement = {
+  name: 'emails_orphans',
+  text: `
+    select e.* from environments n cross join lateral (
+      select e.environment_id as "environmentId", e.id from emails e
+      where e.environment_id = n.id and e.id >= $1 and e.id < $2 and ${ACCEPTED} is null limit $3
+    ) e limit $3`,
+};
+
+/** emails_pkey. */
+const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
+
+/** Statements on emails. */
+@Injectable()
+export class EmailsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Committed by itself, before the event that makes it an accepted one. */
+  async insert(email: NewEmail): Promise<void> {
+    await this.database.hot(INSERT, [
+      email.environmentId, email.id, email.expiresOnDay, email.sender, email.to, email.cc, email.bcc, email.replyTo, email.subject, email.messageId,
+      email.returnPathHost, email.isCaptured, JSON.stringify(email.tags), JSON.stringify(email.attachments), email.sizeBytes,
+      JSON.stringify(email.recipients), JSON.stringify(email.timeline), email.status, email.isOwed,
+    ]);
+  }
+
+  /** Null when there is none in this environment. */
+  async state(environmentId: number, id: Id): Promise<EmailState | null> {
+    const [row] = await this.database.hot<EmailState>(STATE, [environmentId, id]);
+    return row ?? null;
+  }
+
+  /** False where the row is not what was read any more. Inside the caller's transaction when there is one. */
+  async change(environmentId: number, { id, expiresOn, version }: EmailState, after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>, isInTransaction: boolean): Promise<boolean> {
+    const values = [environmentId, id, expiresOn, version, JSON.stringify(after.recipients), JSON.stringify(after.timeline), after.status, after.isOwed];
+    return (await (isInTransaction ? this.database.query(CHANGE, values) : this.database.hot(CHANGE, values))).length > 0;
+  }
+
+  /** False when there is none, or it was erased before. */
+  async erase(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.hot(ERASE, [environmentId, id])).length > 0;
+  }
+
+  /** Newest first, of any status. */
+  list({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
+    return this.database.read(LIST, [environmentId, beforeId, fromId, limit]);
+  }
+
+  /** Newest first, of one status, among as many candidates; and the last candidate when there may be more behind them. */
+  async listOf(status: EmailStatus, { environmentId, beforeId, fromId, targetId }: EmailFilter, candidatesMax: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
+    const found = await this.database.read<{ candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null }>(
+      LISTS.get(status) as Statement, [environmentId, beforeId, fromId, candidatesMax, targetId]);
+    const rows = found.filter(({ id }) => id !== null) as unknown as EmailRow[];
+    return { rows, floor: found.length < candidatesMax ? null : (found.at(-1)?.candidate ?? null) };
+  }
+
+  /** Null when there is none in this environment, or it was not accepted. */
+  async find(environmentId: number, id: Id): Promise<EmailRecord | null> {
+    const [row] = await this.database.read<EmailRecord>(FIND, [environmentId, id]);
+    return row ?? null;
+  }
+
+  /** Emails of any environment that were never accepted, made from one moment to before another. */
+  orphans(fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
+    return this.database.read(ORPHANS, [fromId, beforeId, limit]);
+  }
+
+  async drop(environmentId: number, id: Id): Promise<void> {
+    await this.database.hot(DROP, [environmentId, id]);
+  }
+}

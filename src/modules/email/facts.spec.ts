@@ -1,0 +1,50 @@
+import type { EmailFact } from './contract.js';
+import type { StoredRecipient } from './emails.store.js';
+import { applyFacts } from './facts.js';
+
+const AT = '2026-11-22T10:00:00.000Z';
+const LATER = '2026-11-22T11:00:00.000Z';
+const recipient = (address: string, state: StoredRecipient['state'] = 'sending'): StoredRecipient => ({ address, kind: 'to', state, at: AT, detail: null });
+const fact = (address: string, kind: EmailFact['kind'], more: Partial<EmailFact> = {}): EmailFact => ({ address, kind, subtype: null, detail: `${kind}!`, isPermanent: false, ...more });
+const email = (...recipients: StoredRecipient[]) => ({ recipients, timeline: [] });
+
+describe('applyFacts', () => {
+  it('moves each recipient by itself, and the email with the worst of them', () => {
+    const { after, news, suppressed } = applyFacts(email(recipient('a@x.example'), recipient('b@x.example'), recipient('c@x.example')), [
+      fact('a@x.example', 'sent'), fact('a@x.example', 'delivered'), fact('b@x.example', 'bounced', { isPermanent: true }), fact('c@x.example', 'deferred'),
+    ], LATER);
+
+    expect(after.recipients.map(({ state, at }) => [state, at])).toEqual([['delivered', LATER], ['bounced', LATER], ['sending', LATER]]);
+    expect([after.status, after.isOwed]).toEqual(['bounced', true]);
+    expect(after.timeline.map(({ type, recipient: whom }) => [type, whom])).toEqual([['sent', 'a@x.example'], ['delivered', 'a@x.example'], ['bounced', 'b@x.example']]);
+    expect([news.map(({ state, address }) => [state, address]), suppressed]).toEqual([[['bounced', 'b@x.example']], [{ address: 'b@x.example', origin: 'bounce' }]]);
+  });
+
+  it('changes nothing the second time', () => {
+    const facts = [fact('a@x.example', 'sent'), fact('a@x.example', 'bounced', { isPermanent: true, subtype: '5.1.1' })];
+    const once = applyFacts(email(recipient('a@x.example')), facts, AT);
+
+    const twice = applyFacts(once.after, facts, LATER);
+
+    expect([twice.isChanged, twice.after, twice.news]).toEqual([false, once.after, []]);
+  });
+
+  it('knows a recipient in any case, and passes by a stranger', () => {
+    const { after, isChanged } = applyFacts(email(recipient('Ada@x.example')), [fact('ADA@X.EXAMPLE', 'delivered'), fact('eve@x.example', 'bounced')], AT);
+
+    expect([after.recipients[0]?.state, after.timeline.map(({ recipient: whom }) => whom), isChanged]).toEqual(['delivered', ['Ada@x.example'], true]);
+    expect(applyFacts(email(recipient('Ada@x.example')), [fact('eve@x.example', 'complained')], AT)).toMatchObject({ isChanged: false, suppressed: [] });
+  });
+
+  it('a bounce after it was delivered is a late failure; one of what was never handed over is none', () => {
+    expect(applyFacts(email(recipient('a@x.example', 'delivered')), [fact('a@x.example', 'bounced')], AT).isLateFailure).toBe(true);
+    expect(applyFacts(email(recipient('a@x.example')), [fact('a@x.example', 'bounced')], AT).isLateFailure).toBe(false);
+  });
+
+  it('a late delivery is told, and takes nothing back', () => {
+    const { after } = applyFacts(email({ ...recipient('a@x.example', 'bounced'), detail: '550' }), [fact('a@x.example', 'delivered')], LATER);
+
+    expect(after.recipients).toEqual([{ ...recipient('a@x.example', 'bounced'), detail: '550' }]);
+    expect([after.status, after.timeline.map(({ type }) => type)]).toEqual(['bounced', ['delivered']]);
+  });
+});

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { ApiError, type Fault, invalid } from '#kernel/errors.js';
+import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { AcceptEmail, type AcceptedEmail, type AcceptedOnce } from './accept-email.js';
+import { ATTACHMENT_BYTES_MAX, ATTACHMENTS_MAX, decodedBytes, TOO_LARGE } from './attachment-draft.js';
+import { type EmailDraft, readEmail } from './email-draft.js';
+
+/** Emails of one request. */
+export const BATCH_MAX = 100;
+/** Emails of one request that are composed and stored at once. */
+const AT_ONCE = 8;
+
+/** What became of one email of a batch. */
+export type BatchOutcome = { email: AcceptedEmail } | { error: ApiError };
+
+/** What an idempotency key keeps of an accepted email, and how that is read again. */
+export interface KeptEmail {
+  keep: (email: AcceptedEmail) => StoredAnswer;
+  read: (answer: StoredAnswer) => AcceptedEmail;
+}
+
+/** Takes emails from the edge: one, or many that have nothing to do with each other. */
+@Injectable()
+export class SendEmails {
+  constructor(private readonly accepting: AcceptEmail) {}
+
+  /** Throws 422 with every fault; and what accepting throws. */
+  one(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<AcceptedEmail> {
+    const draft = readEmail(given);
+    if ('faults' in draft) throw invalid(draft.faults);
+    return this.accepting.accept(tenant, draft, idempotency && { request: idempotency, answer: kept.keep });
+  }
+
+  /**
+   * One outcome for each email, in order; a bad one fails by itself. Throws 422 for what is no batch. With a key every email
+   * is kept under a key of its own beside it, so that a batch whose process died in the middle goes on where it was; while
+   * storage is away the whole of it is 503 then, and may be repeated.
+   */
+  async batch(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<BatchOutcome[]> {
+    const drafts = itemsOf(given).map(readEmail);
+    refuseTooMuch(drafts);
+    const outcomes: BatchOutcome[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let i = next++; i < drafts.length; i = next++) outcomes[i] = await this.item(tenant, drafts[i] as Draft, keyOfItem(idempotency, i), kept);
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, drafts.length) }, work));
+    const away = outcomes.find((outcome) => 'error' in outcome && outcome.error.type === 'unavailable');
+    if (away && 'error' in away && idempotency !== null) throw away.error;
+    return outcomes;
+  }
+
+  private async item(tenant: Tenant, draft: Draft, request: IdempotentRequest | null, kept: KeptEmail): Promise<BatchOutcome> {
+    if ('faults' in draft) return { error: invalid(draft.faults) };
+    const once: AcceptedOnce | null = request && { request, answer: kept.keep };
+    try {
+      return { email: await this.accepting.accept(tenant, draft, once) };
+    } catch (error) {
+      if (error instanceof AlreadyAnswered) return { email: kept.read(error.answer) };
+      if (error instanceof ApiError) return { error };
+      throw error;
+    }
+  }
+}
+
+type Draft = EmailDraft | { faults: Fault[] };
+
+/** A bare list, as the `resend` package sends it, or one under `emails`. */
+function itemsOf(given: unknown): unknown[] {
+  const items: unknown = Array.isArray(given) ? given : ((given ?? {}) as { emails?: unknown }).emails;
+  const unknown = Array.isArray(given) || typeof given !== 'object' || given === null ? undefined : Object.keys(given).find((name) => name !== 'emails');
+  if (unknown !== undefined) throw invalid([{ path: unknown, message: 'is not known here' }]);
+  if (!Array.isArray(items)) throw invalid([{ path: 'emails', message: 'must be a list of emails' }]);
+  if (items.length === 0 || items.length > BATCH_MAX) throw invalid([{ path: 'emails', message: `must have 1 to ${BATCH_MAX} emails` }]);
+  return items as unknown[];
+}
+
+/** The limits on attachments are those of the request. */
+function refuseTooMuch(drafts: readonly Draft[]): void {
+  const attachments = drafts.flatMap((draft) => ('faults' in draft ? [] : draft.attachments));
+  if (attachments.length > ATTACHMENTS_MAX) throw invalid([{ path: 'emails', message: `A request has at most ${ATTACHMENTS_MAX} attachments, over all of its emails.` }]);
+  if (decodedBytes(attachments) > ATTACHMENT_BYTES_MAX) throw invalid([{ path: 'emails', message: TOO_LARGE }]);
+}
+
+/** The fence stays behind: it is the reservation of the whole request. */
+function keyOfItem(idempotency: IdempotentRequest | null, i: number): IdempotentRequest | null {
+  if (idempotency === null) return null;
+  const { environmentId, route, key, fingerprint } = idempotency;
+  return { environmentId, route: `${route} ${i}`, key, fingerprint };
+}

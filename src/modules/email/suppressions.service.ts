@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
+import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
+import { Database } from '#kernel/database.js';
+import { conflict, invalid, notFound } from '#kernel/errors.js';
+import { Ids, parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { type SuppressionOrigin, type SuppressionRow, SuppressionsStore } from './suppressions.store.js';
+
+/** What a caller filters the list by, as given. */
+export interface SuppressionQuery extends PageQuery {
+  origin?: SuppressionOrigin;
+  email?: string;
+}
+
+const LIMIT_DEFAULT = 50;
+
+/** Addresses that are not sent to, as people keep them. */
+@Injectable()
+export class SuppressionsService {
+  constructor(
+    private readonly store: SuppressionsStore,
+    private readonly cursors: Cursors,
+    private readonly database: Database,
+    private readonly ids: Ids,
+  ) {}
+
+  /** Throws 400 for a bad cursor. */
+  async list(tenant: Tenant, query: SuppressionQuery): Promise<{ rows: SuppressionRow[]; nextCursor: string | null }> {
+    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const { origin = null, email } = filters;
+    if (email !== undefined) {
+      const found = await this.store.find(tenant.environmentId, { key: suppressionKey(email) });
+      return { rows: found !== null && (origin === null || found.origin === origin) ? [found] : [], nextCursor: null };
+    }
+    const list: CursorQuery = { list: 'suppressions', filters };
+    const beforeId = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, { beforeId, origin }, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last.id) : null };
+  }
+
+  /** Throws 422 for what is no address, and 409 for one that is on the list. */
+  async add({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
+    const mailbox = parseMailbox(text);
+    if (isRefused(mailbox)) throw invalid([{ path: 'email', message: mailbox.refusal }]);
+    const { address: email } = mailbox;
+    const fresh = { environmentId, id: this.ids.next(), key: suppressionKey(email), email, origin: 'manual' as const, sourceId: null };
+    const row = await this.database.transaction(() => this.store.add(fresh));
+    if (row === null) throw conflict('The address is on the list already.');
+    return row;
+  }
+
+  /** By its id, or the address. Throws 404. */
+  async find({ environmentId }: Tenant, text: string): Promise<SuppressionRow> {
+    const id: Id | null = parseId('sup', text);
+    const row = await this.store.find(environmentId, id === null ? { key: suppressionKey(text) } : { id });
+    if (row === null) throw notFound('suppression');
+    return row;
+  }
+
+  /** The address is sent to again. Throws 404. */
+  async remove(tenant: Tenant, text: string): Promise<void> {
+    const { id } = await this.find(tenant, text);
+    if (!(await this.store.remove(tenant.environmentId, id))) throw notFound('suppression');
+  }
+}

@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+
+/** Why an address is not sent to. */
+export type SuppressionOrigin = (typeof SUPPRESSION_ORIGINS)[number];
+
+export const SUPPRESSION_ORIGINS = ['bounce', 'complaint', 'manual'] as const;
+
+/** An address that is not sent to. */
+export interface SuppressionRow {
+  id: Id;
+  /** The address as it came; what identifies it is its key. */
+  email: string;
+  origin: SuppressionOrigin;
+  /** The email that it came of; null when somebody added it. */
+  sourceId: Id | null;
+  createdAt: Date;
+}
+
+/** A new one; `key` is what identifies the address. */
+export interface NewSuppression extends Omit<SuppressionRow, 'createdAt'> {
+  environmentId: number;
+  key: string;
+}
+
+/** Which ones a list shows. */
+export interface SuppressionFilter {
+  beforeId: Id | null;
+  origin: SuppressionOrigin | null;
+}
+
+const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "createdAt"`;
+
+/** suppressions_address_idx. The first reason stays, but a complaint is more than a bounce. */
+const ADD: Statement = {
+  name: 'suppressions_add',
+  text: `
+    insert into suppressions as s (environment_id, id, address, email, origin, source_id, created_at) values ($1, $2, $3, $4, $5, $6, now())
+    on conflict (environment_id, address) do update set origin = excluded.origin, source_id = excluded.source_id
+      where excluded.origin = 'complaint' and s.origin <> 'complaint'
+    returning ${COLUMNS}`,
+};
+
+/** suppressions_address_idx. */
+const AMONG: Statement = {
+  name: 'suppressions_among',
+  text: 'select address from suppressions where environment_id = $1 and address = any ($2::text[])',
+};
+
+/** suppressions_pkey, backwards; the origin is applied on the way. */
+const PAGE: Statement = {
+  name: 'suppressions_page',
+  text: `
+    select ${COLUMNS} from suppressions
+    where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or origin = $3) order by id desc limit $4`,
+};
+
+/** suppressions_pkey, or suppressions_address_idx. */
+const FIND: Statement = { name: 'suppressions_find', text: `select ${COLUMNS} from suppressions where environment_id = $1 and id = $2` };
+const FIND_ADDRESS: Statement = { name: 'suppressions_find_address', text: `select ${COLUMNS} from suppressions where environment_id = $1 and address = $2` };
+const REMOVE: Statement = { name: 'suppressions_remove', text: 'delete from suppressions where environment_id = $1 and id = $2 returning 1 as removed' };
+
+/** Statements on addresses that are not sent to. */
+@Injectable()
+export class SuppressionsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Inside the caller's transaction. Null when the address was there before. */
+  async add({ environmentId, id, key, email, origin, sourceId }: NewSuppression): Promise<SuppressionRow | null> {
+    const [row] = await this.database.query<SuppressionRow>(ADD, [environmentId, id, key, email, origin, sourceId]);
+    return row?.id === id ? row : null;
+  }
+
+  /** Those of `keys` that are on the list. */
+  async among(environmentId: number, keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.database.hot<{ address: string }>(AMONG, [environmentId, [...keys]]);
+    return new Set(rows.map(({ address }) => address));
+  }
+
+  /** Newest first. */
+  page(environmentId: number, { beforeId, origin }: SuppressionFilter, limit: number): Promise<SuppressionRow[]> {
+    return this.database.read(PAGE, [environmentId, beforeId, origin, limit]);
+  }
+
+  async find(environmentId: number, by: { id: Id } | { key: string }): Promise<SuppressionRow | null> {
+    const rows = 'id' in by ? this.database.query<SuppressionRow>(FIND, [environmentId, by.id]) : this.database.query<SuppressionRow>(FIND_ADDRESS, [environmentId, by.key]);
+    return (await rows)[0] ?? null;
+  }
+
+  /** False when there is none. */
+  async remove(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.query(REMOVE, [environmentId, id])).length > 0;
+  }
+}

@@ -1,0 +1,45 @@
+/** A message as it leaves: the same bytes on every attempt. */
+export interface Submission {
+  /** `evt_…`, for logs and the transport's own correlation. */
+  emailId: string;
+  /** The composed, signed message. */
+  raw: Buffer;
+  /** The return path; empty for none. */
+  mailFrom: string;
+  /** Recipients that are still open, in A-labels. */
+  recipients: readonly string[];
+}
+
+/** What a server said of one recipient. */
+export interface RecipientReply {
+  address: string;
+  /**
+   * `accepted`: handed over. `bounced`: the address is refused for good. `failed`: the message, its sender or a policy is
+   * refused for good, which says nothing of the address. `deferred`: may be tried again.
+   */
+  outcome: 'accepted' | 'bounced' | 'failed' | 'deferred';
+  /** The SMTP code, or 0 when there was no answer. */
+  code: number;
+  /** The enhanced status code of RFC 3463, such as `5.1.1`, or null. */
+  enhanced: string | null;
+  /** What was said, cleaned and at most 1 KB. */
+  text: string;
+}
+
+/** What came of handing a message over. */
+export interface SubmissionReport {
+  /** One for each recipient. */
+  replies: readonly RecipientReply[];
+  /** True when nobody could be asked (no connection, no login): the transport is broken, not the message. */
+  isUnreachable: boolean;
+  /** True when whoever accepted is the last to know: accepted means delivered. */
+  isFinal: boolean;
+  /** Milliseconds to wait at least before the next attempt, when the server asked for it. */
+  retryAfterMs: number | null;
+}
+
+/** How mail leaves the install (`EMAIL_TRANSPORT`). */
+export abstract class MailTransport {
+  /** Hands over. Never throws; bounded in time by itself (60 s). */
+  abstract submit(submission: Submission): Promise<SubmissionReport>;
+}

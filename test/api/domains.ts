@@ -1,0 +1,90 @@
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { startZoneServer, type ZoneServer } from '../support/zone-server.js';
+import { expectStatus, openSql, type Sql, uuidOf } from './scene.js';
+
+export const PLATFORM = 'posthorn.example';
+
+/** A record as the API shows it. */
+export interface ShownRecord {
+  record: string;
+  type: 'TXT' | 'CNAME' | 'MX';
+  name: string;
+  value: string;
+  priority: number | null;
+  required: boolean;
+  status: string;
+  error: string | null;
+}
+
+/** A server whose name server is ours, and what a customer does with both. */
+export interface DomainsScene {
+  server: PosthornServer;
+  zone: ZoneServer;
+  sql: Sql;
+  /** A host that no other test has. */
+  host(): string;
+  /** Makes a domain and returns it. */
+  create(kind: string, host?: string): Promise<ApiAnswer['json']>;
+  /** Puts records of the API into the zone. */
+  publish(records: readonly ShownRecord[]): void;
+  /** Takes them out again. */
+  withdraw(records: readonly ShownRecord[]): void;
+  /** The domain after a real check, whenever the last one was. */
+  verify(id: string, at?: PosthornServer): Promise<ApiAnswer['json']>;
+  /** A domain of this kind that was verified. */
+  verified(kind: string, host?: string): Promise<ApiAnswer['json']>;
+  /** As if so many hours had gone by since the last check. */
+  letPass(id: string, hours: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startDomainsScene(env: Readonly<Record<string, string>> = {}): Promise<DomainsScene> {
+  const zone = await startZoneServer();
+  const server = await startServer({ PLATFORM_DOMAIN: PLATFORM, DNS_SERVERS: zone.address, ...env });
+  const sql = openSql(server);
+  let made = 0;
+
+  const host = (): string => `d${(made += 1)}.customer.example`;
+  const create = async (kind: string, domain = host()): Promise<ApiAnswer['json']> =>
+    expectStatus(await server.api('POST', '/v1/domains', { domain, kind }), 201).json;
+  const publish = (records: readonly ShownRecord[]): void => {
+    for (const { name, type, value, priority } of records) zone.set(name, type, [priority === null ? value : `${priority} ${value}`]);
+  };
+  const verify = async (id: string, at = server): Promise<ApiAnswer['json']> => {
+    await sql.rows('update domains set checked_at = null where id = $1', [uuidOf(id)]);
+    return expectStatus(await at.api('POST', `/v1/domains/${id}/verify`), 200).json;
+  };
+  return {
+    server, zone, sql, host, create, publish, verify,
+    withdraw: (records) => {
+      for (const { name, type } of records) zone.set(name, type, []);
+    },
+    verified: async (kind, domain) => {
+      const { id, records } = await create(kind, domain);
+      publish(records);
+      const verified = await verify(id);
+      expect(verified).toMatchObject({ state: 'verified' });
+      return verified;
+    },
+    letPass: async (id, hours) => {
+      await sql.rows(`update domains set missing_seen_at = missing_seen_at - $2 * interval '1 hour' where id = $1`, [uuidOf(id), hours]);
+    },
+    close: async () => {
+      await sql.close();
+      await server.stop();
+      await zone.close();
+    },
+  };
+}
+
+/** The records of a role. */
+export function recordsOf(domain: { records: ShownRecord[] }, ...roles: string[]): ShownRecord[] {
+  return domain.records.filter(({ record }) => roles.includes(record));
+}
+
+/** The status of every record by its role; of several the set. */
+export function statusesOf(domain: { records: ShownRecord[] }): Record<string, string> {
+  const roles = [...new Set(domain.records.map(({ record }) => record))];
+  return Object.fromEntries(roles.map((role) => [role, [...new Set(recordsOf(domain, role).map(({ status }) => status))].join(' ')]));
+}

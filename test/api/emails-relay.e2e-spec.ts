@@ -1,0 +1,151 @@
+import { simpleParser } from 'mailparser';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { as, createKey } from './answers.js';
+import { emailAfter, emailIn, emailOf, rawOf, sendEmail } from './emailing.js';
+import { until } from './polling.js';
+import { startRelay, verifyDomain, type Relay } from './relay.js';
+import { eventIn, expectStatus, makeDue, openSql, WITHIN_MS } from './scene.js';
+import type { Sql } from './scene.js';
+
+const FROM = 'Shop <shop@mail.example.com>';
+
+describe('emails by a relay', () => {
+  let server: PosthornServer;
+  let relay: Relay;
+  let sql: Sql;
+  let testKey: string;
+
+  beforeAll(async () => {
+    relay = await startRelay();
+    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example' });
+    sql = openSql(server);
+    await verifyDomain(server, sql, 'mail.example.com');
+    testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
+  });
+
+  afterAll(async () => {
+    await sql?.close();
+    await server?.stop();
+    await relay?.close();
+  });
+
+  beforeEach(() => {
+    relay.refuseRecipients(() => null);
+    relay.refuseMessages(() => null);
+  });
+
+  const ofSubject = (subject: string) => relay.taken.filter(({ raw }) => raw.includes(`Subject: ${subject}`));
+  const send = (subject: string, to: string[], more: object = {}): Promise<string> => sendEmail(server, { from: FROM, to, subject, ...more });
+
+  it('what arrives is what GET …/raw shows: signed, with its Message-ID, to every recipient once, bcc among them and in no header', async () => {
+    const id = await send('arrives', ['a@one.example', 'A@one.example', 'b@two.example'], { bcc: 'hidden@three.example' });
+
+    const email = await emailIn(server, id, 'delivered');
+    const [arrived] = ofSubject('arrives');
+    expect([ofSubject('arrives').length, arrived?.to.sort()]).toEqual([1, ['a@one.example', 'b@two.example', 'hidden@three.example']]);
+    expect(arrived?.raw).toBe(await rawOf(server, id));
+    expect(arrived?.raw).toMatch(/^DKIM-Signature: [^]*d=mail\.example\.com/);
+    expect(arrived?.raw).not.toContain('hidden');
+    expect((await simpleParser(arrived?.raw ?? '')).messageId).toBe(email.message_id);
+    expect(arrived?.from).toMatch(/^b\+[0-9a-f]{56}@/);
+  });
+
+  it('a partial refusal: who is put off is tried again with the same bytes, and nobody else', async () => {
+    const refusals: Record<string, { code: number; text: string }> = {
+      'gone@x.example': { code: 550, text: '5.1.1 No such user' }, 'later@x.example': { code: 451, text: '4.7.1 Greylisted, try again later' },
+    };
+    relay.refuseRecipients((address) => refusals[address] ?? null);
+    const id = await send('partial', ['fine@x.example', 'gone@x.example', 'later@x.example']);
+    const first = await emailAfter(server, id, 1);
+
+    expect(first.status).toBe('bounced');
+    expect(first.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'bounced', 'sending']);
+    expect(first.attempts).toMatchObject([{ number: 1, status: 451 }]);
+    await eventIn(server, id, 'retrying');
+    delete refusals['later@x.example'];
+    await makeDue(sql, id);
+    const second = await emailAfter(server, id, 2);
+    expect(second.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'bounced', 'delivered']);
+    expect(ofSubject('partial').map(({ to }) => to)).toEqual([['fine@x.example'], ['later@x.example']]);
+    expect(ofSubject('partial')[1]?.raw).toBe(ofSubject('partial')[0]?.raw);
+    await eventIn(server, id, 'failed');
+  });
+
+  it('an address that is refused for good is suppressed: the next email does not go there', async () => {
+    relay.refuseRecipients((address) => (address === 'nobody@x.example' ? { code: 550, text: '5.1.1 No such user' } : null));
+    const id = await send('bounces', ['nobody@x.example']);
+
+    await emailIn(server, id, 'bounced');
+    expect(expectStatus(await server.api('GET', '/v1/suppressions/nobody@x.example'), 200).json).toMatchObject({ origin: 'bounce', source_id: id });
+    relay.refuseRecipients(() => null);
+    await emailIn(server, await send('not again', ['nobody@x.example']), 'suppressed');
+    expect(ofSubject('not again')).toEqual([]);
+  });
+
+  it('a message that is refused for good has failed and suppresses nobody; a replay tries it again', async () => {
+    relay.refuseMessages(() => ({ code: 554, text: '5.7.1 Message refused by policy' }));
+    const id = await send('policy', ['a@policy.example']);
+
+    const email = await emailIn(server, id, 'failed');
+    expect(email.timeline).toMatchObject([{ type: 'rejected', recipient: 'a@policy.example' }]);
+    expect((await emailAfter(server, id, 1)).attempts).toMatchObject([{ status: 554 }]);
+    expect((await server.api('GET', '/v1/suppressions/a@policy.example')).status).toBe(404);
+    await eventIn(server, id, 'failed');
+    relay.refuseMessages(() => null);
+    expectStatus(await server.api('POST', `/v1/events/${id}/replay`), 202);
+    await emailIn(server, id, 'delivered');
+    await eventIn(server, id, 'delivered');
+  });
+
+  it('a replay of what was delivered sends nothing again', async () => {
+    const id = await send('once', ['a@once.example']);
+    await emailIn(server, id, 'delivered');
+
+    expectStatus(await server.api('POST', `/v1/events/${id}/replay`), 202);
+
+    await emailAfter(server, id, 2);
+    expect(ofSubject('once')).toHaveLength(1);
+  });
+
+  it('nothing leaves the test environment, and nothing that is sent from or to the simulator', async () => {
+    await verifyDomainOf('test.example.com');
+    const ids = [
+      await sendEmail(server, { from: 'a@test.example.com', to: 'a@leaves.example', subject: 'stays' }, as(testKey)),
+    ];
+    await until(() => emailWith(ids[0] as string, testKey), (email) => email.status === 'delivered', WITHIN_MS);
+    const mine = await sendEmail(server, { from: 'you@simulator.posthorn.example', to: 'a@leaves.example', subject: 'stays' });
+    await emailIn(server, mine, 'delivered');
+    await emailIn(server, await send('stays', ['bounced@simulator.posthorn.example']), 'bounced');
+
+    expect(ofSubject('stays')).toEqual([]);
+    expect((await emailOf(server, mine)).captured).toBe(true);
+  });
+
+  it('a relay that is not there: tried again, and only that opens the circuit', async () => {
+    const { port } = relay;
+    await relay.close();
+    try {
+      const id = await send('away', ['a@away.example']);
+      const email = await emailAfter(server, id, 1);
+      expect([email.status, email.attempts[0].status]).toEqual(['sending', null]);
+      const [circuit] = await until(() => sql.rows<{ consecutive_failures: number }>('select consecutive_failures from circuits'), (rows) => rows.length > 0, WITHIN_MS);
+      expect(circuit?.consecutive_failures).toBe(1);
+      relay = await startRelay(port);
+      await makeDue(sql, id);
+      await emailIn(server, id, 'delivered');
+      expect(relay.taken.map(({ to }) => to)).toEqual([['a@away.example']]);
+    } finally {
+      if (relay.taken.length > 1) relay = await startRelay(port);
+    }
+  });
+
+  async function emailWith(id: string, key: string) {
+    return expectStatus(await server.api('GET', `/v1/emails/${id}`, undefined, as(key)), 200).json;
+  }
+
+  async function verifyDomainOf(host: string): Promise<void> {
+    const asTest = { ...server, api: (method: string, path: string, body?: unknown) => server.api(method, path, body, as(testKey)) };
+    await verifyDomain(asTest, sql, host);
+  }
+});

@@ -1,0 +1,166 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { DataSource } from 'typeorm';
+import { CHUNK_BYTES } from '../../src/blobs/chunks.js';
+import type { BlobStore } from '../../src/blobs/contract.js';
+import { FileBlobs } from '../../src/blobs/file-blobs.js';
+import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
+import { dataSource } from '../../src/data-source.js';
+import { SystemClock } from '../../src/kernel/clock.js';
+import { loadConfig } from '../../src/kernel/config.js';
+import { Database } from '../../src/kernel/database.js';
+import { Ids } from '../../src/kernel/ids.js';
+import { PartitionsStore } from '../../src/modules/ledger/partitions.store.js';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+
+const ids = new Ids(new SystemClock());
+const TODAY = Math.floor(Date.now() / 86_400_000);
+
+let directory: string;
+let testDatabase: TestDatabase;
+let source: DataSource;
+let database: Database;
+let stores: Record<'postgres' | 'file', BlobStore>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'posthorn-blobs-'));
+  testDatabase = await createDatabase();
+  source = await dataSource(testDatabase.url).initialize();
+  database = new Database(source, loadConfig({ DATABASE_URL: testDatabase.url, MASTER_KEY: '0'.repeat(64) }));
+  await new PartitionsStore(database).ensure(3);
+  stores = { postgres: new PostgresBlobs(database), file: new FileBlobs(directory) };
+});
+
+afterAll(async () => {
+  await database?.close();
+  await source?.destroy();
+  await testDatabase?.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const bytesOf = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) & 0xff));
+
+async function whole(chunks: AsyncIterable<Buffer> | null): Promise<Buffer | null> {
+  if (chunks === null) return null;
+  const read: Buffer[] = [];
+  for await (const chunk of chunks) {
+    expect(chunk.length).toBeLessThanOrEqual(CHUNK_BYTES);
+    expect(chunk.length).toBeGreaterThan(0);
+    read.push(chunk);
+  }
+  return Buffer.concat(read);
+}
+
+describe.each(['postgres', 'file'] as const)('a blob store: %s', (kind) => {
+  const key = () => ({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY + 1 });
+
+  it.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 5 * CHUNK_BYTES, 40 * CHUNK_BYTES + 7])('gives back the %i bytes that were put, whole and from anywhere', async (length) => {
+    const [blob, bytes] = [key(), bytesOf(length)];
+
+    await stores[kind].put(blob, bytes);
+
+    expect((await whole(await stores[kind].read(blob)))?.equals(bytes)).toBe(true);
+    for (const offset of [1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, length - 1, length, length + 1].filter((each) => each >= 0)) {
+      expect((await whole(await stores[kind].read(blob, offset)))?.equals(bytes.subarray(offset))).toBe(true);
+    }
+  });
+
+  it('has nothing under an id that was never put, and nothing of another environment', async () => {
+    const blob = key();
+    await stores[kind].put(blob, bytesOf(10));
+
+    expect(await stores[kind].read({ environmentId: 1, id: ids.next() })).toBeNull();
+    expect(await stores[kind].read({ ...blob, environmentId: 2 })).toBeNull();
+    await stores[kind].remove({ ...blob, environmentId: 2 });
+    expect(await whole(await stores[kind].read(blob))).toHaveLength(10);
+  });
+
+  it('has nothing any more after it was removed, however often', async () => {
+    const blob = key();
+    await stores[kind].put(blob, bytesOf(3 * CHUNK_BYTES));
+
+    await stores[kind].remove(blob);
+    await stores[kind].remove(blob);
+
+    expect(await stores[kind].read(blob)).toBeNull();
+  });
+
+  it('takes the same blob twice, as after an answer that was lost', async () => {
+    const [blob, bytes] = [key(), bytesOf(2 * CHUNK_BYTES)];
+    await stores[kind].put(blob, bytes);
+
+    await stores[kind].put(blob, bytes);
+
+    expect((await whole(await stores[kind].read(blob)))?.equals(bytes)).toBe(true);
+  });
+
+  it('says so when what is being read is removed, instead of ending early', async () => {
+    const blob = key();
+    await stores[kind].put(blob, bytesOf(40 * CHUNK_BYTES));
+    const reading = (await stores[kind].read(blob))?.[Symbol.asyncIterator]();
+    if (kind === 'postgres') await reading?.next();
+
+    await stores[kind].remove(blob);
+
+    const rest = async (): Promise<void> => {
+      while ((await reading?.next())?.done === false);
+    };
+    await expect(rest()).rejects.toThrow('removed while it was read');
+  });
+
+  it('refuses an id that is none, such as a path', async () => {
+    await expect(stores[kind].read({ environmentId: 1, id: '../../etc/passwd' })).rejects.toThrow();
+  });
+});
+
+describe('blobs in PostgreSQL', () => {
+  it('are written together with what else the transaction writes, or not at all', async () => {
+    const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY + 1 };
+
+    await expect(database.transaction(async () => {
+      await stores.postgres.put(blob, bytesOf(100));
+      throw new Error('no');
+    })).rejects.toThrow('no');
+
+    expect(await stores.postgres.read(blob)).toBeNull();
+  });
+
+  it('go with the partition of their day, also those that nothing refers to', async () => {
+    const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 };
+    const [yesterday, today] = [TODAY - 1, TODAY].map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10));
+    const name = `blob_chunks_p${yesterday?.replaceAll('-', '')}`;
+    await source.query(`create table ${name} partition of blob_chunks for values from ('${yesterday}') to ('${today}')`);
+    await stores.postgres.put(blob, bytesOf(100));
+    expect(await whole(await stores.postgres.read(blob))).toHaveLength(100);
+
+    expect(await new PartitionsStore(database).dropPassed([])).toEqual({ names: [name], isHeldUp: false });
+
+    expect(await stores.postgres.read(blob)).toBeNull();
+  });
+});
+
+describe('blobs in files', () => {
+  it('are swept after their day, with what crashes left, and no others', async () => {
+    const files = new FileBlobs(path.join(directory, 'sweep'));
+    const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({ environmentId: 1, id: ids.next(), expiresOnDay }));
+    for (const blob of [passed!, kept!]) await files.put(blob, bytesOf(10));
+    const [abandoned, running] = ['abandoned', 'running'].map((name) => path.join(directory, 'sweep', 'tmp', name));
+    for (const file of [abandoned!, running!]) await writeFile(file, 'half');
+    await utimes(abandoned!, TODAY, (TODAY - 2) * 86_400);
+
+    expect(await files.sweep(TODAY, Date.now())).toBe(2);
+
+    expect(await files.read(passed!)).toBeNull();
+    expect(await whole(await files.read(kept!))).toHaveLength(10);
+    expect(await readdir(path.join(directory, 'sweep', 'tmp'))).toEqual(['running']);
+    expect(await readdir(path.join(directory, 'sweep', 'expiring'))).toEqual([String(TODAY)]);
+  });
+
+  it('503: says that nothing was accepted when the directory can\'t be written to', async () => {
+    await writeFile(path.join(directory, 'no-directory'), '');
+    const files = new FileBlobs(path.join(directory, 'no-directory'));
+
+    await expect(files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY }, bytesOf(10))).rejects.toMatchObject({ type: 'unavailable' });
+  });
+});

@@ -1,0 +1,67 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import { emailOf } from '../api/emailing.js';
+import { until } from '../api/polling.js';
+import { startRelay, verifyDomain, type Relay } from '../api/relay.js';
+import { openSql } from '../api/scene.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { runSeed, Seeded, setting } from './random.js';
+
+const KILLS = setting('DURABILITY_KILLS', 8);
+const FROM = 'shop@mail.example.com';
+
+/** Kills between accepting, handing over, noting and recording: nothing that was answered 202 is lost, and what was not accepted is in no list. */
+describe('emails under kill -9', () => {
+  let first: PosthornServer;
+  let server: PosthornServer;
+  let relay: Relay;
+
+  beforeAll(async () => {
+    relay = await startRelay();
+    first = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example' });
+    server = first;
+    const sql = openSql(server);
+    await verifyDomain(server, sql, 'mail.example.com');
+    await sql.close();
+  });
+
+  afterAll(async () => {
+    if (server !== first) await server?.stop();
+    await first?.stop().catch(() => undefined);
+    await relay?.close();
+  });
+
+  it(`${KILLS} kills: every 202 arrives, its recipient has it, and it is delivered`, async () => {
+    const random = new Seeded(runSeed());
+    const accepted = new Map<string, string>();
+    let sent = 0;
+    let isOver = false;
+    const sender = async (): Promise<void> => {
+      while (!isOver) {
+        const to = `r${(sent += 1)}@x.example`;
+        const answer = await server.api('POST', '/v1/emails', { from: FROM, to, subject: to, text: 'Hello' }).catch(() => null);
+        if (answer?.status === 202) accepted.set(answer.json.id, to);
+        else await rest(20);
+      }
+    };
+    const senders = Promise.all([sender(), sender(), sender(), sender()]);
+
+    for (let kills = 0; kills < KILLS; kills += 1) {
+      const before = accepted.size;
+      await until(async () => accepted.size, (size) => size > before + 3, 30_000);
+      await rest(random.between(0, 300));
+      await server.kill('SIGKILL');
+      server = await startServer(server.env);
+    }
+    isOver = true;
+    await senders;
+
+    for (const [id, to] of accepted) {
+      const email = await until(() => emailOf(server, id), ({ status }) => status === 'delivered', 60_000);
+      expect(email.recipients.map(({ address }: { address: string }) => address)).toEqual([to]);
+    }
+    const arrived = new Set(relay.taken.map(({ to }) => to[0]));
+    expect([...accepted.values()].filter((to) => !arrived.has(to))).toEqual([]);
+    expect(accepted.size).toBeGreaterThan(KILLS * 3);
+  }, 60_000 + KILLS * 30_000);
+});
