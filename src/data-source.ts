@@ -28,6 +28,7 @@ import { RequestAnswers1732500600000 } from '../migrations/1732500600000-request
 import { DayTwoJobs1732500800000 } from '../migrations/1732500800000-day-two-jobs.js';
 import { SetAsideIndex1732500810000 } from '../migrations/1732500810000-set-aside-index.js';
 import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
+import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoint-domains.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -67,6 +68,7 @@ export const MIGRATIONS = [
   DayTwoJobs1732500800000,
   SetAsideIndex1732500810000,
   Domains1732600000000,
+  EndpointDomains1732600010000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
+import type { Id } from '#kernel/ids.js';
 import { IngestMetrics } from './ingest.metrics.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline, type PipelineResult } from './pipeline.js';
@@ -15,9 +16,11 @@ export class Reception {
     private readonly verification: VerificationWatch,
   ) {}
 
-  /** `path` is what came behind the prefix, as it was sent. Null when no endpoint lives there; throws as the pipeline does. */
-  async receive(path: string, request: Omit<ReceivedRequest, 'path'>, traceparent: string | undefined): Promise<PipelineResult | null> {
-    const found = await this.endpoints.at(path);
+  /** `path` is what came behind the prefix, or behind the slash of a domain, as it was sent. Null when no endpoint lives there; throws as the pipeline does. */
+  async receive(
+    { path, domainId }: { path: string; domainId: Id | null }, request: Omit<ReceivedRequest, 'path'>, traceparent: string | undefined,
+  ): Promise<PipelineResult | null> {
+    const found = await this.endpoints.at(path, domainId);
     if (found === null) return null;
     const result = await this.pipeline.run(found.endpoint, { ...request, path: found.rest }, { replayOf: null, traceparent });
     this.metrics.received(result);
