@@ -59,7 +59,7 @@ export abstract class CustomHosts {
   /** Whether any host of the installation takes requests: while none does, nobody has to look. */
   abstract get isEmpty(): boolean;
 
-  /** The host that takes requests under this name (lower case, without a port); null for every other. Never older than five seconds. */
+  /** The host that takes requests under this name (lower case, without a port); null for every other. A change counts on every process within some five seconds. */
   abstract serving(host: string): CustomHost | null;
 
   /** Every webhook domain of an environment, verified or not. */

@@ -1,15 +1,13 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { STALENESS_MAX_MS } from '#kernel/cache.js';
 import { Notifications } from '#kernel/notifications.js';
 import { type CustomHost, CustomHosts } from './contract.js';
 import { CustomHostsStore } from './custom-hosts.store.js';
 
-/** A host is asked for on every request: every one that takes requests is known, in some 200 bytes each. */
 const RETRY_MS = 1_000;
 
 /**
- * The hosts that take requests, whole, in memory: who is called is known without asking anybody. A change is read when it is
- * announced, one look after the other, and everything every five seconds while nobody can tell whether changes arrive.
+ * The hosts that take requests, whole, in memory, some 200 bytes each: who is called is known without asking anybody. They are
+ * read when a change is announced, one look after the other, and every second while it can't be told whether changes arrive.
  */
 @Injectable()
 export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -43,7 +41,7 @@ export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, On
   async onApplicationBootstrap(): Promise<void> {
     this.timer = setInterval(() => {
       if (this.isStale || this.notifications.isDeaf()) this.refresh();
-    }, Math.min(RETRY_MS, STALENESS_MAX_MS));
+    }, RETRY_MS);
     this.refresh();
     await this.reading;
   }
