@@ -31,6 +31,7 @@ import { CircuitsChangedAt1732501000000 } from '../migrations/1732501000000-circ
 import { EndpointMethods1732502000000 } from '../migrations/1732502000000-endpoint-methods.js';
 import { Duplicates1732502010000 } from '../migrations/1732502010000-duplicates.js';
 import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
+import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoint-domains.js';
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
@@ -75,6 +76,7 @@ export const MIGRATIONS = [
   EndpointMethods1732502000000,
   Duplicates1732502010000,
   Domains1732600000000,
+  EndpointDomains1732600010000,
   Blobs1732601000000,
   Emails1732602000000,
 ];

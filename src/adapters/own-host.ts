@@ -1,19 +1,27 @@
 import { Injectable } from '@nestjs/common';
+import { CustomHosts } from '#modules/domains/contract.js';
 import { Config } from '#kernel/config.js';
 
 /** Tells this service's own addresses from others: what is sent to where it receives goes in circles. */
 @Injectable()
 export class OwnHost {
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly customHosts: CustomHosts,
+  ) {}
 
-  /** Whether a URL is on the host of BASE_URL. */
+  /** Whether a URL is on the host of BASE_URL, or on one of customers' own that leads here. */
   is(url: string): boolean {
-    return URL.canParse(url) && hostOf(url) === hostOf(this.config.baseUrl);
+    return URL.canParse(url) && (hostOf(url) === hostOf(this.config.baseUrl) || this.isCustom(url));
   }
 
   /** Whether a URL is a receive URL there. */
   receives(url: string): boolean {
-    return this.is(url) && new URL(url).pathname.includes('/in/');
+    return this.is(url) && (new URL(url).pathname.includes('/in/') || this.isCustom(url));
+  }
+
+  private isCustom(url: string): boolean {
+    return this.customHosts.serving(new URL(url).hostname.replace(/\.$/, '')) !== null;
   }
 }
 

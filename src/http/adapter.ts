@@ -14,6 +14,13 @@ interface ClientSocket {
   destroy(): void;
 }
 
+/** What is seen of a request before it is routed; `http.IncomingMessage` without importing it. */
+export interface HostedRequest {
+  url?: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+}
+
 /** 1 MiB of payload and room for what stands around it. */
 const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
@@ -38,6 +45,9 @@ export class EdgeAdapter extends FastifyAdapter {
     reply.send(error);
   };
 
+  /** Where a request leads by its host instead of its path; null for one that goes by its path. Set by whoever serves other hosts. */
+  urlByHost: ((request: HostedRequest) => string | null) | null = null;
+
   /** Nest would add parsers for JSON and forms here; ours are registered by `configureApp`. */
   override registerParserMiddleware(): void {}
 }
@@ -52,7 +62,7 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     loggerInstance: withoutChildren(logger),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    rewriteUrl: (request: { url?: string | undefined }) => plainUrl(request.url ?? '/'),
+    rewriteUrl: (request: HostedRequest) => adapter.urlByHost?.(request) ?? plainUrl(request.url ?? '/'),
     trustProxy: trustProxy.length > 0 && [...trustProxy],
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,

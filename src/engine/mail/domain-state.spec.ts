@@ -54,6 +54,8 @@ describe('afterCheck', () => {
     const lost = { ...verified, missingMs: MISSING_MS_MAX - HOUR_MS, missingSeenAtMs: 0 };
     expect(afterCheck(lost, 'email', seen('email', { ownership: 'missing' }), HOUR_MS)).toMatchObject({ state: 'failed', isSending: false, isReceiving: false });
     expect(afterCheck(lost, 'email', seen('email', { mx: 'wrong' }), HOUR_MS)).toMatchObject({ state: 'failed', isSending: true, isReceiving: false });
+    const failed: DomainStanding = { ...lost, state: 'failed', isReceiving: false, missingMs: MISSING_MS_MAX };
+    expect(afterCheck(failed, 'email', seen('email', { mx: 'wrong', ownership: 'unanswered' }), HOUR_MS)).toMatchObject({ state: 'failed', isSending: true });
   });
 
   it('a failed domain is verified by whoever finds all records, and gets another 72 hours only when a person asks', () => {

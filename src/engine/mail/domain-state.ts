@@ -35,17 +35,18 @@ export function afterCheck(
   before: DomainStanding, kind: DomainKind, records: readonly JudgedRecord[], nowMs: number, isAsked = false,
 ): DomainStanding {
   const required = records.filter((each) => each.required);
-  const isSendable = kind !== 'webhook' && required.filter(({ record }) => record === 'ownership' || record === 'dkim').every(isRight);
+  const forSending = required.filter(({ record }) => record === 'ownership' || record === 'dkim');
+  const isSendable = kind !== 'webhook' && forSending.every(isRight);
   const enabled = { isSending: before.isSending || isSendable, isReceiving: before.isReceiving };
   const known = before.state === 'failed' && isAsked ? { ...before, state: 'pending-dns' as const, missingMs: 0, missingSeenAtMs: null } : before;
   if (required.every(isRight)) return { ...enabled, state: 'verified', isReceiving: kind !== 'email-send', missingMs: 0, missingSeenAtMs: null };
-  const absent = required.filter(({ verdict }) => verdict === 'missing' || verdict === 'wrong');
+  const absent = required.filter(isAbsent);
   if (absent.length === 0) return { ...known, ...enabled, missingSeenAtMs: null };
   const missingMs = known.missingMs + (known.missingSeenAtMs === null ? 0 : Math.max(0, nowMs - known.missingSeenAtMs));
   const counted = { state: known.state, missingMs, missingSeenAtMs: nowMs };
   if (missingMs < MISSING_MS_MAX) return { ...counted, ...enabled };
   // Who lost no more than the way in goes on sending.
-  return { ...counted, state: 'failed', isSending: enabled.isSending && isSendable, isReceiving: false };
+  return { ...counted, state: 'failed', isSending: enabled.isSending && !forSending.some(isAbsent), isReceiving: false };
 }
 
 /** What a domain is after it was converted, before anybody looks: what it has needs not be proved again. */
@@ -61,6 +62,10 @@ export function restMs({ state, missingSeenAtMs }: Pick<DomainStanding, 'state' 
   const longest = state === 'verified' && missingSeenAtMs !== null ? REST_MS_UNSURE : REST_MS_MAX[state];
   // Domains that were made together are not looked at together for ever.
   return Math.round(Math.min(doubled, longest) * (0.9 + 0.2 * random));
+}
+
+function isAbsent({ verdict }: Judgement): boolean {
+  return verdict === 'missing' || verdict === 'wrong';
 }
 
 function isRight({ verdict }: Judgement): boolean {

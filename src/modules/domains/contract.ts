@@ -43,3 +43,25 @@ export abstract class DomainUsers {
   /** What uses the domain, as `details.used_by` names it; an empty list for one that is free. */
   abstract usersOf(environmentId: number, domainId: Id): Promise<string[]>;
 }
+
+/** A webhook domain as a host that endpoints live on. */
+export interface CustomHost {
+  environmentId: number;
+  domainId: Id;
+  /** Lower case, in A-labels. */
+  host: string;
+  /** Whether it takes requests now: it is verified, and nobody else's. */
+  isServing: boolean;
+}
+
+/** Hosts of customers' own that endpoints receive on. */
+export abstract class CustomHosts {
+  /** Whether any host of the installation takes requests: while none does, nobody has to look. */
+  abstract get isEmpty(): boolean;
+
+  /** The host that takes requests under this name (lower case, without a port); null for every other. A change counts on every process within some five seconds. */
+  abstract serving(host: string): CustomHost | null;
+
+  /** Every webhook domain of an environment, verified or not. */
+  abstract ofEnvironment(environmentId: number): Promise<CustomHost[]>;
+}

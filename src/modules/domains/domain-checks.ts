@@ -62,12 +62,12 @@ export class DomainChecks {
     const judged = isOwnedElsewhere ? seen.map(refused) : seen;
     const nowMs = this.clock.nowMs();
     const after = afterCheck(standingOf(row), kind, judged, nowMs, isAsked);
-    const owns = judged.some(({ record, verdict }) => record === 'ownership' && verdict === 'right');
+    const proof = judged.find(({ record }) => record === 'ownership')?.verdict;
     const checks = after.state === row.state ? row.checks + 1 : 1;
     const returnPath = judged.filter(({ record }) => record === 'mail_from' || record === 'spf');
     await this.store.update(row, {
       ...columnsOf(after),
-      isOwner: owns || (row.isOwner && after.state !== 'failed'),
+      isOwner: proof === 'right' || (row.isOwner && (after.state !== 'failed' || proof === 'unanswered')),
       // A name server that is silent for a moment does not move the return path of mail.
       isReturnPathSeen: returnPath.length > 0 && returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),
       judged: Object.fromEntries(judged.map((each) => [judgedKey(each), { verdict: each.verdict, error: each.error }])),

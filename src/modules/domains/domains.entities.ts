@@ -10,6 +10,7 @@ import type { Id } from '#kernel/ids.js';
 @Index('domains_host_idx', ['environmentId', 'host'], { unique: true })
 @Index('domains_owner_idx', ['host'], { unique: true, where: 'is_owner' })
 @Index('domains_next_check_at_idx', ['nextCheckAt'])
+@Index('domains_webhook_idx', ['environmentId', 'id'], { where: `kind = 'webhook'` })
 export class DomainEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'domains_pkey' })
   @ForeignKey('environments', { name: 'domains_environment_id_fkey' })

@@ -1,6 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { ReceivingDomains, SendingDomains } from './contract.js';
+import { CustomHosts, ReceivingDomains, SendingDomains } from './contract.js';
+import { CustomHostsStore } from './custom-hosts.store.js';
 import { DkimKeys } from './dkim-keys.js';
 import { DkimKeysStore } from './dkim-keys.store.js';
 import { DnsListener } from './dns-listener.js';
@@ -12,17 +13,20 @@ import { DomainsMetrics } from './domains.metrics.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
 import { DomainsStore } from './domains.store.js';
+import { LiveHosts } from './live-hosts.js';
 import { MxGate } from './mx-gate.js';
 import { PlatformZone } from './platform-zone.js';
 import { RecheckLoop } from './recheck-loop.js';
 import { VerifiedReceivingDomains, VerifiedSendingDomains } from './verified-domains.js';
 import { VerifiedDomainsStore } from './verified-domains.store.js';
 
-/** Customers' own domains: what they publish, whether it is there, and who may use them. */
+/** Customers' own domains: what they publish, whether it is there, and who may use them. Global, since it depends on no context and every kind of target must know which hosts are ours. */
+@Global()
 @Module({
   imports: [DiscoveryModule],
   controllers: [DomainsController],
   providers: [
+    CustomHostsStore,
     DkimKeys,
     DkimKeysStore,
     DnsListener,
@@ -33,13 +37,15 @@ import { VerifiedDomainsStore } from './verified-domains.store.js';
     DomainsMetrics,
     DomainsService,
     DomainsStore,
+    LiveHosts,
     MxGate,
     PlatformZone,
     RecheckLoop,
     VerifiedDomainsStore,
+    { provide: CustomHosts, useExisting: LiveHosts },
     { provide: SendingDomains, useClass: VerifiedSendingDomains },
     { provide: ReceivingDomains, useClass: VerifiedReceivingDomains },
   ],
-  exports: [ReceivingDomains, SendingDomains],
+  exports: [CustomHosts, ReceivingDomains, SendingDomains],
 })
 export class DomainsModule {}

@@ -97,7 +97,7 @@ const OVERDUE: Statement = {
   text: `select coalesce(extract(epoch from now() - min(next_check_at)), 0)::float8 as seconds from domains where next_check_at <= now()`,
 };
 
-/** Domains. Every change is announced in its own transaction: no node goes on with what it remembers. */
+/** Domains. Whether a host takes requests is announced in the transaction that changes it: no node goes on with what it remembers. */
 @Injectable()
 export class DomainsStore {
   constructor(
@@ -147,18 +147,18 @@ export class DomainsStore {
     await this.rows().insert(row);
   }
 
-  /** The row after the changes, which are announced in the caller's transaction. */
+  /** The row after the changes, in the caller's transaction. */
   async update(row: DomainEntity, changes: DomainColumns): Promise<DomainEntity> {
     const { environmentId, id } = row;
     const columns = { ...changes, updatedAt: this.clock.now() };
     await this.rows().update({ environmentId, id }, columns);
-    await this.announce(row);
+    if (row.kind === 'webhook' && isServing({ ...row, ...columns }) !== isServing(row)) await this.announce(row);
     return { ...row, ...columns };
   }
 
-  async remove(row: DomainPlace): Promise<void> {
+  async remove(row: DomainEntity): Promise<void> {
     await this.database.query(REMOVE, [row.environmentId, row.id]);
-    await this.announce(row);
+    if (row.kind === 'webhook') await this.announce(row);
   }
 
   /** True when nobody checks it now, and nobody did in the last seconds: the caller does. */
@@ -182,10 +182,14 @@ export class DomainsStore {
   }
 
   private announce({ environmentId, id }: DomainPlace): Promise<void> {
-    return this.notifications.announce('domain', `${environmentId}:${id}`);
+    return this.notifications.announce('custom_host', `${environmentId}:${id}`);
   }
 
   private rows(): Repository<DomainEntity> {
     return this.database.manager().getRepository(DomainEntity);
   }
+}
+
+function isServing({ isOwner, isReceiving }: Pick<DomainEntity, 'isOwner' | 'isReceiving'>): boolean {
+  return isOwner && isReceiving;
 }

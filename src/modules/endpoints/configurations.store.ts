@@ -13,6 +13,14 @@ const AT: Statement = {
     where domain_id is null and path = any ($1::text[]) order by length(path) desc limit 1`,
 };
 
+/** The same on a domain: endpoints_path_idx. */
+const AT_DOMAIN: Statement = {
+  name: 'endpoints_at_domain',
+  text: `
+    select environment_id as "environmentId", id, path from endpoints
+    where domain_id = $2 and path = any ($1::text[]) order by length(path) desc limit 1`,
+};
+
 /** endpoints_pkey. */
 const SET_FIRST_SECRETS: Statement = {
   name: 'endpoints_set_first_secrets',
@@ -29,9 +37,9 @@ export class ConfigurationsStore {
     private readonly notifications: Notifications,
   ) {}
 
-  async at(paths: readonly string[]): Promise<EndpointAddress | null> {
+  async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     // Not on the connections of lists and counts, which may all be busy for seconds.
-    const [row] = await this.database.hot<EndpointAddress>(AT, [paths]);
+    const [row] = await (domainId === null ? this.database.hot<EndpointAddress>(AT, [paths]) : this.database.hot<EndpointAddress>(AT_DOMAIN, [paths, domainId]));
     return row ?? null;
   }
 

@@ -41,6 +41,7 @@ export interface ProviderSecret {
 export interface EndpointAddress {
   environmentId: number;
   id: Id;
+  /** Empty for one at the root of a host of its own. */
   path: string;
 }
 
@@ -53,6 +54,8 @@ export interface ConfiguredRoute {
 
 /** An endpoint as it is set up, with what is sealed in the database open. */
 export interface EndpointConfiguration extends EndpointAddress {
+  /** Null on the platform's host. */
+  domainId: Id | null;
   status: 'active' | 'paused' | 'disabled';
   /** Rises with every change. */
   version: number;
@@ -88,8 +91,8 @@ export function schemeOf(
 
 /** How endpoints are set up now. A change is announced as `endpoint` in its own transaction: whoever remembers one listens. */
 export abstract class EndpointConfigurations {
-  /** The longest of the given paths that an endpoint lives at; null when none does. */
-  abstract at(paths: readonly string[]): Promise<EndpointAddress | null>;
+  /** The longest of the given paths that an endpoint lives at, on the platform's host or on a domain; null when none does. */
+  abstract at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null>;
 
   /** Whatever its status; null when there is none in this environment. */
   abstract find(environmentId: number, id: Id): Promise<EndpointConfiguration | null>;

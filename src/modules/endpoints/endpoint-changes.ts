@@ -7,9 +7,9 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type EndpointDraft, EndpointRecords, type StoredEndpoint } from './endpoint-records.js';
 import { changed, type SettingsChanges } from './endpoint-settings.js';
 import type { RoutedEndpoint } from './endpoints.service.js';
-import { IngestDomains } from './ingest-domains.js';
+import { type ChosenDomain, IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
-import { type AddressBase, resolveAddress } from './receive-url.js';
+import { resolveAddress } from './receive-url.js';
 import { type AskedRoutes, draftRoutes, type RouteDraft } from './route-drafts.js';
 
 /** What a caller changes: what is left out stays. */
@@ -38,10 +38,10 @@ export class EndpointChanges {
   async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
     const found = await this.records.find(tenant.environmentId, id);
     if (found === null) throw notFound('endpoint');
-    const base = await this.domains.addressBase(tenant);
-    const { drafts } = next(found, asked, base);
+    const chosen = await this.domains.choose(tenant, { url: asked.url });
+    const { drafts } = next(found, asked, chosen);
     await this.checks.pass(tenant.environmentId, { settings: asked.settings, drafts });
-    return this.database.transaction(() => this.apply(tenant, id, asked, base));
+    return this.database.transaction(() => this.apply(tenant, id, asked, chosen));
   }
 
   /** Throws 404 when there is none, also the second time. Its URL is free at once; its events stay until retention. */
@@ -52,24 +52,25 @@ export class EndpointChanges {
   }
 
   /** Under the row's lock, so that calls at the same time that change different things all take effect. */
-  private async apply({ environmentId }: Tenant, id: Id, asked: EndpointChangesAsked, base: AddressBase): Promise<RoutedEndpoint> {
+  private async apply({ environmentId }: Tenant, id: Id, asked: EndpointChangesAsked, chosen: ChosenDomain): Promise<RoutedEndpoint> {
     const before = await this.records.findForUpdate(environmentId, id);
     if (before === null) throw notFound('endpoint');
-    const { drafts, ...rest } = next(before, asked, base);
+    const { drafts, ...rest } = next(before, asked, chosen);
     const after: EndpointDraft = { ...rest, routes: drafts === null ? before.routes : this.records.routesOf(before.row, drafts) };
     const { row, settings, routes } = before;
-    const isSame = isDeepStrictEqual(after, { settings, path: row.path, status: row.status, routes });
+    const isSame = isDeepStrictEqual(after, { settings, path: row.path, domainId: row.domainId, status: row.status, routes });
     return { row: isSame ? row : await this.records.update(before, after), routes: after.routes };
   }
 }
 
 /** Throws 422 with every fault that can be seen in the request and the endpoint alone. */
-function next({ row, settings: before, routes }: StoredEndpoint, asked: EndpointChangesAsked, base: AddressBase): Next {
-  const resolved = asked.url === undefined ? row : resolveAddress({ url: asked.url }, { ...base, currentPath: row.path });
-  const address = 'faults' in resolved ? { path: '', faults: resolved.faults } : { path: resolved.path, faults: [] };
+function next({ row, settings: before, routes }: StoredEndpoint, asked: EndpointChangesAsked, chosen: ChosenDomain): Next {
+  const domainId = asked.url === undefined ? row.domainId : chosen.domainId;
+  const resolved = asked.url === undefined ? row : resolveAddress({ url: asked.url }, { ...chosen.base, currentPath: row.path });
+  const address = 'faults' in resolved ? { path: '', faults: resolved.faults } : { path: resolved.path, faults: chosen.faults };
   const { settings, faults: settingsFaults } = changed(before, asked.settings);
   const { drafts, faults: routeFaults } = draftRoutes(routes, asked.routes);
   const faults = [...address.faults, ...settingsFaults, ...routeFaults];
   if (faults.length > 0) throw invalid(faults);
-  return { settings, path: address.path, status: asked.status ?? row.status, drafts };
+  return { settings, path: address.path, domainId, status: asked.status ?? row.status, drafts };
 }

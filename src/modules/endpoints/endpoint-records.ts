@@ -20,6 +20,8 @@ export interface StoredEndpoint {
 export interface EndpointDraft {
   settings: Settings;
   path: string;
+  /** Null on the platform's host. */
+  domainId: Id | null;
   status: EndpointEntity['status'];
   routes: readonly RouteEntity[];
 }
@@ -47,27 +49,29 @@ export class EndpointRecords {
   }
 
   /** In the caller's transaction. Throws 422 for secrets that do not exist, and 409 when the URL is taken or there are too many. */
-  async create(place: Pick<EndpointEntity, 'environmentId' | 'id'>, { settings, path, status, routes }: EndpointDraft): Promise<EndpointEntity> {
+  async create(place: Pick<EndpointEntity, 'environmentId' | 'id'>, { settings, path, domainId, status, routes }: EndpointDraft): Promise<EndpointEntity> {
     const { response, ...columns } = settings;
     const now = new Date(idTimeMs(place.id));
     const sealed = { secrets: null, response: this.vault.sealResponse(place, response) };
-    const row: EndpointEntity = { ...place, ...columns, ...sealed, domainId: null, path, status, version: 1, createdAt: now, updatedAt: now };
+    const row: EndpointEntity = { ...place, ...columns, ...sealed, domainId, path, status, version: 1, createdAt: now, updatedAt: now };
     await this.makeRoom(row.environmentId);
     await this.secrets.use(row.environmentId, row.id, row.transform);
-    if (!(await this.store.insert(row))) throw this.taken(path);
+    const url = await this.urlOf(row);
+    if (!(await this.store.insert(row))) throw this.taken(url);
     await this.store.replaceRoutes(row.environmentId, row.id, routes);
     return row;
   }
 
   /** A new version, in the transaction in which it was found for update. Throws 422 and 409 as `create`. */
-  async update(before: StoredEndpoint, { settings, path, status, routes }: EndpointDraft): Promise<EndpointEntity> {
+  async update(before: StoredEndpoint, { settings, path, domainId, status, routes }: EndpointDraft): Promise<EndpointEntity> {
     const { row } = before;
     const { response, ...columns } = settings;
     if (settings.transform !== before.settings.transform) await this.secrets.use(row.environmentId, row.id, settings.transform);
     if (routes !== before.routes) await this.store.replaceRoutes(row.environmentId, row.id, routes);
     const sealed = response === before.settings.response ? row.response : this.vault.sealResponse(row, response);
-    const updated = await this.store.update(row, { ...columns, response: sealed, path, status, version: row.version + 1 });
-    if (updated === null) throw this.taken(path);
+    const url = await this.urlOf({ environmentId: row.environmentId, path, domainId });
+    const updated = await this.store.update(row, { ...columns, response: sealed, path, domainId, status, version: row.version + 1 });
+    if (updated === null) throw this.taken(url);
     return updated;
   }
 
@@ -97,6 +101,12 @@ export class EndpointRecords {
     };
   }
 
+  /** Asked before the write: what fails there takes the transaction with it. */
+  private async urlOf({ environmentId, path, domainId }: Pick<EndpointEntity, 'environmentId' | 'path' | 'domainId'>): Promise<string> {
+    const domain = domainId === null ? undefined : (await this.domains.of(environmentId, [domainId])).get(domainId);
+    return this.domains.urlOf(domain ?? this.domains.platform(), path);
+  }
+
   private async makeRoom(environmentId: number): Promise<void> {
     await this.store.lock(environmentId);
     if ((await this.store.count(environmentId)) < ENDPOINTS_MAX) return;
@@ -104,8 +114,8 @@ export class EndpointRecords {
   }
 
   /** It says nothing of whose endpoint that is. */
-  private taken(path: string): Error {
+  private taken(url: string): Error {
     const message = 'The URL is owned by another live endpoint. Choose another one, or delete that endpoint first.';
-    return conflict(message, { url: this.domains.urlOf(path) });
+    return conflict(message, { url });
   }
 }

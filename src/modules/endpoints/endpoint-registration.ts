@@ -14,7 +14,7 @@ import { type AskedRoutes, draftRoutes } from './route-drafts.js';
 /** An endpoint that a caller asks for. */
 export interface NewEndpoint {
   address: GivenAddress;
-  /** `pdom_…`; null for the default. */
+  /** `pdom_…` or `dom_…`; null for the default, or the host of the URL. */
   domainId: string | null;
   status: 'active' | 'paused';
   settings: SettingsChanges;
@@ -35,16 +35,17 @@ export class EndpointRegistration {
   /** Throws 422 with every fault, and 409 when another endpoint lives at the URL; nothing is stored then. */
   async create(tenant: Tenant, asked: NewEndpoint): Promise<RoutedEndpoint> {
     const { environmentId } = tenant;
-    const resolved = resolveAddress(asked.address, await this.domains.addressBase(tenant));
+    const chosen = await this.domains.choose(tenant, { domainId: asked.domainId, url: asked.address.url });
+    const resolved = resolveAddress(asked.address, chosen.base);
     const address = 'faults' in resolved ? { path: '', name: '', faults: resolved.faults } : { ...resolved, faults: [] };
     const { settings, faults: settingsFaults } = changed({ ...DEFAULT_SETTINGS, name: address.name }, asked.settings);
     const { drafts, faults: routeFaults } = draftRoutes([], asked.routes);
-    const faults = [...address.faults, ...this.domains.faults(asked.domainId), ...settingsFaults, ...routeFaults];
+    const faults = [...address.faults, ...chosen.faults, ...settingsFaults, ...routeFaults];
     if (faults.length > 0) throw invalid(faults);
     await this.checks.pass(environmentId, { settings: asked.settings, drafts });
     const place = { environmentId, id: this.ids.next() };
     const routes = this.records.routesOf(place, drafts ?? []);
-    const draft = { settings, path: address.path, status: asked.status, routes };
+    const draft = { settings, path: address.path, domainId: chosen.domainId, status: asked.status, routes };
     return { row: await this.database.transaction(() => this.records.create(place, draft)), routes };
   }
 }

@@ -44,7 +44,7 @@ export class EndpointsController {
   })
   @ApiCreatedResponse({ type: EndpointDetail, description: 'The endpoint.' })
   async createEndpoint(@CurrentTenant() tenant: Tenant, @Body() body: NewEndpointBody): Promise<EndpointDetail> {
-    return presentEndpoint(this.endpoints.view(await this.registration.create(tenant, newEndpoint(body))));
+    return presentEndpoint(await this.endpoints.view(await this.registration.create(tenant, newEndpoint(body))));
   }
 
   @Get(':id')
@@ -65,7 +65,7 @@ export class EndpointsController {
   @ApiParam(ID)
   @ApiOkResponse({ type: EndpointDetail, description: 'The endpoint with the changes.' })
   async updateEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: EndpointChangesBody): Promise<EndpointDetail> {
-    return presentEndpoint(this.endpoints.view(await this.changes.update(tenant, endpointId(id), endpointChanges(body))));
+    return presentEndpoint(await this.endpoints.view(await this.changes.update(tenant, endpointId(id), endpointChanges(body))));
   }
 
   @Delete(':id')

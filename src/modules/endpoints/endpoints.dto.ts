@@ -117,7 +117,7 @@ export class EndpointSettingsBody {
   paused: { summary: 'One that parks what comes at first', value: { slug: 'later', status: 'paused' } },
 })
 export class NewEndpointBody extends EndpointSettingsBody {
-  /** Its URL on an ingest domain; `/in` and the organization's slug may be left out. */
+  /** Its URL on an ingest domain. On the platform's host `/in` and the organization's slug may be left out; on a domain of yours it is the host and the path. */
   @ApiProperty({ required: false, type: String, maxLength: 2048, nullable: true, example: 'https://hooks.example.com/in/acme/stripe' })
   url?: string | null;
 
@@ -129,7 +129,7 @@ export class NewEndpointBody extends EndpointSettingsBody {
   @ApiProperty({ required: false, type: String, maxLength: 1024, nullable: true, example: 'acme/stripe' })
   path?: string | null;
 
-  /** The ingest domain; the platform's when left out. */
+  /** The ingest domain: the platform's, or a verified webhook domain of yours. Left out, the host of `url` says it, or it is the platform's. */
   @ApiProperty({ required: false, type: String, maxLength: 64, nullable: true, example: 'pdom_00000000000000000000000001' })
   domainId?: string | null;
 }
@@ -168,7 +168,7 @@ export class EndpointItem {
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
 
-  /** Its path, the organization's slug first. */
+  /** Its path: on the platform's host the organization's slug first; empty at the root of a domain of yours. */
   @ApiProperty({ example: 'acme/stripe' })
   path: string;
 

@@ -7,6 +7,8 @@ import type { ResponseProxySettings, TransformSettings } from './contract.js';
 @Entity('endpoints')
 @Check('endpoints_status_check', `status in ('active', 'paused', 'disabled')`)
 @Index('endpoints_path_idx', ['path', 'domainId'], { unique: true })
+@Index('endpoints_domain_id_idx', ['environmentId', 'domainId'], { where: 'domain_id is not null' })
+@ForeignKey('domains', ['environmentId', 'domainId'], ['environmentId', 'id'], { name: 'endpoints_domain_fkey' })
 export class EndpointEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'endpoints_pkey' })
   @ForeignKey('environments', { name: 'endpoints_environment_id_fkey' })

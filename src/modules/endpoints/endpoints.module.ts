@@ -7,6 +7,7 @@ import { CodeSecrets } from './code-secrets.js';
 import { EndpointConfigurations } from './contract.js';
 import { ConfigurationsStore } from './configurations.store.js';
 import { EndpointChanges } from './endpoint-changes.js';
+import { EndpointDomains } from './endpoint-domains.js';
 import { EndpointRecords } from './endpoint-records.js';
 import { EndpointRegistration } from './endpoint-registration.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
@@ -27,6 +28,7 @@ import { SealedConfigurations } from './sealed-configurations.js';
     CodeSecrets,
     ConfigurationsStore,
     EndpointChanges,
+    EndpointDomains,
     EndpointRecords,
     EndpointRegistration,
     EndpointSecrets,

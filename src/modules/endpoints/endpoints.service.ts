@@ -80,8 +80,9 @@ export class EndpointsService {
     const page = rows.slice(0, limit);
     const routes = await this.store.routes(tenant.environmentId, page.map(({ id }) => id));
     const last = page.at(-1);
+    const domains = await this.domains.of(tenant.environmentId, page.map(({ domainId }) => domainId));
     return {
-      listings: page.map((row) => ({ row, ...this.surroundings(row, routes.filter(({ endpointId }) => endpointId === row.id)) })),
+      listings: page.map((row) => ({ row, ...this.surroundings(row, domains, routes.filter(({ endpointId }) => endpointId === row.id)) })),
       nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
     };
   }
@@ -94,12 +95,14 @@ export class EndpointsService {
   }
 
   /** What is stored, with what follows from it. */
-  view({ row, routes }: RoutedEndpoint): EndpointView {
-    return { row, response: this.vault.openResponse(row), ...this.surroundings(row, routes) };
+  async view({ row, routes }: RoutedEndpoint): Promise<EndpointView> {
+    const domains = await this.domains.of(row.environmentId, [row.domainId]);
+    return { row, response: this.vault.openResponse(row), ...this.surroundings(row, domains, routes) };
   }
 
-  private surroundings({ path }: ListedEndpoint, routes: readonly RouteEntity[]): EndpointSurroundings {
-    return { routes, url: this.domains.urlOf(path), domain: this.domains.platform() };
+  private surroundings({ path, domainId }: ListedEndpoint, domains: ReadonlyMap<Id, IngestDomain>, routes: readonly RouteEntity[]): EndpointSurroundings {
+    const domain = (domainId === null ? undefined : domains.get(domainId)) ?? this.domains.platform();
+    return { routes, url: this.domains.urlOf(domain, path), domain };
   }
 }
 

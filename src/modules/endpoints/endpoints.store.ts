@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type FindOptionsSelect, type FindOptionsWhere, In, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
+import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
@@ -20,10 +21,11 @@ export type ListedEndpoint = Pick<EndpointEntity, keyof typeof LISTED>;
 export type EndpointColumns = Partial<Omit<EndpointEntity, 'environmentId' | 'id' | 'createdAt' | 'updatedAt'>>;
 
 const LISTED = {
-  environmentId: true, id: true, name: true, path: true, preset: true, verification: true, secrets: true, status: true, version: true,
+  environmentId: true, id: true, name: true, domainId: true, path: true, preset: true, verification: true, secrets: true, status: true, version: true,
   createdAt: true, updatedAt: true,
 } as const satisfies FindOptionsSelect<EndpointEntity>;
 const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
 
 const LOCK: Statement = {
   name: 'endpoints.lock',
@@ -52,6 +54,12 @@ const ID_AT: Statement = {
   name: 'endpoints_own_at',
   // Index endpoints_path_idx.
   text: 'select id from endpoints where domain_id is null and path = $2 and environment_id = $1',
+};
+
+const ON_DOMAIN: Statement = {
+  name: 'endpoints.on_domain',
+  // Index endpoints_domain_id_idx.
+  text: 'select id from endpoints where environment_id = $1::int and domain_id = $2::uuid order by id limit $3::int',
 };
 
 /** Endpoints and their routes. Every change is announced in its own transaction: no node goes on with what it remembers. */
@@ -111,6 +119,11 @@ export class EndpointsStore {
     return this.routeRows().find({ where: { environmentId, destinationId }, order: { id: 'ASC' }, take: max });
   }
 
+  /** The first endpoints that live on a domain. */
+  async onDomain(environmentId: number, domainId: Id, max: number): Promise<Id[]> {
+    return (await this.database.query<{ id: Id }>(ON_DOMAIN, [environmentId, domainId, max])).map(({ id }) => id);
+  }
+
   /** False when another endpoint lives at its path (endpoints_path_idx): the transaction is lost then. */
   insert(row: EndpointEntity): Promise<boolean> {
     return this.written(row.environmentId, row.id, () => this.endpoints().insert(row as QueryDeepPartialEntity<EndpointEntity>));
@@ -147,6 +160,8 @@ export class EndpointsStore {
         await write();
       } catch (error) {
         if (sqlState(error) === UNIQUE_VIOLATION) return false;
+        // The domain was deleted after it was chosen.
+        if (sqlState(error) === FOREIGN_KEY_VIOLATION) throw conflict('The domain of this endpoint was deleted meanwhile. Choose another one.');
         throw error;
       }
       await this.announce(environmentId, id);

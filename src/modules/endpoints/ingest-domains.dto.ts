@@ -12,9 +12,9 @@ export class IngestDomainItem {
   @ApiProperty({ example: 'hooks.example.com' })
   host: string;
 
-  /** `platform` is this installation's own host. */
-  @ApiProperty({ enum: ['platform'], example: 'platform' })
-  kind: 'platform';
+  /** `platform` is this installation's own host, `custom` a verified domain of yours. */
+  @ApiProperty({ enum: ['platform', 'custom'], example: 'platform' })
+  kind: 'platform' | 'custom';
 }
 
 /** An ingest domain in the list. */
@@ -36,7 +36,7 @@ export class IngestDomainList {
 }
 
 export function presentDomain({ id, host, kind }: IngestDomain): IngestDomainItem {
-  return { id: showId('pdom', id), host, kind };
+  return { id: showId(kind === 'platform' ? 'pdom' : 'dom', id), host, kind };
 }
 
 export function presentDomains(domains: readonly ListedIngestDomain[]): IngestDomainList {

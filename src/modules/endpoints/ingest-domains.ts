@@ -1,16 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { Environments } from '#modules/auth/contract.js';
+import { type CustomHost, CustomHosts } from '#modules/domains/contract.js';
 import { Config } from '#kernel/config.js';
 import type { Fault } from '#kernel/errors.js';
-import { type Id, parseId } from '#kernel/ids.js';
+import { type Id, parseId, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { type AddressBase, ingestHost, receiveUrl } from './receive-url.js';
+import { type AddressBase, customUrl, ingestHost, receiveUrl } from './receive-url.js';
 
 /** A host on which an environment's endpoints receive. */
 export interface IngestDomain {
   id: Id;
   host: string;
-  kind: 'platform';
+  kind: 'platform' | 'custom';
+}
+
+/** Where an endpoint is to live, as a caller chose it. */
+export interface ChosenDomain {
+  /** Null for the platform's. */
+  domainId: Id | null;
+  base: AddressBase;
+  faults: Fault[];
 }
 
 /** An ingest domain with what URLs on it begin with, the slash before an endpoint's slug included. */
@@ -28,11 +37,16 @@ export class IngestDomains {
   constructor(
     private readonly config: Config,
     private readonly environments: Environments,
+    private readonly customHosts: CustomHosts,
   ) {}
 
   async list(tenant: Tenant): Promise<ListedIngestDomain[]> {
     const { baseUrl, organizationSlug } = await this.addressBase(tenant);
-    return [{ ...this.platform(), isDefault: true, prefix: `${receiveUrl(baseUrl, organizationSlug)}/` }];
+    const custom = (await this.customHosts.ofEnvironment(tenant.environmentId)).filter(({ isServing }) => isServing);
+    return [
+      { ...this.platform(), isDefault: true, prefix: `${receiveUrl(baseUrl, organizationSlug)}/` },
+      ...custom.map((host) => ({ ...shown(host), isDefault: false, prefix: customUrl(host.host, '') })),
+    ];
   }
 
   /** The host of BASE_URL. */
@@ -40,20 +54,49 @@ export class IngestDomains {
     return { id: PLATFORM_ID, host: ingestHost(this.config.baseUrl), kind: 'platform' };
   }
 
-  /** The URL of an endpoint on the platform's host. */
-  urlOf(path: string): string {
-    return receiveUrl(this.config.baseUrl, path);
+  /** The domains of these endpoints by id; those on the platform's host need none. */
+  async of(environmentId: number, domainIds: readonly (Id | null)[]): Promise<ReadonlyMap<Id, IngestDomain>> {
+    if (domainIds.every((id) => id === null)) return NONE;
+    return new Map((await this.customHosts.ofEnvironment(environmentId)).map((host) => [host.domainId, shown(host)]));
   }
 
-  /** What addresses of the tenant's endpoints are relative to. */
-  async addressBase(tenant: Tenant): Promise<AddressBase> {
+  /** The URL of an endpoint. */
+  urlOf({ kind, host }: IngestDomain, path: string): string {
+    return kind === 'platform' ? receiveUrl(this.config.baseUrl, path) : customUrl(host, path);
+  }
+
+  /**
+   * The domain that a caller chose by its id, or by the host of a URL; the platform's where neither says anything. One of its
+   * own must be verified: nothing would arrive on it.
+   */
+  async choose(tenant: Tenant, { domainId, url }: { domainId?: string | null; url?: string | null }): Promise<ChosenDomain> {
+    const base = await this.addressBase(tenant);
+    const isPlatform = domainId !== undefined && domainId !== null && parseId('pdom', domainId) === PLATFORM_ID;
+    const host = hostIn(url);
+    const isNamed = domainId !== undefined && domainId !== null;
+    if (isPlatform || (!isNamed && (host === null || host === ingestHost(this.config.baseUrl)))) return { domainId: null, base, faults: [] };
+    const hosts = await this.customHosts.ofEnvironment(tenant.environmentId);
+    const found = isNamed ? hosts.find((each) => each.domainId === parseId('dom', domainId)) : hosts.find((each) => each.host === host);
+    // A host that is nobody's is a fault of the URL, and said where that is read.
+    if (found === undefined) return { domainId: null, base, faults: isNamed ? [{ path: 'domainId', message: 'There is no such domain.' }] : [] };
+    const path = isNamed ? 'domainId' : 'url';
+    const faults = found.isServing ? [] : [{ path, message: `${found.host} is not verified: publish its records first, see GET /v1/domains/${showId('dom', found.domainId)}` }];
+    return { domainId: found.domainId, base: { ...base, customHost: found.host }, faults };
+  }
+
+  private async addressBase(tenant: Tenant): Promise<AddressBase> {
     const { organizationSlug } = await this.environments.get(tenant.environmentId);
     return { baseUrl: this.config.baseUrl, organizationSlug };
   }
+}
 
-  /** What is wrong with a caller's choice of a domain; null chooses the platform's. */
-  faults(domainId: string | null): Fault[] {
-    const isKnown = domainId === null || parseId('pdom', domainId) === PLATFORM_ID;
-    return isKnown ? [] : [{ path: 'domainId', message: 'There is no such domain.' }];
-  }
+const NONE: ReadonlyMap<Id, IngestDomain> = new Map();
+
+function shown({ domainId, host }: CustomHost): IngestDomain {
+  return { id: domainId, host, kind: 'custom' };
+}
+
+/** The host of a URL with its port, as URLs show it; null for what is none. */
+function hostIn(url: string | null | undefined): string | null {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : null;
 }

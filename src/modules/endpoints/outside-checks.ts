@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Environments } from '#modules/auth/contract.js';
+import { CustomHosts } from '#modules/domains/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
 import { EgressGate } from '#egress/gate.js';
 import { Config } from '#kernel/config.js';
@@ -24,6 +25,7 @@ export class OutsideChecks {
     private readonly targets: Targets,
     private readonly config: Config,
     private readonly environments: Environments,
+    private readonly customHosts: CustomHosts,
   ) {}
 
   /** Throws 422 with every fault. For parts without other faults, and outside of transactions: code may take seconds to judge. */
@@ -70,7 +72,8 @@ export class OutsideChecks {
   private urlFaults(url: string, path: string): Fault[] {
     const verdict = this.gate.check(url);
     if (!verdict.ok) return [{ path, message: verdict.reason, check: verdict.check }];
-    if (!isReceiveUrl(verdict.url, this.config.baseUrl)) return [];
+    const isOwn = isReceiveUrl(verdict.url, this.config.baseUrl) || this.customHosts.serving(verdict.url.hostname) !== null;
+    if (!isOwn) return [];
     return [{ path, message: 'The URL is where this service receives: it would ask itself without an end.', check: 'connectivity' }];
   }
 }

@@ -36,6 +36,27 @@ describe('resolveAddress', () => {
     expect(pathOf({ url })).toBe(path);
   });
 
+  it.each<[GivenAddress, string, string]>([
+    [{ url: 'https://hooks.customer.example/stripe' }, 'stripe', 'stripe'],
+    [{ url: 'https://Hooks.Customer.Example/a/b/' }, 'a/b', 'a/b'],
+    [{ url: 'https://hooks.customer.example' }, '', 'hooks.customer.example'],
+    [{ url: 'https://hooks.customer.example/' }, '', 'hooks.customer.example'],
+    [{ url: 'https://hooks.customer.example/in/acme/stripe' }, 'in/acme/stripe', 'in/acme/stripe'],
+    [{ slug: 'stripe' }, 'stripe', 'stripe'],
+    [{ path: '/acme/stripe' }, 'acme/stripe', 'acme/stripe'],
+    [{ path: 'a/b/c/d/e/f/g/h' }, 'a/b/c/d/e/f/g/h', 'a/b/c/d/e/f/g/h'],
+    [{ url: 'https://hooks.customer.example/stripe', slug: 'stripe', path: 'stripe' }, 'stripe', 'stripe'],
+  ])("on a customer's own host, reads %j as %j", (given, path, name) => {
+    expect(resolveAddress(given, { ...BASE, customHost: 'hooks.customer.example' })).toEqual({ path, name });
+  });
+
+  it.each<[GivenAddress]>([
+    [{ url: 'https://hooks.example.com/stripe' }], [{ url: 'https://hooks.customer.example:8443/stripe' }], [{ url: 'https://hooks.customer.example/a?b' }],
+    [{ path: '' }], [{ path: 'a/b/c/d/e/f/g/h/i' }], [{ url: 'https://hooks.customer.example/../a' }],
+  ])("on a customer's own host, refuses %j", (given) => {
+    expect(resolveAddress(given, { ...BASE, customHost: 'hooks.customer.example' })).toEqual({ faults: [expect.anything()] });
+  });
+
   it.each([
     ['http://localhost:3000/hooks/in/acme/stripe', 'acme/stripe'],
     ['https://LOCALHOST:3000/hooks/stripe', 'acme/stripe'],

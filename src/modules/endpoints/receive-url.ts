@@ -16,11 +16,13 @@ export interface AddressBase {
   /** BASE_URL, without a trailing slash; it may have a path. */
   baseUrl: string;
   organizationSlug: string;
+  /** The customer's own host that it is about; left out for the platform's. Nothing stands before a path there. */
+  customHost?: string;
   /** Where the endpoint lives now. The organization's slug may have changed since: this path stays what it is. */
   currentPath?: string;
 }
 
-/** Where an endpoint lives on the platform's host: `acme/stripe`. The name is what it is called unless somebody says otherwise. */
+/** Where an endpoint lives: `acme/stripe` on the platform's host, `stripe` on a host of its own, where it may be nothing at all. The name is what it is called unless somebody says otherwise. */
 export interface Address {
   path: string;
   name: string;
@@ -45,7 +47,12 @@ export function resolveAddress(given: GivenAddress, base: AddressBase): Address 
   const path = paths[0]?.path ?? '';
   const others = paths.filter((other) => other.path !== path);
   if (others.length > 0) return { faults: others.map((other) => disagreement(other.field, other.path, path)) };
-  return { path, name: nameOf(path) };
+  return { path, name: base.customHost === undefined ? nameOf(path) : path || base.customHost };
+}
+
+/** Where requests to a path of a customer's own host go; TLS is what stands in front of us. */
+export function customUrl(host: string, path: string): string {
+  return `https://${host}/${path}`;
 }
 
 /** Where requests to a path go. */
@@ -68,8 +75,8 @@ type Reading = string[] | string;
 
 const READERS: Readonly<Record<keyof GivenAddress, (text: string, base: AddressBase) => Reading>> = {
   url: readUrl,
-  slug: (text, { organizationSlug }) => SLUG.test(text)
-    ? [organizationSlug, text]
+  slug: (text, { organizationSlug, customHost }) => SLUG.test(text)
+    ? [...(customHost === undefined ? [organizationSlug] : []), text]
     : 'must be 1 to 64 lower-case letters, digits, - and _, and begin with a letter or a digit',
   path: (text, base) => readSegments(text, base),
 };
@@ -78,9 +85,10 @@ function readUrl(text: string, base: AddressBase): Reading {
   const { scheme = '', host = '', path = '' } = URL_PARTS.exec(text)?.groups ?? {};
   const origin = `${scheme}://${host}`;
   if (host === '' || !URL.canParse(origin)) return 'must be an absolute http or https URL without user name and password';
-  const expected = ingestHost(base.baseUrl);
+  const expected = base.customHost ?? ingestHost(base.baseUrl);
   if (new URL(origin).host !== expected) return `must be on ${expected}, where this service receives`;
   if (/[?#]/.test(path)) return 'must have no query and no fragment';
+  if (base.customHost !== undefined) return path === '' || path === '/' ? [] : readSegments(path, base);
   const prefix = basePath(base.baseUrl);
   const rest = path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path;
   const isPrefixed = `${rest}/`.startsWith(INGEST_PREFIX);
@@ -89,16 +97,16 @@ function readUrl(text: string, base: AddressBase): Reading {
 }
 
 /** One slash at either end says nothing. */
-function readSegments(text: string, { organizationSlug, currentPath }: AddressBase): Reading {
+function readSegments(text: string, { organizationSlug, currentPath, customHost }: AddressBase): Reading {
   if (/[?#]/.test(text)) return 'must have no query and no fragment';
   if (text.includes('%')) return 'must have no percent-encoding: letters, digits, ., _, ~ and - need none';
   const given = text.replace(/^\//, '').replace(/\/$/, '').split('/');
   if (given.includes('')) return 'must have no empty segment (//)';
   if (given.includes('.') || given.includes('..')) return 'must have no segment . or ..';
   if (!given.every((segment) => SEGMENT.test(segment))) return 'must consist of segments of 1 to 64 letters, digits, ., _, ~ and -';
-  const isWhole = given[0] === organizationSlug || given.join('/') === currentPath;
+  const isWhole = customHost !== undefined || given[0] === organizationSlug || given.join('/') === currentPath;
   const segments = isWhole ? given : [organizationSlug, ...given];
-  return segments.length > SEGMENTS_MAX ? `must have at most ${SEGMENTS_MAX} segments, the organization's slug included` : segments;
+  return segments.length > SEGMENTS_MAX ? `must have at most ${SEGMENTS_MAX} segments${customHost === undefined ? ", the organization's slug included" : ''}` : segments;
 }
 
 function nameOf(path: string): string {

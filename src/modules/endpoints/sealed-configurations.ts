@@ -16,8 +16,8 @@ export class SealedConfigurations extends EndpointConfigurations {
     super();
   }
 
-  override at(paths: readonly string[]): Promise<EndpointAddress | null> {
-    return this.store.at(paths);
+  override at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
+    return this.store.at(paths, domainId);
   }
 
   override async find(environmentId: number, id: Id): Promise<EndpointConfiguration | null> {

@@ -142,6 +142,6 @@ const partitionName = (table: string, day: number): string => `${table}_p${compa
 const making = (table: string, day: number): string => {
   const name = partitionName(table, day);
   return `
-    create table ${name} (like ${table} including defaults including constraints) ${QUIET};
+    create table ${name} (like ${table} including defaults including constraints including storage) ${QUIET};
     alter table ${table} attach partition ${name} for values from ('${date(day)}') to ('${date(day + 1)}')`;
 };

@@ -1,10 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { RECEIVED_METHODS } from '#engine/inbound/methods.js';
 import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
 import { withoutSteering } from '#engine/inbound/steering-headers.js';
+import type { EdgeAdapter } from '#http/adapter.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { originCalled } from '#http/forwarded.js';
 import { RequestGate } from '#http/request-gate.js';
@@ -13,6 +15,7 @@ import { Config } from '#kernel/config.js';
 import { ApiError, notFound } from '#kernel/errors.js';
 import type { PipelineResult } from './pipeline.js';
 import { RECEIVED_HEADERS } from './received-answer.js';
+import { type CalledHost, HostsCalled } from './hosts-called.js';
 import { Reception, type Addressee } from './reception.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -25,6 +28,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 export class Ingest implements OnModuleInit {
   /** Whom requests are for that were found to be for somebody. */
   private readonly addressees = new WeakMap<FastifyRequest, Addressee>();
+  private readonly called: HostsCalled;
 
   constructor(
     private readonly adapterHost: HttpAdapterHost,
@@ -32,10 +36,14 @@ export class Ingest implements OnModuleInit {
     private readonly gate: RequestGate,
     private readonly filter: EnvelopeFilter,
     private readonly config: Config,
-  ) {}
+    hosts: CustomHosts,
+  ) {
+    this.called = new HostsCalled(hosts, config.trustProxy);
+  }
 
   onModuleInit(): void {
     if (this.config.role === 'worker') return;
+    (this.adapterHost.httpAdapter as unknown as EdgeAdapter).urlByHost = (request) => this.called.urlOf(request);
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     // In a plugin of its own: the parser below is not seen from outside.
     void fastify.register((scope, _options, done) => {
@@ -84,7 +92,8 @@ export class Ingest implements OnModuleInit {
   private async find(request: FastifyRequest): Promise<Addressee | null> {
     const [path] = partsOf(request);
     // The router decodes before it matches: what only decodes to our prefix is none of our URLs.
-    return path.startsWith(INGEST_PREFIX) ? this.reception.find(path.slice(INGEST_PREFIX.length)) : null;
+    if (!path.startsWith(INGEST_PREFIX)) return null;
+    return this.reception.find(path.slice(INGEST_PREFIX.length), this.called.of(request.raw)?.domainId ?? null);
   }
 
   private async receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -94,24 +103,31 @@ export class Ingest implements OnModuleInit {
       throw notFound('endpoint');
     }
     const { traceparent } = request.headers;
-    const received = this.receivedRequest(request, partsOf(request)[1]);
+    const received = this.receivedRequest(request, partsOf(request)[1], this.called.of(request.raw));
     await this.respond(await this.reception.receive(found, received, typeof traceparent === 'string' ? traceparent : undefined), request, reply);
   }
 
-  private receivedRequest(request: FastifyRequest, query: string): Omit<ReceivedRequest, 'path'> {
+  private receivedRequest(request: FastifyRequest, query: string, custom: CalledHost | null): Omit<ReceivedRequest, 'path'> {
     const { raw, body, ip, method } = request;
     const headers: [string, string][] = [];
     for (let i = 0; i + 1 < raw.rawHeaders.length; i += 2) {
       headers.push([(raw.rawHeaders[i] as string).toLowerCase(), raw.rawHeaders[i + 1] as string]);
     }
     const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-    return { method, query, headers, body: bytes, url: `${this.originOf(request)}${raw.url ?? ''}`, ip };
+    return { method, query, headers, body: bytes, url: custom === null ? `${this.originOf(request)}${raw.url ?? ''}` : `${this.schemeOf(request)}://${custom.host}${custom.url}`, ip };
   }
 
   /** BASE_URL where it is set. Else a trusted proxy knows what the provider called, which some providers sign. */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;
     return configuredBaseUrl ?? (trustProxy.length > 0 ? originCalled(request) : null) ?? baseUrl;
+  }
+
+  /** A proxy in front ends TLS: what it says, or what BASE_URL says of it. */
+  private schemeOf(request: FastifyRequest): string {
+    const { configuredBaseUrl, trustProxy } = this.config;
+    if (trustProxy.length > 0) return request.protocol;
+    return configuredBaseUrl === null ? 'https' : new URL(configuredBaseUrl).protocol.slice(0, -1);
   }
 
   private async respond({ answer, eventId }: PipelineResult, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -8,12 +8,15 @@ import type { Preset } from '#engine/inbound/preset.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
+import type { Id } from '#kernel/ids.js';
 import type { EndpointSummary, LiveRoute } from './contract.js';
 
 /** An endpoint as requests go through it: its configuration compiled once. */
 export interface LiveEndpoint extends EndpointSummary {
   /** Rises with every change: what has failed until then is tried again. */
   version: number;
+  /** Null on the platform's host. */
+  domainId: Id | null;
   preset: Preset | null;
   scheme: Scheme;
   secrets: readonly ProviderSecret[];
@@ -33,7 +36,9 @@ export function liveEndpoint(configuration: EndpointConfiguration): LiveEndpoint
   return {
     environmentId: configuration.environmentId,
     id: configuration.id,
-    path: configuration.path,
+    // One at the root of its host is not nameless in what people read.
+    path: configuration.path || '/',
+    domainId: configuration.domainId,
     status: configuration.status,
     version: configuration.version,
     preset,

@@ -12,6 +12,8 @@ const PATHS_MAX = 20_000;
 /** A path is at most eight segments of an endpoint; what follows belongs to the request. */
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
+/** Of the text of a uuid. */
+const ID_LENGTH = 36;
 /** Segments that URL parsers resolve, backslashes and encodings included: a mirror would leave its destination's path by them. */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
@@ -20,6 +22,8 @@ const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 export class LiveEndpoints extends Endpoints {
   private readonly byId: Cache<LiveEndpoint | null>;
   private readonly byPath: Cache<EndpointAddress | null>;
+  /** By the domain's id and the path. */
+  private readonly byDomainPath: Cache<EndpointAddress | null>;
 
   constructor(
     private readonly configurations: EndpointConfigurations,
@@ -29,12 +33,14 @@ export class LiveEndpoints extends Endpoints {
     super();
     const nowMs = (): number => clock.nowMs();
     this.byId = new Cache((key) => this.load(key), { entriesMax: ENDPOINTS_MAX, nowMs });
-    this.byPath = new Cache((path) => this.configurations.at(prefixesOf(path)), { entriesMax: PATHS_MAX, nowMs });
+    this.byPath = new Cache((path) => this.configurations.at(prefixesOf(path), null), { entriesMax: PATHS_MAX, nowMs });
+    this.byDomainPath = new Cache((key) => this.configurations.at(['', ...prefixesOf(key.slice(ID_LENGTH))], key.slice(0, ID_LENGTH)), { entriesMax: PATHS_MAX, nowMs });
     notifications.on('endpoint', (key) => {
       if (key === '*') this.byId.clear();
       else this.byId.drop(key);
       // A path may belong to another endpoint now, or to a longer one.
       this.byPath.clear();
+      this.byDomainPath.clear();
     });
   }
 
@@ -46,12 +52,14 @@ export class LiveEndpoints extends Endpoints {
     return this.byId.get(`${environmentId}:${id}`);
   }
 
-  /** The endpoint that lives at `path` or at the longest part of it, and what is left of the path; null when none does. */
-  async at(path: string): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
+  /** The endpoint that lives at `path` or at the longest part of it, on the platform's host or a domain, and what is left of the path; null when none does. */
+  async at(path: string, domainId: Id | null): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
     if (path.length > PATH_LENGTH_MAX || DOT_SEGMENT.test(path)) return null;
-    const address = await this.byPath.get(path);
+    const address = await (domainId === null ? this.byPath.get(path) : this.byDomainPath.get(domainId + path));
     const endpoint = address && (await this.get(address.environmentId, address.id));
-    return endpoint && { endpoint, rest: path.slice(address.path.length) };
+    if (endpoint === null) return null;
+    const isRoot = address?.path === '' && path !== '';
+    return { endpoint, rest: isRoot ? `/${path}` : path.slice(address?.path.length ?? 0) };
   }
 
   private async load(key: string): Promise<LiveEndpoint | null> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { takesMethod } from '#engine/inbound/methods.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { methodNotAllowed } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
 import { IngestMetrics } from './ingest.metrics.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
@@ -25,9 +26,9 @@ export class Reception {
     private readonly verification: VerificationWatch,
   ) {}
 
-  /** Whom a request is for; `path` is what came behind the prefix, as it was sent. Null when no endpoint lives there. */
-  find(path: string): Promise<Addressee | null> {
-    return this.endpoints.at(path);
+  /** Whom a request is for; `path` is what came behind the prefix, or behind the slash of a domain, as it was sent. Null when no endpoint lives there. */
+  find(path: string, domainId: Id | null): Promise<Addressee | null> {
+    return this.endpoints.at(path, domainId);
   }
 
   /** Throws 405 for a method that the endpoint does not take: before anything is read of the body. */

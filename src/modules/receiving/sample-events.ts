@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CustomHosts } from '#modules/domains/contract.js';
 import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import { takesMethod } from '#engine/inbound/methods.js';
@@ -27,6 +28,7 @@ export class SampleEvents {
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly config: Config,
+    private readonly customHosts: CustomHosts,
   ) {}
 
   /**
@@ -41,7 +43,7 @@ export class SampleEvents {
     if (endpoint === null) throw notFound('endpoint');
     const preset = options.preset === undefined ? endpoint.preset : presetOf(options.preset);
     if (options.preset !== undefined && preset === null) throw invalid([{ path: 'preset', message: 'is not a known preset' }]);
-    const request = this.sample(endpoint, preset ?? plain(endpoint), options.body);
+    const request = this.sample(endpoint, preset ?? plain(endpoint), await this.urlOf(endpoint), options.body);
     if (!takesMethod(endpoint.allowedMethods, request.method)) throw conflict(`The endpoint does not take ${request.method}, which samples are.`, { reason: 'method_not_allowed' });
     const verifies = endpoint.scheme.kind !== 'none';
     const result = await this.pipeline.run(endpoint, request, {
@@ -53,10 +55,16 @@ export class SampleEvents {
     return { ...result, verifies };
   }
 
-  private sample(endpoint: LiveEndpoint, preset: Preset, body: string | undefined): ReceivedRequest {
+  /** What its provider would call, which some sign. */
+  private async urlOf({ environmentId, domainId, path }: LiveEndpoint): Promise<string> {
+    if (domainId === null) return `${this.config.baseUrl}${INGEST_PREFIX}${path}`;
+    const host = (await this.customHosts.ofEnvironment(environmentId)).find((each) => each.domainId === domainId)?.host ?? '';
+    return `https://${host}/${path.replace(/^\//, '')}`;
+  }
+
+  private sample(endpoint: LiveEndpoint, preset: Preset, url: string, body: string | undefined): ReceivedRequest {
     const nowMs = this.clock.nowMs();
     const [secret = ''] = secretsInForce(endpoint, nowMs);
-    const url = `${this.config.baseUrl}${INGEST_PREFIX}${endpoint.path}`;
     const own: Preset = {
       ...preset,
       verify: endpoint.scheme,

@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { CustomHost } from './contract.js';
+
+const COLUMNS = `environment_id as "environmentId", id as "domainId", host, is_owner and receiving_enabled as "isServing"`;
+
+const SERVING: Statement = {
+  name: 'custom_hosts.serving',
+  // Index domains_webhook_idx.
+  text: `select ${COLUMNS} from domains where kind = 'webhook' and is_owner and receiving_enabled`,
+};
+
+const OF_ENVIRONMENT: Statement = {
+  name: 'custom_hosts.of_environment',
+  // Index domains_webhook_idx.
+  text: `select ${COLUMNS} from domains where kind = 'webhook' and environment_id = $1::int order by id`,
+};
+
+const ONE: Statement = {
+  name: 'custom_hosts.one',
+  // Index domains_pkey.
+  text: `select ${COLUMNS} from domains where kind = 'webhook' and environment_id = $1::int and id = $2::uuid`,
+};
+
+/** Webhook domains as hosts. */
+@Injectable()
+export class CustomHostsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Those of every environment that take requests. */
+  serving(): Promise<CustomHost[]> {
+    return this.database.query<CustomHost>(SERVING);
+  }
+
+  /** In the order in which they were made, verified or not. */
+  ofEnvironment(environmentId: number): Promise<CustomHost[]> {
+    return this.database.query<CustomHost>(OF_ENVIRONMENT, [environmentId]);
+  }
+
+  async one(environmentId: number, domainId: Id): Promise<CustomHost | null> {
+    const [row] = await this.database.query<CustomHost>(ONE, [environmentId, domainId]);
+    return row ?? null;
+  }
+}

@@ -1,0 +1,70 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Notifications } from '#kernel/notifications.js';
+import { type CustomHost, CustomHosts } from './contract.js';
+import { CustomHostsStore } from './custom-hosts.store.js';
+
+const RETRY_MS = 1_000;
+
+/**
+ * The hosts that take requests, whole, in memory, some 200 bytes each: who is called is known without asking anybody. They are
+ * read when a change is announced, one look after the other, and every second while it can't be told whether changes arrive.
+ */
+@Injectable()
+export class LiveHosts extends CustomHosts implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(LiveHosts.name);
+  private hosts: ReadonlyMap<string, CustomHost> = new Map();
+  private reading: Promise<void> | null = null;
+  private isStale = true;
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly store: CustomHostsStore,
+    private readonly notifications: Notifications,
+  ) {
+    super();
+    notifications.on('custom_host', () => this.refresh());
+  }
+
+  override get isEmpty(): boolean {
+    return this.hosts.size === 0;
+  }
+
+  override serving(host: string): CustomHost | null {
+    return this.hosts.get(host) ?? null;
+  }
+
+  override ofEnvironment(environmentId: number): Promise<CustomHost[]> {
+    return this.store.ofEnvironment(environmentId);
+  }
+
+  /** Before anything is listened on: the first request must find its endpoint. */
+  async onApplicationBootstrap(): Promise<void> {
+    this.timer = setInterval(() => {
+      if (this.isStale || this.notifications.isDeaf()) this.refresh();
+    }, RETRY_MS);
+    this.refresh();
+    await this.reading;
+  }
+
+  onApplicationShutdown(): void {
+    if (this.timer) clearInterval(this.timer);
+  }
+
+  /** What changes while it is read is read once more. */
+  private refresh(): void {
+    this.isStale = true;
+    this.reading ??= this.readAll().finally(() => (this.reading = null));
+  }
+
+  private async readAll(): Promise<void> {
+    try {
+      while (this.isStale) {
+        this.isStale = false;
+        this.hosts = new Map((await this.store.serving()).map((host) => [host.host, host]));
+      }
+    } catch (error) {
+      this.isStale = true;
+      this.logger.warn(`The hosts of customers' own can't be read, the next try is in ${RETRY_MS} ms: ${(error as Error).message}`);
+    }
+  }
+}

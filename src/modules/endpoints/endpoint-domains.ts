@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { DomainUsers } from '#modules/domains/contract.js';
+import { type Id, showId } from '#kernel/ids.js';
+import { EndpointsStore } from './endpoints.store.js';
+
+const USERS_MAX = 100;
+
+/** Tells which endpoints live on a domain, which is not deleted under them. */
+@Injectable()
+export class EndpointDomains extends DomainUsers {
+  constructor(private readonly store: EndpointsStore) {
+    super();
+  }
+
+  override async usersOf(environmentId: number, domainId: Id): Promise<string[]> {
+    return (await this.store.onDomain(environmentId, domainId, USERS_MAX)).map((id) => showId('ep', id));
+  }
+}

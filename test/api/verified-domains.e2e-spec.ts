@@ -1,0 +1,134 @@
+import { createPublicKey, sign, verify } from 'node:crypto';
+import { dataSource } from '../../src/data-source.js';
+import { SystemClock } from '../../src/kernel/clock.js';
+import { type Config, loadConfig } from '../../src/kernel/config.js';
+import { Database } from '../../src/kernel/database.js';
+import { Keyring } from '../../src/kernel/keyring.js';
+import { KeyringStore } from '../../src/kernel/keyring.store.js';
+import { Notifications } from '../../src/kernel/notifications.js';
+import { Vault } from '../../src/kernel/vault.js';
+import { DkimKeys } from '../../src/modules/domains/dkim-keys.js';
+import { DkimKeysStore } from '../../src/modules/domains/dkim-keys.store.js';
+import { PlatformZone } from '../../src/modules/domains/platform-zone.js';
+import { VerifiedReceivingDomains, VerifiedSendingDomains } from '../../src/modules/domains/verified-domains.js';
+import { VerifiedDomainsStore } from '../../src/modules/domains/verified-domains.store.js';
+import { run } from '../support/program.js';
+import { type DomainsScene, PLATFORM, recordsOf, startDomainsScene } from './domains.js';
+import { expectStatus, uuidOf } from './scene.js';
+
+/** What mail asks of the domains, on the database of a server that customers use. */
+describe('domains for mail', () => {
+  let scene: DomainsScene;
+  let database: Database;
+  let sending: VerifiedSendingDomains;
+  let sendingWithoutPlatform: VerifiedSendingDomains;
+  let receiving: VerifiedReceivingDomains;
+  let environment: number;
+
+  beforeAll(async () => {
+    scene = await startDomainsScene();
+    const config = loadConfig(scene.server.env);
+    database = new Database(await dataSource(config.databaseUrl, 2).initialize(), config);
+    const clock = new SystemClock();
+    const notifications = new Notifications(config, database, clock);
+    const keyring = new Keyring(new KeyringStore(database), notifications, config, clock);
+    await keyring.load();
+    const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
+    const store = new VerifiedDomainsStore(database);
+    const sender = (zoneOf: Config): VerifiedSendingDomains => new VerifiedSendingDomains(store, new PlatformZone(zoneOf, keys), keys);
+    sending = sender(config);
+    sendingWithoutPlatform = sender(loadConfig({ ...scene.server.env, PLATFORM_DOMAIN: 'localhost' }));
+    receiving = new VerifiedReceivingDomains(store);
+    const { id } = await scene.create('webhook');
+    const [row] = await scene.sql.rows<{ environment_id: number }>('select environment_id from domains where id = $1', [uuidOf(id)]);
+    environment = row?.environment_id ?? 0;
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await scene.close();
+  });
+
+  it('mail is sent from a verified domain of the environment, neither from one below it nor from one above', async () => {
+    const { id, domain } = await scene.verified('email-send');
+
+    expect(await sending.find(environment, domain)).toMatchObject({ id: uuidOf(id), domain });
+    for (const host of [`sub.${domain}`, domain.slice(domain.indexOf('.') + 1), 'example.com', '']) expect(await sending.find(environment, host)).toBeNull();
+    expect(await sending.find(environment + 1, domain)).toBeNull();
+  });
+
+  it('none is sent from a pending domain, a webhook domain, and one that lost its proof for good', async () => {
+    const [pending, webhook, lost] = [await scene.create('email-send'), await scene.verified('webhook'), await scene.verified('email-send')];
+    scene.withdraw(recordsOf(lost, 'ownership'));
+    await scene.verify(lost.id);
+    expect(await sending.find(environment, lost.domain)).not.toBeNull();
+    await scene.letPass(lost.id, 73);
+    await scene.verify(lost.id);
+
+    for (const { domain } of [pending, webhook, lost]) expect(await sending.find(environment, domain)).toBeNull();
+  });
+
+  it("the return path is the domain's own once its records are seen, else the platform's, and none without a platform domain", async () => {
+    const domain = await scene.create('email-send');
+    scene.publish(recordsOf(domain, 'ownership', 'dkim'));
+    await scene.verify(domain.id);
+    const before = await sending.find(environment, domain.domain);
+    scene.publish(recordsOf(domain, 'mail_from', 'spf'));
+    await scene.verify(domain.id);
+    const after = await sending.find(environment, domain.domain);
+    scene.zone.trouble(`bounce.${domain.domain}`, 'fails');
+    await scene.verify(domain.id);
+    const silent = await sending.find(environment, domain.domain);
+
+    expect([before, after, silent].map((each) => each?.returnPathHost)).toEqual([`bounce.${PLATFORM}`, `bounce.${domain.domain}`, `bounce.${domain.domain}`]);
+    expect((await sendingWithoutPlatform.find(environment, domain.domain))?.returnPathHost).toBeNull();
+  });
+
+  it('what is signed is verified by the record that the operator publishes', async () => {
+    const { selector, privateKey } = await sending.signingKey();
+    const { out } = await run('dns', scene.server.env);
+
+    const line = out.split('\n').find((each) => each.startsWith(`${selector}._domainkey.`)) ?? '';
+    const text = [...line.matchAll(/"([^"]*)"/g)].map(([, part]) => part).join('');
+    const publicKey = createPublicKey({ key: Buffer.from(/p=(\S+)/.exec(text)?.[1] ?? '', 'base64'), format: 'der', type: 'spki' });
+
+    expect(privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
+    expect(verify('sha256', Buffer.from('mail'), publicKey, sign('sha256', Buffer.from('mail'), privateKey))).toBe(true);
+  });
+
+  it('mail is received on a verified domain of kind email, over all environments, and on no other', async () => {
+    const [email, sends, pending] = [await scene.verified('email'), await scene.verified('email-send'), await scene.create('email')];
+    const place = { environmentId: environment, domainId: uuidOf(email.id) };
+
+    expect(await receiving.find(email.domain)).toEqual(place);
+    expect(await receiving.ofEnvironment(environment, place.domainId)).toEqual({ domain: email.domain });
+    expect(await receiving.ofEnvironment(environment + 1, place.domainId)).toBeNull();
+    for (const { id, domain } of [sends, pending]) {
+      expect([await receiving.find(domain), await receiving.ofEnvironment(environment, uuidOf(id))]).toEqual([null, null]);
+    }
+    expectStatus(await scene.server.api('PATCH', `/v1/domains/${email.id}`, { kind: 'email-send' }), 200);
+    expect([await receiving.find(email.domain), await receiving.ofEnvironment(environment, place.domainId)]).toEqual([null, null]);
+  });
+
+  it('whoever uses a domain in a transaction keeps it from being converted until that ends', async () => {
+    const { id } = await scene.verified('email');
+    let converted: Promise<number> = Promise.resolve(0);
+    let isDone = false;
+
+    await database.unit(() => database.transaction(async () => {
+      expect(await receiving.ofEnvironment(environment, uuidOf(id))).not.toBeNull();
+      converted = scene.server.api('PATCH', `/v1/domains/${id}`, { kind: 'email-send' }).then((answer) => {
+        isDone = true;
+        return answer.status;
+      });
+      // It has come as far as the lock.
+      for (let looks = 0; looks < 200; looks += 1) {
+        const [row] = await scene.sql.rows<{ waiting: number }>(`select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+        if ((row?.waiting ?? 0) > 0) break;
+      }
+      expect(isDone).toBe(false);
+    }));
+
+    expect(await converted).toBe(200);
+  });
+});
