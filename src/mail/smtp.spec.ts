@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import net, { type AddressInfo, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { egressPolicy } from '#engine/egress-policy.js';
 import { Dialer } from '#egress/dialer.js';
 import type { EgressGate } from '#egress/gate.js';
 import { Names } from '#egress/names/names.js';
 import type { EmailRelay } from '#kernel/email-transport.js';
+import { scriptedMailServer, type ScriptedMailServer } from '../../test/support/scripted-mail-server.js';
 import { CaptureTransport } from './capture.js';
 import { SmtpTransport, type SmtpOptions } from './smtp.js';
 
@@ -62,7 +62,7 @@ async function relay(options: SMTPServerOptions = {}): Promise<{ port: number; r
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   ends.push(() => new Promise<void>((resolve) => void server.close(() => resolve())));
-  return { port: (server.server.address() as AddressInfo).port, received, connections: () => connections };
+  return { port: (server.server.address() as { port: number }).port, received, connections: () => connections };
 }
 
 const refusing = (byRecipient: Record<string, string>): SMTPServerOptions => ({
@@ -72,37 +72,10 @@ const refusing = (byRecipient: Record<string, string>): SMTPServerOptions => ({
   },
 });
 
-/** A server that answers each command with what its script says; null closes, undefined stays silent. */
-async function scripted(script: (line: string) => string | null | undefined, greeting: string | null | undefined = '220 ready'): Promise<{ port: number; lines: string[] }> {
-  const lines: string[] = [];
-  const sockets = new Set<Socket>();
-  const say = (socket: Socket, text: string | null | undefined): void => {
-    if (text === null) socket.resetAndDestroy();
-    else if (text !== undefined) socket.write(`${text}\r\n`);
-  };
-  const server = net.createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined));
-    say(socket, greeting);
-    let isData = false;
-    let rest = '';
-    socket.setEncoding('latin1').on('data', (chunk: string) => {
-      const parts = (rest + chunk).split('\r\n');
-      rest = parts.pop() ?? '';
-      for (const line of parts) {
-        if (isData && line !== '.') continue;
-        lines.push(line);
-        const answer = script(line);
-        isData = line === 'DATA' && answer?.startsWith('354') === true;
-        say(socket, answer);
-      }
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  ends.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, lines };
+async function scripted(script: (line: string) => string | null | undefined, greeting: string | null | undefined = '220 ready'): Promise<ScriptedMailServer> {
+  const server = await scriptedMailServer(script, greeting);
+  ends.push(() => server.close());
+  return server;
 }
 
 /** The usual answers, but for lines that begin like this. */
