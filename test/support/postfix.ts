@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ export class Postfix {
   private constructor(
     readonly port: number,
     private readonly directory: string,
-    private readonly master: ChildProcess,
+    private readonly starter: ChildProcess,
   ) {}
 
   /** `answers`: what it says to a recipient instead of taking it. */
@@ -33,19 +33,24 @@ export class Postfix {
     spawnSync('chown', ['postfix', path.join(directory, 'data')]);
     await writeFile(path.join(directory, 'etc/main.cf'), mainCf(directory, sinkPort, answers));
     await writeFile(path.join(directory, 'etc/master.cf'), masterCf(port));
-    const master = spawn('postfix', ['-c', path.join(directory, 'etc'), 'start-fg'], { stdio: 'ignore' });
-    master.once('exit', noteForReaper(master.pid));
-    const postfix = new Postfix(port, directory, master);
+    const starter = spawn('postfix', ['-c', path.join(directory, 'etc'), 'start-fg'], { stdio: 'ignore' });
+    const postfix = new Postfix(port, directory, starter);
     if (!(await eventually(() => postfix.listens(), START_MS_MAX))) throw new Error('Postfix does not listen.');
+    starter.once('exit', noteForReaper(await postfix.masterPid()));
     return postfix;
   }
 
   async stop(): Promise<void> {
-    if (this.master.exitCode === null) {
-      this.master.kill('SIGTERM');
-      await once(this.master, 'exit');
+    if (this.starter.exitCode === null) {
+      // The script that started it waits for its end, and outlives no signal that it would pass on.
+      process.kill(await this.masterPid(), 'SIGTERM');
+      await once(this.starter, 'exit');
     }
     await rm(this.directory, { recursive: true, force: true });
+  }
+
+  private async masterPid(): Promise<number> {
+    return Number(await readFile(path.join(this.directory, 'queue/pid/master.pid'), 'utf8'));
   }
 
   private listens(): Promise<boolean> {
