@@ -135,6 +135,6 @@ async function sync(directory: string): Promise<void> {
 const namesIn = async (directory: string): Promise<string[]> => (await readdir(directory).catch(nullWhenMissing)) ?? [];
 
 function nullWhenMissing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
   throw error;
 }

@@ -25,6 +25,9 @@ const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT']);
 /** The pool's words for a connection that ended before it took a byte of the message. */
 const NEVER_TAKEN = /^Reached maximum number of retries after connection was closed/;
 
+/** nodemailer's code for every error of a socket hides what Node said of the handshake. */
+const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
+
 /** What a message that was taken, by all or by some of its recipients, means for each. */
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
   const accepted = new Set((result.accepted ?? []).map((address) => String(address).toLowerCase()));
@@ -85,8 +88,10 @@ function merged(answers: readonly Answer[]): ReadAnswers {
 }
 
 function isBeforeAnyMessage(error: Error & SmtpAnswers): boolean {
-  return error instanceof DialFailed || BEFORE_ANY_MESSAGE.has(error.code ?? '') || SETUP_TIMEOUTS.has(error.timeoutType ?? '') || NEVER_TAKEN.test(error.message);
+  return error instanceof DialFailed || BEFORE_ANY_MESSAGE.has(error.code ?? '') || SETUP_TIMEOUTS.has(error.timeoutType ?? '') || NEVER_TAKEN.test(error.message) || isHandshake(error);
 }
+
+const isHandshake = ({ code, message }: Error & SmtpAnswers): boolean => code === 'ESOCKET' && HANDSHAKE.test(message);
 
 function stageOf({ code, command }: SmtpAnswers): SmtpStage {
   if (command === 'MAIL FROM') return 'mail';
@@ -99,6 +104,7 @@ function sentenceOf(error: Error & SmtpAnswers): string {
   if (error instanceof DialFailed) return error.message;
   if (error.code === 'EAUTH' || error.code === 'ENOAUTH') return 'The mail server of EMAIL_TRANSPORT refused the login.';
   if (error.code === 'ETLS') return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT asks for.';
+  if (isHandshake(error)) return 'The certificate of the mail server is not one that can be trusted.';
   if (error.code === 'EPROTOCOL') return error.response ?? 'What answers is no mail server.';
   if (error.code === 'ETIMEDOUT' || error.name === 'AbortError' || error.name === 'TimeoutError') return 'The mail server did not answer in time.';
   return 'The connection to the mail server ended before it answered.';

@@ -64,7 +64,7 @@ export class SmtpTransport extends MailTransport {
   private async send({ raw, mailFrom, recipients }: Submission, signal: AbortSignal): Promise<ReadAnswers> {
     try {
       const result = await this.mailer.sendMail({ raw, envelope: { from: mailFrom === '' ? false : mailFrom, to: [...recipients] }, signal });
-      return readResult(recipients, result as SmtpAnswers);
+      return readResult(recipients, result);
     } catch (error) {
       return readError(recipients, error as Error & SmtpAnswers);
     }

@@ -8,11 +8,13 @@ interface Gate {
   /** By the monotonic clock; until then the limit stays halved. */
   slowUntilMs: number;
   waiting: (() => void)[];
+  /** Those that wait, and those that were woken and did not look yet: for them it stays. */
+  waiters: number;
 }
 
 /**
  * Places on the way to each recipient domain: five at once, half of that for five minutes after its server asked for less.
- * A process's own; what it holds is forgotten when nothing is on its way.
+ * A process's own.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();
@@ -47,6 +49,7 @@ export class DomainThrottle {
     const gate = this.gateOf(domain);
     while (gate.inUse >= this.limitOf(gate)) {
       if (signal.aborted) return false;
+      gate.waiters += 1;
       await new Promise<void>((resolve) => {
         const wake = (): void => {
           signal.removeEventListener('abort', wake);
@@ -56,9 +59,9 @@ export class DomainThrottle {
         signal.addEventListener('abort', wake, { once: true });
         gate.waiting.push(wake);
       });
+      gate.waiters -= 1;
     }
     gate.inUse += 1;
-    this.gates.set(domain, gate);
     return true;
   }
 
@@ -66,7 +69,7 @@ export class DomainThrottle {
     const gate = this.gateOf(domain);
     gate.inUse -= 1;
     for (const wake of gate.waiting.slice(0, Math.max(0, this.limitOf(gate) - gate.inUse))) wake();
-    if (gate.inUse === 0 && gate.waiting.length === 0 && gate.slowUntilMs <= this.monotonicMs()) this.gates.delete(domain);
+    if (gate.inUse === 0 && gate.waiters === 0 && gate.slowUntilMs <= this.monotonicMs()) this.gates.delete(domain);
   }
 
   private limitOf(gate: Gate): number {
@@ -77,7 +80,7 @@ export class DomainThrottle {
   private gateOf(domain: string): Gate {
     let gate = this.gates.get(domain);
     if (gate === undefined) {
-      gate = { inUse: 0, limit: AT_ONCE, slowUntilMs: 0, waiting: [] };
+      gate = { inUse: 0, limit: AT_ONCE, slowUntilMs: 0, waiting: [], waiters: 0 };
       this.gates.set(domain, gate);
     }
     return gate;

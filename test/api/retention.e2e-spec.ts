@@ -7,7 +7,7 @@ import { until } from './polling.js';
 import { destinationAt, eventAfter, eventIn, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
-const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'];
+const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks'];
 
 describe('the end of a retention', () => {
   let database: TestDatabase;

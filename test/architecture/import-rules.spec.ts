@@ -13,7 +13,7 @@ const LAWFUL: Tree = {
   'src/app.module.ts': ['./modules/send/send.module.js', '@nestjs/common'],
   'src/data-source.ts': ['typeorm', './modules/ledger/ledger.entities.js'],
   'src/engine/retry.ts': [],
-  'src/engine/signing.ts': ['node:crypto', 'node:net', './retry.js'],
+  'src/engine/signing.ts': ['node:crypto', 'node:net', 'node:url', './retry.js'],
   'src/engine/signing.spec.ts': ['fast-check', './signing.js'],
   'src/kernel/clock.ts': [],
   'src/kernel/hen.ts': ['./egg.js'],
@@ -24,6 +24,8 @@ const LAWFUL: Tree = {
   'src/http/metrics-listener.ts': ['node:http'],
   'src/engine/token-bucket.ts': [],
   'src/adapters/https.ts': ['#egress/agent.js', '#engine/retry.js', '#kernel/clock.js', '#modules/ledger/contract.js'],
+  'src/mail/smtp.ts': ['#egress/agent.js', '#engine/retry.js', '#kernel/clock.js', '#modules/ledger/contract.js', '#modules/ledger/record.contract.js', 'nodemailer'],
+  'src/blobs/files.ts': ['#kernel/clock.js'],
   'src/modules/auth/contract.ts': ['#kernel/clock.js', '#engine/retry.js'],
   'src/modules/ledger/contract.ts': ['#kernel/clock.js'],
   'src/modules/ledger/record.contract.ts': ['./contract.js'],
@@ -67,6 +69,9 @@ const UNLAWFUL: Record<string, Tree> = {
     'src/modules/pull/pull.module.ts': ['../ledger/ledger.js'],
   },
   'adapters-know-only-contracts': oneEach('src/adapters/knows', ['#modules/ledger/ledger.js', '#http/access.js']),
+  'mail-knows-only-contracts': oneEach('src/mail/knows', ['#modules/ledger/ledger.js', '#http/access.js', '#blobs/files.js']),
+  'mail-is-composed-in-mail': { ...oneEach('src/modules/send/composes', ['nodemailer']), ...oneEach('src/adapters/composes', ['nodemailer']) },
+  'blobs-know-no-context': oneEach('src/blobs/knows', ['#modules/ledger/contract.js', '#http/access.js', '#engine/retry.js']),
   'nobody-imports-the-composition-root': oneEach('src/modules/send/climbs', ['../../app.module.js', '../../data-source.js', '../../extension/index.js', '../../testing/client.js']),
   'sql-lives-in-stores': {
     ...oneEach('src/modules/send/asks.service', ['pg', 'typeorm']),
@@ -85,7 +90,7 @@ function oneEach(stem: string, imports: string[]): Tree {
   return Object.fromEntries(imports.map((each, i) => [`${folderAndName}-${i}${suffix}.ts`, [each]]));
 }
 
-const PACKAGES = ['typeorm', 'pg', 'bullmq', '@nestjs/bullmq', '@nestjs/common', 'undici', 'axios', 'got', 'fast-check'];
+const PACKAGES = ['typeorm', 'pg', 'bullmq', '@nestjs/bullmq', '@nestjs/common', 'undici', 'axios', 'got', 'fast-check', 'nodemailer'];
 
 let folder: string;
 

@@ -34,7 +34,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await database?.close();
-  await source?.destroy();
   await testDatabase?.drop();
   await rm(directory, { recursive: true, force: true });
 });

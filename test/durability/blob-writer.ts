@@ -8,10 +8,9 @@ import { Ids } from '../../src/kernel/ids.js';
 
 /** Puts one blob after the other until it is killed: says on a line which one begins, and which one is durable. */
 const [, , kind, place = '', bytes = '0'] = process.argv;
-const source = await dataSource(place.startsWith('/') ? 'postgres://unused' : place);
 const store = kind === 'file'
   ? new FileBlobs(place)
-  : new PostgresBlobs(new Database(await source.initialize(), loadConfig({ DATABASE_URL: place, MASTER_KEY: '0'.repeat(64) })));
+  : new PostgresBlobs(new Database(await dataSource(place).initialize(), loadConfig({ DATABASE_URL: place, MASTER_KEY: '0'.repeat(64) })));
 const ids = new Ids(new SystemClock());
 const today = Math.floor(Date.now() / 86_400_000);
 for (;;) {

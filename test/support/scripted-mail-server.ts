@@ -1,0 +1,45 @@
+import net, { type AddressInfo, type Socket } from 'node:net';
+
+/** A mail server that says what it is told to, also what no server should. */
+export interface ScriptedMailServer {
+  port: number;
+  /** What it was told, without the lines of messages. */
+  lines: string[];
+  close(): void;
+}
+
+/** Answers each command with what `script` says of it: null resets the connection, undefined is silence. */
+export async function scriptedMailServer(script: (line: string) => string | null | undefined, greeting: string | null | undefined): Promise<ScriptedMailServer> {
+  const lines: string[] = [];
+  const sockets = new Set<Socket>();
+  const say = (socket: Socket, text: string | null | undefined): void => {
+    if (text === null) socket.resetAndDestroy();
+    else if (text !== undefined) socket.write(`${text}\r\n`);
+  };
+  const server = net.createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    say(socket, greeting);
+    let isMessage = false;
+    let rest = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      const parts = (rest + chunk).split('\r\n');
+      rest = parts.pop() ?? '';
+      for (const line of parts) {
+        if (isMessage && line !== '.') continue;
+        lines.push(line);
+        const answer = script(line);
+        isMessage = line === 'DATA' && answer?.startsWith('354') === true;
+        say(socket, answer);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    lines,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
