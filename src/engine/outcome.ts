@@ -42,8 +42,8 @@ export interface Progress {
 export interface FailedAttempt {
   /** Counts the attempts of the delivery from 1. */
   number: number;
-  /** `throttled`: the target asks for less. */
-  outcome: 'failed' | 'throttled';
+  /** `throttled`: the target asks for less. `deferred`: a recipient of an email is to be tried again. */
+  outcome: 'failed' | 'throttled' | 'deferred';
   /** HTTP status of the answer; null when there was none. */
   status: number | null;
   /** Why there was no answer. */
