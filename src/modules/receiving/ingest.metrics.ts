@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Metrics } from '#kernel/metrics.js';
 import { Sandbox } from '#sandbox/sandbox.js';
-import type { PipelineResult } from './pipeline.js';
+import type { PipelineResult } from './pipeline-result.js';
 
 /** Counts what providers send, and watches the sandbox. */
 @Injectable()

@@ -13,7 +13,7 @@ import { RequestGate } from '#http/request-gate.js';
 import { nameAfter } from '#http/request-name.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, notFound } from '#kernel/errors.js';
-import type { PipelineResult } from './pipeline.js';
+import type { PipelineResult } from './pipeline-result.js';
 import { RECEIVED_HEADERS } from './received-answer.js';
 import { type CalledHost, HostsCalled } from './hosts-called.js';
 import { Reception, type Addressee } from './reception.js';

@@ -3,7 +3,7 @@ import { Environments } from '#modules/auth/contract.js';
 import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { eventTypeOf } from '#engine/inbound/classify.js';
 import { hopsOf, HOPS_HEADER, HOPS_MAX } from '#engine/inbound/forward.js';
-import { headerOf, type ReceivedRequest, type SynchronousAnswer, type Verification } from '#engine/inbound/request.js';
+import { headerOf, type ReceivedRequest, type Verification } from '#engine/inbound/request.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict, unavailable } from '#kernel/errors.js';
@@ -13,22 +13,13 @@ import { Tracing } from '#kernel/tracing.js';
 import { Accepting, UNANSWERED, type Decision, type VerifiedRequest } from './accepting.js';
 import { Answering } from './answering.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
+import type { PipelineResult } from './pipeline-result.js';
 import { received200 } from './received-answer.js';
 import { shownIdOf } from './repeat-key.js';
 import { RepeatsDropped } from './repeats-dropped.js';
 import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
-
-/** What came of a request. */
-export interface PipelineResult {
-  /** Null for a handshake, which is no event; of a repeat the event of the first request. */
-  eventId: Id | null;
-  /** `refused`: the signature did not hold. `unavailable`: what answers for the endpoint is away, and nothing was stored. */
-  answer: SynchronousAnswer | 'refused' | 'unavailable';
-  /** Whether the endpoint drops repeats, and the request was one. */
-  isRepeat: boolean;
-}
 
 /** How a request gets here besides from a provider. */
 export interface Origin {

@@ -6,7 +6,8 @@ import type { Id } from '#kernel/ids.js';
 import { IngestMetrics } from './ingest.metrics.js';
 import type { LiveEndpoint } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
-import { Pipeline, type PipelineResult } from './pipeline.js';
+import { Pipeline } from './pipeline.js';
+import type { PipelineResult } from './pipeline-result.js';
 import { VerificationWatch } from './verification-watch.js';
 
 /** Whom a request is for. */

@@ -4,7 +4,7 @@ import { Repeats } from '#modules/ledger/repeats.contract.js';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
 import { Accepting, type VerifiedRequest } from './accepting.js';
 import type { LiveEndpoint } from './live-endpoint.js';
-import type { PipelineResult } from './pipeline.js';
+import type { PipelineResult } from './pipeline-result.js';
 import { firstAnswer, keptForRepeats } from './received-answer.js';
 import { repeatKey } from './repeat-key.js';
 

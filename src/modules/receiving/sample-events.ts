@@ -14,7 +14,8 @@ import { Ids, showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
-import { Pipeline, type PipelineResult } from './pipeline.js';
+import { Pipeline } from './pipeline.js';
+import type { PipelineResult } from './pipeline-result.js';
 
 /** What came of a sample, and whether the endpoint verifies at all. */
 export type Tested = PipelineResult & { verifies: boolean };
