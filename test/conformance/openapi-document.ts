@@ -107,6 +107,10 @@ export class Conformance {
     if (!response.content) return answer.text === '' ? [] : ['has a body, which is not documented'];
     const type = answer.headers.get('content-type');
     const missing = answer.status < 300 ? Object.keys(response.headers ?? {}).filter((header) => !answer.headers.has(header)) : [];
+    // What is no JSON is bytes: its type is all that a document says of it.
+    if (response.content['application/json'] === undefined && !('*/*' in response.content)) {
+      return Object.hasOwn(response.content, type ?? '') ? [] : [`has the content type ${type}`];
+    }
     return [
       ...(type === 'application/json; charset=utf-8' ? [] : [`has the content type ${type}`]),
       ...missing.map((header) => `lacks the header ${header}`),

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, StreamableFile } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, getSchemaPath } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiUnprocessableEntityResponse, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { BodyLimit } from '#http/body-limit.js';
@@ -50,6 +50,7 @@ export class EmailsController {
   })
   @ApiBody({ schema: { oneOf: [{ $ref: getSchemaPath(EmailBatchBody) }, { type: 'array', items: { $ref: getSchemaPath(EmailBody) }, minItems: 1, maxItems: 100 }] } })
   @ApiAcceptedResponse({ type: EmailBatchAccepted, description: 'What became of each email, in order.' })
+  @ApiUnprocessableEntityResponse({ description: 'It is no batch: no list of 1 to 100 emails, or more attachments than a request may have.' })
   async sendEmails(@CurrentTenant() tenant: Tenant, @Body() body: unknown, @Req() { idempotency }: FastifyRequest): Promise<EmailBatchAccepted> {
     return presentBatch(await this.sending.batch(tenant, body, idempotency, KEPT));
   }
