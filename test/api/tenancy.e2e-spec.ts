@@ -13,7 +13,7 @@ interface Environment {
     routeId: string; requestId: string;
     /** An application, and the endpoint that it has. */
     application: string; app: string;
-    'event-types': string;
+    'event-types': string; domains: string; emails: string; suppressions: string;
   };
   target: TargetPath;
 }
@@ -42,6 +42,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v1/app/{app}/endpoints/{endpoint}': { status: 'disabled' },
   'POST /v1/app/{app}/endpoints/{endpoint}/recover': { since: '2026-01-01T00:00:00Z' },
   'PATCH /v1/event-types/{name}': { description: 'Taken over' },
+  'PATCH /v1/domains/{id}': { kind: 'email', acknowledge_mx_conflict: true },
   'POST /v1/pull/{endpoint}/ack': { cursor: 'x.y' },
 };
 
@@ -75,9 +76,15 @@ describe('tenancy', () => {
     const replay = await owner.api('POST', `/v1/endpoints/${endpoint.id}/replay`, {});
     const application = (await owner.api('POST', '/v1/app', { name: `Only in ${mode}` })).json.id as string;
     const { id: app } = (await owner.api('POST', `/v1/app/${application}/endpoints`, { url: target.url })).json as { id: string };
+    const domain = await owner.api('POST', '/v1/domains', { domain: `only-in-${mode}.example.com`, kind: 'email-send' });
+    const suppression = await owner.api('POST', '/v1/suppressions', { email: `only-in-${mode}@example.com` });
+    const email = await owner.api('POST', '/v1/emails', {
+      from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: mode, text: `Only in ${mode}.`,
+    });
+    await eventIn(owner, email.json.id, 'delivered');
     const type = await owner.api('POST', '/v1/event-types', { name: `only.in.${mode}` });
     const ids = {
-      application, app, 'event-types': type.json.name,
+      application, app, 'event-types': type.json.name, domains: domain.json.id, emails: email.json.id, suppressions: suppression.json.id,
       destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, endpoints: endpoint.id, pull: pull.json.id,
       replays: replay.json.id, message, routeId: endpoint.routes[0].id, requestId: `req_${received.id.slice(4)}`,
     };
@@ -99,7 +106,7 @@ describe('tenancy', () => {
 
     for (const [stranger, owner] of pairs()) {
       for (const [method, path] of withId) {
-        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types';
+        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types' | 'domains' | 'emails' | 'suppressions';
         const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
         answers.push([`${method} ${path}`, await server.api(method, filled(path, owner.ids[kind], owner.ids), body, as(stranger.key))]);
       }
@@ -116,7 +123,7 @@ describe('tenancy', () => {
     const seen: unknown[] = [];
     for (const { key, ids, target } of [live, test]) {
       const destination = `/v1/destinations/${ids.destinations}`;
-      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, `/v1/app/${ids.application}`, `/v1/event-types/${ids['event-types']}`, `/v1/app/${ids.application}/endpoints/${ids.app}`, '/v1/signing-secret']) {
+      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, `/v1/app/${ids.application}`, `/v1/event-types/${ids['event-types']}`, `/v1/app/${ids.application}/endpoints/${ids.app}`, `/v1/domains/${ids.domains}`, `/v1/emails/${ids.emails}`, `/v1/suppressions/${ids.suppressions}`, '/v1/signing-secret']) {
         seen.push((await server.api('GET', path, undefined, as(key))).json);
       }
       const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;

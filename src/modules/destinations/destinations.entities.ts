@@ -117,6 +117,8 @@ export class DestinationEntity {
 
 /** The circuit of a target that is not closed and clean; a target without a row is. */
 @Entity('circuits')
+@Index('circuits_changed_at_idx', ['changedAt'])
+@Index('circuits_shut_idx', ['environmentId', 'targetId'], { where: "state <> 'closed'" })
 @Check('circuits_state_check', `state in ('closed', 'open', 'half_open')`)
 export class CircuitEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'circuits_pkey' })
@@ -139,4 +141,7 @@ export class CircuitEntity {
 
   @Column('int')
   probes: number;
+
+  @Column('timestamptz', { name: 'changed_at', default: () => 'now()' })
+  changedAt: Date;
 }

@@ -7,7 +7,7 @@ import { BodyLimit } from '#http/body-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { EmailAccepted, EmailBatchAccepted, EmailBatchBody, EmailBody, EmailDetail, EmailListQuery, EmailPage, KEPT, presentAccepted, presentBatch, presentEmail, presentPage } from './emails.dto.js';
+import { BATCH_EXAMPLES, EmailAccepted, EmailBatchAccepted, EmailBatchBody, EmailBody, EmailDetail, EmailListQuery, EmailPage, KEPT, presentAccepted, presentBatch, presentEmail, presentPage } from './emails.dto.js';
 import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
@@ -48,7 +48,10 @@ export class EmailsController {
     summary: 'Send many emails',
     description: 'Up to 100, each accepted by itself: a bad one, or one whose recipients are all suppressed, fails no other. The limits on attachments are those of the request.',
   })
-  @ApiBody({ schema: { oneOf: [{ $ref: getSchemaPath(EmailBatchBody) }, { type: 'array', items: { $ref: getSchemaPath(EmailBody) }, minItems: 1, maxItems: 100 }] } })
+  @ApiBody({
+    schema: { oneOf: [{ $ref: getSchemaPath(EmailBatchBody) }, { type: 'array', items: { $ref: getSchemaPath(EmailBody) }, minItems: 1, maxItems: 100 }] },
+    examples: BATCH_EXAMPLES,
+  })
   @ApiAcceptedResponse({ type: EmailBatchAccepted, description: 'What became of each email, in order.' })
   @ApiUnprocessableEntityResponse({ description: 'It is no batch: no list of 1 to 100 emails, or more attachments than a request may have.' })
   async sendEmails(@CurrentTenant() tenant: Tenant, @Body() body: unknown, @Req() { idempotency }: FastifyRequest): Promise<EmailBatchAccepted> {

@@ -129,8 +129,8 @@ export class EmailBody {
   tags?: EmailTag[];
 }
 
-/** Many emails that have nothing to do with each other; a bare list of them is taken, too. */
-@Examples({
+/** Whole batches that can be sent as they are, by name. */
+export const BATCH_EXAMPLES = {
   two: {
     summary: 'Two emails',
     value: {
@@ -139,7 +139,9 @@ export class EmailBody {
       })),
     },
   },
-})
+};
+
+/** Many emails that have nothing to do with each other; a bare list of them is taken, too. */
 export class EmailBatchBody {
   /** The emails, 1 to 100. */
   @ApiProperty({ type: [EmailBody], minItems: 1, maxItems: 100 })
