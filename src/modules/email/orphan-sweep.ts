@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { DatabaseTime } from '#kernel/database-time.js';
 import { lowestIdAt } from '#kernel/ids.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { EmailsStore } from './emails.store.js';
@@ -24,6 +25,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly emails: EmailsStore,
     private readonly raw: RawEmails,
     private readonly config: Config,
+    private readonly time: DatabaseTime,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Orphaned emails', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
@@ -38,6 +40,8 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async run(): Promise<{ restMs: number }> {
+    // By a clock that is a day ahead, an email that is being accepted right now looks forgotten: that is left to others.
+    if (!this.time.isAgreed()) return { restMs: EVERY_MS };
     const untilMs = this.clock.nowMs() - AGE_MS;
     const fromId = lowestIdAt(this.sinceMs ?? untilMs - BACK_MS);
     for (let count = STEP; count === STEP; ) {
