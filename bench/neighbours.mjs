@@ -8,6 +8,8 @@ const FLAPS_PER_SECOND = 120;
 /** More than two processes have room for, at fifteen seconds each. */
 const HANGS_PER_SECOND = 160;
 const HANG_MS = 15_000;
+/** The first step of the retry schedule, and a little. */
+const RETRIED_AFTER_MS = 7_000;
 
 /**
  * Sends at a rate until it is stopped, to the processes in turns: over one connection each, past answers that nobody waits for.
@@ -26,46 +28,60 @@ function sendOn(subject, perSecond, destination, authorization = /** @type {stri
     socket.write(template({ path: '/v1/send', headers: { authorization }, body, hasKey: false }).bytes);
     made += 1;
   }, 1000 / perSecond);
-  return async () => {
+  return () => {
     clearInterval(timer);
     for (const socket of sockets) socket.destroy();
   };
 }
 
+/** A machine drifts by more than the rows promise, so what is compared takes turns within one start. */
+export const TURNS = 3;
+
 /**
- * Alone, beside the neighbour, and beside it at half of the rate alone.
+ * In turns: alone, beside the neighbour, and beside it at half of the rate alone.
  *
  * @param {string} name
- * @param {(bench: import('./rows.mjs').Bench, subject: import('./rows.mjs').Service) => Promise<() => Promise<void>>} begin resolves, once the neighbour has done its worst, with what ends it
+ * @param {(bench: import('./rows.mjs').Bench, subject: import('./rows.mjs').Service) => Promise<Neighbour>} invite
  * @returns {import('./rows.mjs').Block}
+ *
+ * @typedef {object} Neighbour
+ * @property {() => Promise<() => void>} begin resolves, once it has done its worst, with what ends it
+ * @property {number} quietAfterMs what it has under way is over then
  */
-function besideWhoGoesOn(name, begin) {
+function besideWhoGoesOn(name, invite) {
   return {
     rows: [name],
     run: (bench, _wanted, report) =>
       withService(bench, ['all', 'all'], async (subject) => {
-        const alone = await measure(bench, subject);
-        report({ name: `${name}:alone`, figures: alone });
-        const end = await begin(bench, subject);
-        report({ name, figures: await measure(bench, subject) });
-        report({ name: `${name}-half`, figures: await measure(bench, subject, { perSecond: alone.deliveriesPerSecond / 2 }) });
-        await end();
-        await bench.receiver.ask({ kind: 'mend' });
+        const { begin, quietAfterMs } = await invite(bench, subject);
+        for (let turn = 1; turn <= TURNS; turn++) {
+          const alone = await measure(bench, subject);
+          report({ name: `${name}:alone`, figures: alone });
+          await bench.receiver.ask({ kind: 'break' });
+          const end = await begin();
+          report({ name, figures: await measure(bench, subject) });
+          report({ name: `${name}-half`, figures: await measure(bench, subject, { perSecond: alone.deliveriesPerSecond / 2 }) });
+          end();
+          await bench.receiver.ask({ kind: 'mend' });
+          if (turn < TURNS) await new Promise((resolve) => setTimeout(resolve, quietAfterMs));
+        }
       }),
   };
 }
 
 export const flapping = besideWhoGoesOn('beside-flapping', async (bench, subject) => {
   const destination = await subject.createDestination({ url: `${receiver(bench)}/flap` });
-  await bench.receiver.ask({ kind: 'break' });
-  return sendOn(subject, FLAPS_PER_SECOND, () => destination);
+  return { begin: async () => sendOn(subject, FLAPS_PER_SECOND, () => destination), quietAfterMs: RETRIED_AFTER_MS };
 });
 
 /** Each URL is a target of its own: no circuit opens before it has failed ten times. */
 export const hangingTenant = besideWhoGoesOn('beside-hanging-tenant', async (bench, subject) => {
   const { key } = await subject.call('POST', '/v1/keys', { name: 'bench tenant', scope: 'write', environment: 'test' });
-  await bench.receiver.ask({ kind: 'break' });
-  const end = sendOn(subject, HANGS_PER_SECOND, (n) => `${receiver(bench)}/hang?${n}`, `Bearer ${key}`);
-  await new Promise((resolve) => setTimeout(resolve, HANG_MS));
-  return end;
+  let made = 0;
+  const begin = async () => {
+    const end = sendOn(subject, HANGS_PER_SECOND, () => `${receiver(bench)}/hang?${made++}`, `Bearer ${key}`);
+    await new Promise((resolve) => setTimeout(resolve, HANG_MS));
+    return end;
+  };
+  return { begin, quietAfterMs: HANG_MS + RETRIED_AFTER_MS };
 });

@@ -1,6 +1,7 @@
 /** A destination with a name, beside sends to names whose servers never answer. */
 import dgram from 'node:dgram';
 import { once } from 'node:events';
+import { TURNS } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { withSubject } from './subjects.mjs';
 import { measure } from './window.mjs';
@@ -54,13 +55,15 @@ export const slowNames = {
     const names = await startNameServer();
     await withSubject(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'], dnsServers: names.address }), async (subject) => {
       const destination = await subject.createDestination({ url: `http://${NAME}:${bench.receiverPort}/ok` });
-      const alone = await measure(bench, subject, { destination });
-      report({ name: 'beside-slow-names:alone', figures: alone });
-      const stop = sendToSlowNames(subject);
-      report({ name: 'beside-slow-names', figures: await measure(bench, subject, { destination }) });
-      const perSecond = alone.deliveriesPerSecond / 2;
-      report({ name: 'beside-slow-names-half', figures: await measure(bench, subject, { destination, perSecond }) });
-      await stop();
+      for (let turn = 1; turn <= TURNS; turn++) {
+        const alone = await measure(bench, subject, { destination });
+        report({ name: 'beside-slow-names:alone', figures: alone });
+        const stop = sendToSlowNames(subject);
+        report({ name: 'beside-slow-names', figures: await measure(bench, subject, { destination }) });
+        const perSecond = alone.deliveriesPerSecond / 2;
+        report({ name: 'beside-slow-names-half', figures: await measure(bench, subject, { destination, perSecond }) });
+        await stop();
+      }
     });
     names.close();
   },
