@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NODE_FLAGS } from '../support/launch.js';
+import { serviceArguments } from '../support/launch.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -105,7 +105,7 @@ export class KeptProcess {
 
   private spawn(): void {
     this.isStruck = false;
-    const child = spawn(process.execPath, [...NODE_FLAGS, path.join('dist', 'src', 'main.js')], {
+    const child = spawn(process.execPath, serviceArguments(this.env), {
       cwd: ROOT,
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],

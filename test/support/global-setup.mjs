@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../dist/src/embedded.js';
+import { preparePack } from './pack/prepare.mjs';
 
 const dist = new URL('../../dist/src/', import.meta.url);
 /** From today on: thirty days of retention, and as far ahead of need as the service makes them. */
@@ -24,6 +25,7 @@ export default async function globalSetup() {
   const { migrate } = await import(new URL('migrate.js', dist));
   await migrate(postgres.url);
   await makeStarted(postgres.url);
+  await preparePack(postgres.url);
 }
 
 /** A second template, with what the first start on a database would make in it: more than half a second of a core for each suite. */

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
 import { createDatabase } from './database.js';
 import type { TestDatabase } from './database.js';
-import { NODE_FLAGS } from './launch.js';
+import { serviceArguments } from './launch.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -79,7 +79,7 @@ class RunningServer {
   private readonly exited: Promise<unknown>;
 
   constructor(env: Env) {
-    this.child = spawn(process.execPath, [...NODE_FLAGS, path.join('dist', 'src', 'main.js')], {
+    this.child = spawn(process.execPath, serviceArguments(env), {
       cwd: ROOT,
       // Not our own environment: a variable of the developer's shell must not change what is tested.
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },

@@ -1,0 +1,96 @@
+// Runs a pack (pack.mjs): `node launcher.cjs FOLDER` instead of `node dist/src/main.js`.
+'use strict';
+const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { createRequire, isBuiltin } = require('node:module');
+const path = require('node:path');
+const { pathToFileURL } = require('node:url');
+const { Script } = require('node:vm');
+
+const [, , folder] = process.argv;
+const cacheFile = path.join(folder, 'modules.cache');
+/** `[file, format, links]` of each module. */
+const table = JSON.parse(readFileSync(path.join(folder, 'modules.json'), 'utf8'));
+const script = new Script(readFileSync(path.join(folder, 'modules.js'), 'latin1'), {
+  filename: path.join(folder, 'modules.js'),
+  ...(existsSync(cacheFile) ? { cachedData: readFileSync(cacheFile) } : {}),
+});
+const bodies = script.runInThisContext();
+const loaded = new Array(table.length);
+const namespaces = new Map();
+
+/** Runs a module, once. */
+function load(place) {
+  const known = loaded[place];
+  if (known !== undefined) return known;
+  const [file, format, links] = table[place];
+  const module = { exports: {}, id: file, filename: file, loaded: false, children: [], paths: [] };
+  loaded[place] = module;
+  try {
+    if (format === 'module') module.ended = runModule(module, bodies[place], file, links);
+    else runCommonJs(module, bodies[place], file, links);
+  } catch (error) {
+    loaded[place] = undefined;
+    throw error;
+  }
+  module.loaded = true;
+  return module;
+}
+
+function runModule(module, body, file, links) {
+  const url = pathToFileURL(file).href;
+  const find = (specifier) => {
+    const place = links[specifier];
+    if (place === undefined) {
+      if (isBuiltin(specifier)) return namespaceOf(specifier, require(specifier));
+      throw Object.assign(new Error(`Cannot find package '${specifier}' imported from ${file}`), { code: 'ERR_MODULE_NOT_FOUND' });
+    }
+    return table[place][1] === 'module' ? load(place).exports : namespaceOf(place, load(place).exports);
+  };
+  const importLater = async (specifier) => (specifier in links || isBuiltin(specifier) ? find(specifier) : importFrom(url, specifier));
+  const resolve = (specifier) => (specifier.startsWith('.') ? new URL(specifier, url).href : pathToFileURL(createRequire(file).resolve(specifier)).href);
+  return body(module.exports, find, importLater, { url, filename: file, dirname: path.dirname(file), resolve });
+}
+
+function runCommonJs(module, body, file, links) {
+  let own;
+  const ownRequire = () => (own ??= createRequire(file));
+  const find = (specifier) => (links[specifier] === undefined ? ownRequire()(specifier) : load(links[specifier]).exports);
+  find.resolve = (...asked) => ownRequire().resolve(...asked);
+  find.cache = require.cache;
+  module.require = find;
+  const importLater = (specifier) => importFrom(pathToFileURL(file).href, specifier);
+  body.call(module.exports, module.exports, find, module, file, path.dirname(file), importLater);
+}
+
+/** What the pack does not know: an extension, a module of Node.js that CommonJS imports. */
+async function importFrom(url, specifier) {
+  return import(/^\.{0,2}\//.test(specifier) ? new URL(specifier, url).href : specifier);
+}
+
+/** CommonJS as `import` sees it: its exports by name, and as a whole by `default`. */
+function namespaceOf(key, exported) {
+  const known = namespaces.get(key);
+  if (known !== undefined) return known;
+  const namespace = {};
+  const names = exported !== null && ['object', 'function'].includes(typeof exported) ? Object.keys(exported) : [];
+  for (const name of names) {
+    if (name !== 'default') Object.defineProperty(namespace, name, { enumerable: true, get: () => exported[name] });
+  }
+  Object.defineProperty(namespace, 'default', { enumerable: true, value: exported });
+  namespaces.set(key, namespace);
+  return namespace;
+}
+
+// What has been compiled until then is what the next start need not compile.
+if (process.env.POSTHORN_TEST_PACK_LEARN) {
+  process.once('exit', () => {
+    writeFileSync(`${cacheFile}.${process.pid}`, script.createCachedData());
+    renameSync(`${cacheFile}.${process.pid}`, cacheFile);
+  });
+}
+process.argv.splice(1, 2, table[0][0]);
+load(0).ended.catch((error) => {
+  setImmediate(() => {
+    throw error;
+  });
+});

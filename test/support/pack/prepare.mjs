@@ -1,0 +1,106 @@
+// Makes the pack for a run of the tests (pack.mjs), where there is none of this build yet.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+
+const root = path.resolve(import.meta.dirname, '..', '..', '..');
+const dist = path.join(root, 'dist');
+const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+
+/**
+ * Sets POSTHORN_TEST_PACK, which the tests' servers start from (`launch.ts`). Where a pack cannot be made they start from
+ * the files, which only takes longer.
+ * @param {string} template the URL of a database with today's schema
+ */
+export async function preparePack(template) {
+  const folder = path.join(dist, 'test-pack', process.version);
+  try {
+    if (!isFresh(folder)) await make(folder, template);
+    process.env.POSTHORN_TEST_PACK = folder;
+  } catch (error) {
+    console.warn(`The tests start the service from its files, which takes longer: ${error.message}`);
+  }
+}
+
+function isFresh(folder) {
+  const cache = path.join(folder, 'modules.cache');
+  if (!existsSync(cache)) return false;
+  const made = statSync(cache).mtimeMs;
+  const inputs = [path.join(dist, 'src'), path.join(dist, 'migrations'), import.meta.dirname, path.join(root, 'package.json'), path.join(root, 'node_modules', '.package-lock.json')];
+  return inputs.every((file) => newestMs(file) < made);
+}
+
+function newestMs(file) {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  return stat.isDirectory() ? Math.max(stat.mtimeMs, ...readdirSync(file).map((name) => newestMs(path.join(file, name)))) : stat.mtimeMs;
+}
+
+async function make(folder, template) {
+  const packing = spawnSync(process.execPath, ['--experimental-import-meta-resolve', '--no-warnings', path.join(import.meta.dirname, 'pack.mjs'), path.join(dist, 'src', 'main.js'), folder], { encoding: 'utf8' });
+  if (packing.status !== 0) throw new Error(`It could not be packed. ${packing.stderr}`);
+  const name = `pack_${randomBytes(6).toString('hex')}`;
+  await onServer(template, `CREATE DATABASE ${name} TEMPLATE posthorn_started`);
+  try {
+    await learn(folder, urlOf(template, name));
+  } finally {
+    await onServer(template, `DROP DATABASE ${name} WITH (FORCE)`);
+  }
+}
+
+/** One start, with something to do, so that what it compiled can be kept. */
+async function learn(folder, databaseUrl) {
+  const child = spawn(process.execPath, [...scripts.start.split(' ').filter((word) => word.startsWith('--')), path.join(import.meta.dirname, 'launcher.cjs'), folder], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH, HOME: process.env.HOME, POSTHORN_TEST_PACK_LEARN: 'yes',
+      PORT: '0', HOST: '127.0.0.1', DATABASE_URL: databaseUrl, MASTER_KEY: randomBytes(32).toString('base64'),
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8', EGRESS_ALLOW_HTTP: 'true', LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '0s',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = once(child, 'exit');
+  const listening = new Promise((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+        const [, url] = /listening on (\S+)\n/.exec(output) ?? [];
+        const [, admin] = /Live admin key: (\S+)/.exec(output) ?? [];
+        if (url !== undefined) resolve({ url, admin });
+      });
+    }
+  });
+  const first = await Promise.race([listening, exited]);
+  if (!('url' in first)) throw new Error(`The pack does not start. It wrote:\n${output}`);
+  await exercise(first);
+  child.kill('SIGTERM');
+  const [code] = await exited;
+  if (code !== 0) throw new Error(`The pack ended with ${code}. It wrote:\n${output}`);
+}
+
+/** What most suites do first. */
+async function exercise({ url, admin }) {
+  const call = async (method, route, body) => {
+    const answer = await fetch(url + route, { method, headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) });
+    return answer.json().catch(() => ({}));
+  };
+  const destination = await call('POST', '/v1/destinations', { name: 'pack', type: 'https', config: { url: `${url}/health/live` } });
+  await call('POST', '/v1/send', { destination: destination.id, event_type: 'pack.made', payload: {} });
+  for (const route of ['/v1/events', '/v1/endpoints', '/v1/nothing', '/openapi.json', '/health/ready']) await call('GET', route);
+}
+
+async function onServer(template, statement) {
+  const client = new pg.Client({ connectionString: urlOf(template, 'postgres') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+const urlOf = (template, name) => Object.assign(new URL(template), { pathname: `/${name}` }).href;
