@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Retention } from '#modules/auth/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
+import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway, sqlState } from '#kernel/database.js';
@@ -10,9 +11,9 @@ import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Tracing } from '#kernel/tracing.js';
 import { AttachmentFetch } from './attachment-fetch.js';
-import { EmailComposition, messageIdOf, shownOf, type CompleteDraft } from './email-composition.js';
+import { askedFor, EmailComposition, messageIdOf, shownOf, type CompleteDraft } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
-import type { EmailDraft } from './email-draft.js';
+import { type EmailDraft, recipientsOf } from './email-draft.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailsStore, type NewEmail, type ShownStatus } from './emails.store.js';
@@ -43,6 +44,7 @@ export interface AcceptedOnce {
 export class AcceptEmail {
   constructor(
     private readonly identities: SenderIdentities,
+    private readonly acceptance: Acceptance,
     private readonly attachments: AttachmentFetch,
     private readonly composition: EmailComposition,
     private readonly raw: RawEmails,
@@ -59,10 +61,11 @@ export class AcceptEmail {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves once it is committed. Throws 422 for a sender or an attachment that can't be, AlreadyAnswered or 409 for a used key, 503 while storage is away. */
+  /** Resolves once it is committed. Throws 422 for a sender or an attachment that can't be, and for what a policy refuses, AlreadyAnswered or 409 for a used key, 503 while storage is away. */
   async accept(tenant: Tenant, draft: EmailDraft, once: AcceptedOnce | null): Promise<AcceptedEmail> {
     const identity = await this.identities.of(tenant, draft.from.address);
-    const complete = { ...draft, attachments: await this.attachments.complete(draft.attachments) };
+    const headers = this.acceptance.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
+    const complete = { ...draft, headers, attachments: await this.attachments.complete(draft.attachments) };
     const { environmentId } = tenant;
     const id = this.ids.next();
     if (await this.isForLater(environmentId, draft)) return this.schedule(environmentId, id, complete, identity);
@@ -72,6 +75,15 @@ export class AcceptEmail {
     await this.makeEvent(email, once);
     this.metrics.accepted();
     return { id, status: email.status };
+  }
+
+  /** Asked before anything is fetched. What a policy adds is in place of what the caller gave, whatever its case. */
+  private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
+    const headers = Object.fromEntries(Object.entries(draft.headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const to = recipientsOf(draft).map(({ address }) => address).join(',');
+    const added = await this.acceptance.rule({ kind: 'email', tenant, to, eventType: EMAIL_EVENT_TYPE, headers, payload: askedFor(draft) });
+    if (added === null) return draft.headers;
+    return { ...Object.fromEntries(Object.entries(draft.headers).filter(([name]) => !Object.hasOwn(added, name.toLowerCase()))), ...added };
   }
 
   /** One that nobody would get needs no waiting to say so. */

@@ -10,6 +10,7 @@ import type { NewEmail, StoredRecipient, TimelineItem } from './emails.store.js'
 import { overallOf } from './facts.js';
 import type { SenderIdentity } from './sender-identity.js';
 import { SuppressionsStore } from './suppressions.store.js';
+import { MailTransport } from './transport.contract.js';
 
 /** An email as a caller asked for it, with the bytes of all its files. */
 export interface CompleteDraft extends Omit<EmailDraft, 'attachments'> {
@@ -24,6 +25,7 @@ export type Named = Pick<NewEmail, 'environmentId' | 'id' | 'expiresOnDay' | 'me
 export class EmailComposition {
   constructor(
     private readonly suppressions: SuppressionsStore,
+    private readonly transport: MailTransport,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -32,7 +34,7 @@ export class EmailComposition {
   async make(named: Named, draft: CompleteDraft, identity: SenderIdentity): Promise<{ email: NewEmail; raw: Buffer }> {
     const { from, to, cc, replyTo, subject, html, text, headers, attachments } = draft;
     const date = this.clock.now();
-    const raw = await compose({ messageId: named.messageId, date, from, to, cc, replyTo, subject, html, text, headers, attachments }, identity.dkim);
+    const raw = await compose({ messageId: named.messageId, date, from, to, cc, replyTo, subject, html, text, headers, attachments }, identity.dkim, this.transport);
     const { returnPathHost, isCaptured } = identity;
     return { raw, email: { ...named, ...shownOf(draft), ...(await this.recipients(named.environmentId, draft)), sizeBytes: raw.length, returnPathHost, isCaptured } };
   }
@@ -75,6 +77,16 @@ export function shownOf(draft: CompleteDraft): Pick<NewEmail, 'sender' | 'to' | 
     subject: draft.subject, tags: draft.tags, scheduledAt: draft.scheduledAt,
     attachments: draft.attachments.map(({ filename, contentType, content }) => ({ filename, content_type: contentType, size_bytes: content.length })),
   };
+}
+
+/** An email as a policy sees it, under the names that callers use; files without their bytes. */
+export function askedFor({ from, to, cc, bcc, replyTo, subject, html, text, headers, tags, attachments, scheduledAt }: EmailDraft): string {
+  return JSON.stringify({
+    from: shown(from), to: to.map(shown), cc: cc.map(shown), bcc: bcc.map(shown), reply_to: replyTo.map(shown), subject, html, text, headers, tags, scheduled_at: scheduledAt,
+    attachments: attachments.map(({ filename, contentType, source }) => ({
+      filename, content_type: contentType, ...('bytes' in source ? { size_bytes: source.bytes.length } : { url: source.url }),
+    })),
+  });
 }
 
 /** The Message-ID of an email, which it has from the beginning. */

@@ -125,6 +125,9 @@ const CHANGE: Statement = {
     where environment_id = $1 and id = $2 and expires_on = $3::date and version = $4 and erased_at is null returning 1 as changed`,
 };
 
+/** emails_pkey. Of a redrive or a replay the last one: what came before has been told long since. */
+const TAKEN_AS: Statement = { name: 'emails_taken_as', text: 'update emails set provider_message_id = $3 where environment_id = $1 and id = $2' };
+
 /** emails_pkey. Nobody can be written to again: what is owed is given up. */
 const ERASE: Statement = {
   name: 'emails_erase',
@@ -250,6 +253,11 @@ export class EmailsStore {
   async change(environmentId: number, { id, expiresOn, version }: EmailState, after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>, isInTransaction: boolean): Promise<boolean> {
     const values = [environmentId, id, expiresOn, version, JSON.stringify(after.recipients), JSON.stringify(after.timeline), after.status, after.isOwed];
     return (await (isInTransaction ? this.database.query(CHANGE, values) : this.database.hot(CHANGE, values))).length > 0;
+  }
+
+  /** What the provider that took it calls it. */
+  async takenAs(environmentId: number, id: Id, providerMessageId: string): Promise<void> {
+    await this.database.hot(TAKEN_AS, [environmentId, id, providerMessageId]);
   }
 
   /** False when there is none, or it was erased before. */
