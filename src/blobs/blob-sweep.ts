@@ -5,11 +5,12 @@ import { DatabaseTime } from '#kernel/database-time.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { BlobStore } from './contract.js';
 import { FileBlobs } from './file-blobs.js';
+import { S3Blobs } from './s3-blobs.js';
 
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Sweeps the directory of blobs; those in PostgreSQL go with the partitions of their day. */
+/** Sweeps the directory or the bucket of blobs; those in PostgreSQL go with the partitions of their day. */
 @Injectable()
 export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
@@ -24,7 +25,11 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   onApplicationBootstrap(): void {
-    if (this.store instanceof FileBlobs && this.config.role !== 'api') this.loop.start();
+    if (this.isSwept && this.config.role !== 'api') this.loop.start();
+  }
+
+  private get isSwept(): boolean {
+    return this.store instanceof FileBlobs || this.store instanceof S3Blobs;
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -33,7 +38,7 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private async run(): Promise<{ restMs: number }> {
     // What is removed is gone for good: whose clock is not PostgreSQL's leaves it to others.
-    if (this.store instanceof FileBlobs && this.time.isAgreed()) {
+    if ((this.store instanceof FileBlobs || this.store instanceof S3Blobs) && this.time.isAgreed()) {
       const nowMs = this.clock.nowMs();
       // A day later than the ledger ends deliveries, which may read them until then.
       await this.store.sweep(Math.floor(nowMs / DAY_MS) - 1, nowMs);

@@ -1,10 +1,12 @@
 import { Global, Module } from '@nestjs/common';
+import { EgressAgent } from '#egress/agent.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { BlobSweep } from './blob-sweep.js';
 import { BlobStore } from './contract.js';
 import { FileBlobs } from './file-blobs.js';
 import { PostgresBlobs } from './postgres-blobs.store.js';
+import { S3Blobs } from './s3-blobs.js';
 
 /** Where raw messages and attachments are kept, as BLOB_STORE says. */
 @Global()
@@ -13,8 +15,11 @@ import { PostgresBlobs } from './postgres-blobs.store.js';
     BlobSweep,
     {
       provide: BlobStore,
-      useFactory: (config: Config, database: Database) => (config.blobDirectory === null ? new PostgresBlobs(database) : new FileBlobs(config.blobDirectory)),
-      inject: [Config, Database],
+      useFactory: ({ blobStore }: Config, database: Database, agent: EgressAgent) => {
+        if (blobStore.kind === 's3') return new S3Blobs(blobStore, agent);
+        return blobStore.kind === 'file' ? new FileBlobs(blobStore.directory) : new PostgresBlobs(database);
+      },
+      inject: [Config, Database, EgressAgent],
     },
   ],
   exports: [BlobStore],

@@ -59,7 +59,7 @@ describe('loadConfig', () => {
       reconcile: true,
       experimentalDestinations: [],
       emailTransport: { kind: 'capture' },
-      blobDirectory: null,
+      blobStore: { kind: 'postgres' },
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });

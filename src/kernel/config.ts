@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
 import type { RateLimit } from './config-values.js';
+import type { AwsCredentials } from './aws-credentials.js';
+import { type BlobPlace, parseBlobStore } from './blob-store.js';
 import { parseEmailTransport, type EmailTransport } from './email-transport.js';
 
 export { ConfigError };
@@ -27,7 +29,7 @@ const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always
 const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
-  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport',
+  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport', 'blobStore',
 ]);
 
 /**
@@ -110,10 +112,10 @@ export class Config {
   /** EXPERIMENTAL_DESTINATIONS: destination types that are offered although they are not finished. */
   declare readonly experimentalDestinations: readonly string[];
 
-  /** EMAIL_TRANSPORT: how mail leaves. Secret, for its login. */
+  /** EMAIL_TRANSPORT, with AWS_ACCESS_KEY_ID and its like for SES: how mail leaves. Secret, for its login. */
   declare readonly emailTransport: EmailTransport;
-  /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
-  declare readonly blobDirectory: string | null;
+  /** BLOB_STORE, with AWS_ACCESS_KEY_ID and its like for a bucket: where raw messages and attachments are kept. Secret, for its credentials. */
+  declare readonly blobStore: BlobPlace;
 
   #listeningPort: number | null = null;
   readonly #listeningPorts = new Set<number>();
@@ -219,8 +221,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     extensions: read.list('EXTENSIONS'),
     reconcile: read.flag('RECONCILE') ?? true,
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
-    emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT')),
-    blobDirectory: readBlobDirectory(read),
+    emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read)),
+    blobStore: parseBlobStore(read.text('BLOB_STORE'), readAwsCredentials(read)),
   });
 }
 
@@ -312,9 +314,10 @@ function readBootstrapApiKey(read: ConfigReader): string | null {
   return value;
 }
 
-function readBlobDirectory(read: ConfigReader): string | null {
-  const value = read.matching('BLOB_STORE', /^(?:postgres|file:\/[^/].*)$/, '`postgres`, or `file:` and the absolute path of a directory') ?? 'postgres';
-  return value === 'postgres' ? null : value.slice('file:'.length);
+/** Under the names that AWS's own tools read. */
+function readAwsCredentials(read: ConfigReader): AwsCredentials | null {
+  const [accessKeyId, secretAccessKey, sessionToken] = [read.text('AWS_ACCESS_KEY_ID'), read.text('AWS_SECRET_ACCESS_KEY'), read.text('AWS_SESSION_TOKEN')];
+  return accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey, ...(sessionToken !== null && { sessionToken }) };
 }
 
 function readDnsPort(read: ConfigReader): number | null {

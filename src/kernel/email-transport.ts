@@ -1,10 +1,23 @@
+import type { AwsCredentials } from './aws-credentials.js';
+import { isHttpUrl, REGION } from './blob-store.js';
 import { ConfigError } from './config-values.js';
 
 /** How connections to a relay are encrypted when they do not begin encrypted: STARTTLS (RFC 3207). */
 export type StartTls = 'required' | 'opportunistic' | 'off';
 
 /** How mail leaves the install. */
-export type EmailTransport = { kind: 'capture' } | EmailRelay;
+export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount;
+
+/** Amazon SES, by its API (v2). */
+export interface SesAccount {
+  kind: 'ses';
+  region: string;
+  /** What notifications, suppression and pools of addresses are set for; null for none. */
+  configurationSet: string | null;
+  /** Another server that speaks its protocol; null for Amazon's. */
+  endpoint: string | null;
+  credentials: AwsCredentials;
+}
 
 /** A mail server that takes our mail for everybody. */
 export interface EmailRelay {
@@ -18,15 +31,16 @@ export interface EmailRelay {
   login: { user: string; password: string } | null;
 }
 
-const EXPECTED = '`capture:`, `smtp://user:password@host:port` or `smtps://user:password@host:port`';
+const EXPECTED = '`capture:`, `smtp://user:password@host:port`, `smtps://user:password@host:port` or `ses:REGION`';
 const START_TLS = ['required', 'opportunistic', 'off'] as const;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /**
  * Reads EMAIL_TRANSPORT. Throws `ConfigError`, whose message repeats nothing of a URL, since it has a password in it.
  */
-export function parseEmailTransport(text: string | null): EmailTransport {
+export function parseEmailTransport(text: string | null, credentials: AwsCredentials | null): EmailTransport {
   if (text === null || text === 'capture:' || text === 'capture') return { kind: 'capture' };
+  if (text.startsWith('ses:')) return readSes(text.slice('ses:'.length), credentials);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['smtp:', 'smtps:'].includes(url.protocol)) throw new ConfigError(`EMAIL_TRANSPORT must be ${EXPECTED}.`);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -39,6 +53,19 @@ export function parseEmailTransport(text: string | null): EmailTransport {
     throw new ConfigError(`EMAIL_TRANSPORT has a password, which tls=${startTls} may send in plain text: use tls=required or smtps://.`);
   }
   return { kind: 'smtp', host, port: url.port === '' ? (isImplicitTls ? 465 : 587) : Number(url.port), isImplicitTls, startTls, login };
+}
+
+function readSes(text: string, credentials: AwsCredentials | null): SesAccount {
+  const [, region = '', query = ''] = /^([^?]*)(?:\?(.*))?$/.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  const unknown = [...parameters.keys()].find((name) => name !== 'configuration_set' && name !== 'endpoint');
+  if (!REGION.test(region)) throw new ConfigError('EMAIL_TRANSPORT=ses: names a region, such as ses:eu-west-1.');
+  if (unknown !== undefined) throw new ConfigError('EMAIL_TRANSPORT=ses:REGION takes the parameters configuration_set and endpoint.');
+  const [configurationSet, endpoint] = [parameters.get('configuration_set'), parameters.get('endpoint')];
+  if (configurationSet !== null && !/^[A-Za-z0-9_-]{1,64}$/.test(configurationSet)) throw new ConfigError('The configuration_set of EMAIL_TRANSPORT has 1 to 64 letters, digits, "_" and "-".');
+  if (endpoint !== null && !isHttpUrl(endpoint)) throw new ConfigError('The endpoint of EMAIL_TRANSPORT must be an http or https URL without path and credentials.');
+  if (credentials === null) throw new ConfigError('EMAIL_TRANSPORT=ses: needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  return { kind: 'ses', region, configurationSet, endpoint, credentials };
 }
 
 function readStartTls(url: URL, isImplicitTls: boolean): StartTls {

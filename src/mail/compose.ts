@@ -34,7 +34,10 @@ export interface ComposedMessage {
 const SIGNED_FIELDS = [
   'From', 'Sender', 'Reply-To', 'Subject', 'Date', 'Message-ID', 'To', 'Cc', 'MIME-Version', 'Content-Type', 'Content-Transfer-Encoding',
   'In-Reply-To', 'References', 'List-Id', 'List-Help', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Subscribe', 'List-Post', 'List-Owner', 'List-Archive',
-].join(':');
+];
+
+/** What a provider sets anew on the way. */
+const IDENTITY_FIELDS: ReadonlySet<string> = new Set(['Date', 'Message-ID']);
 
 const SIGNATURE = 'DKIM-Signature: ';
 /** RFC 8301 section 3.2. */
@@ -52,10 +55,10 @@ export class NotComposed extends Error {}
 
 /**
  * The bytes of a message as they leave on every attempt: lines end in CRLF, and it is signed for the domain (RFC 6376,
- * rsa-sha256, relaxed/relaxed). Reads nothing but what it is given. Throws `NotComposed` rather than give back a message
+ * rsa-sha256, relaxed/relaxed), without Message-ID and Date where the transport rewrites them. Reads nothing but what it is given. Throws `NotComposed` rather than give back a message
  * that is not signed, as the library does with a key that it can't use.
  */
-export async function compose(message: ComposedMessage, dkim: DkimKey & { domain: string }): Promise<Buffer> {
+export async function compose(message: ComposedMessage, dkim: DkimKey & { domain: string }, { rewritesIdentity }: { rewritesIdentity: boolean } = { rewritesIdentity: false }): Promise<Buffer> {
   const node = new MailComposer({
     messageId: message.messageId,
     date: message.date,
@@ -73,13 +76,13 @@ export async function compose(message: ComposedMessage, dkim: DkimKey & { domain
   }).compile();
   const unsigned = await node.build();
   refuseLooseLineEnds(unsigned);
-  return signed(unsigned, dkim);
+  return signed(unsigned, dkim, SIGNED_FIELDS.filter((name) => !rewritesIdentity || !IDENTITY_FIELDS.has(name)));
 }
 
-async function signed(unsigned: Buffer, { domain, selector, privateKey }: DkimKey & { domain: string }): Promise<Buffer> {
+async function signed(unsigned: Buffer, { domain, selector, privateKey }: DkimKey & { domain: string }, fields: readonly string[]): Promise<Buffer> {
   const { asymmetricKeyType, asymmetricKeyDetails } = privateKey;
   if (asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) < KEY_BITS_MIN) throw new NotComposed('The DKIM key is no RSA key that verifiers take.');
-  const signer = new DKIM({ domainName: domain, keySelector: selector, privateKey, headerFieldNames: SIGNED_FIELDS });
+  const signer = new DKIM({ domainName: domain, keySelector: selector, privateKey, headerFieldNames: fields.join(':') });
   const raw = await buffer(signer.sign(unsigned));
   if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE) throw new NotComposed('The message could not be signed with the DKIM key.');
   return raw;

@@ -1,8 +1,10 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { EgressAgent } from '#egress/agent.js';
 import { Dialer } from '#egress/dialer.js';
 import { Config } from '#kernel/config.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { CaptureTransport } from './capture.js';
+import { SesTransport } from './ses.js';
 import { SmtpTransport } from './smtp.js';
 
 /** The transport that EMAIL_TRANSPORT names; its connections end with the process. */
@@ -10,12 +12,13 @@ import { SmtpTransport } from './smtp.js';
 export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
   private readonly transport: MailTransport;
 
-  constructor(config: Config, dialer: Dialer) {
+  constructor(config: Config, dialer: Dialer, agent: EgressAgent) {
     super();
-    const { emailTransport, platformDomain } = config;
-    this.transport = emailTransport.kind === 'capture'
-      ? new CaptureTransport()
-      : new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
+    this.transport = transportOf(config, dialer, agent);
+  }
+
+  override get rewritesIdentity(): boolean {
+    return this.transport.rewritesIdentity;
   }
 
   submit(submission: Submission): Promise<SubmissionReport> {
@@ -24,6 +27,14 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
 
   onApplicationShutdown(): void {
     if (this.transport instanceof SmtpTransport) this.transport.close();
+  }
+}
+
+function transportOf({ emailTransport, platformDomain }: Config, dialer: Dialer, agent: EgressAgent): MailTransport {
+  switch (emailTransport.kind) {
+    case 'capture': return new CaptureTransport();
+    case 'ses': return new SesTransport(emailTransport, agent);
+    case 'smtp': return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
   }
 }
 

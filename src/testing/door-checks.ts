@@ -37,6 +37,8 @@ export interface PolicyUnderTest {
   taken: MessageDraft & { headers?: (organization: string) => Record<string, string> };
   /** Refused, with a reason that matches. */
   refused: MessageDraft & { reason: RegExp };
+  /** What it rules on emails: texts of one that it takes, which then has these headers, and of one that it refuses. Left out for a policy that takes every email as it is. */
+  email?: { taken: string; headers?: (organization: string) => Record<string, string>; refused: string; reason: RegExp };
 }
 
 /** A listener, in a service that runs. */
@@ -70,9 +72,9 @@ export function authenticatorConformance(subject: AuthenticatorUnderTest): Confo
 /** What an acceptance policy promises on every way in. */
 export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] {
   const scene = new DoorScene(subject);
-  const refusal = (answer: Json): void => {
+  const refusal = (answer: Json, reason = subject.refused.reason): void => {
     const { message, details } = answer['error'] as { message: string; details: Json };
-    assert.match(message, subject.refused.reason);
+    assert.match(message, reason);
     assert.equal(details['check'], 'policy');
   };
   return [
@@ -103,8 +105,20 @@ export function policyConformance(subject: PolicyUnderTest): ConformanceCheck[] 
       const expected = subject.taken.headers?.(await scene.organization()) ?? {};
       for (const [name, value] of Object.entries(expected)) assert.equal(arrived?.headers[name], value);
     } },
+    { name: 'an email that it refuses is 422 with its reason, also one for later, and one that it takes has its headers', run: async () => {
+      const { email } = subject;
+      const [client, taken] = [await scene.client(), email?.taken ?? 'A message.'];
+      if (email !== undefined) for (const more of [{}, { scheduled_at: 'in 1 day' }]) refusal(await client.expect(422, 'POST', '/v1/emails', { ...EMAIL, text: email.refused, ...more }), email.reason);
+      const { id } = await client.expect(202, 'POST', '/v1/emails', { ...EMAIL, text: taken });
+      const { text: raw } = await client.call('GET', `/v1/emails/${id as string}/raw`);
+      const expected = email?.headers?.(await scene.organization()) ?? {};
+      for (const [name, value] of Object.entries(expected)) assert.match(raw, new RegExp(`^${name}: ${value}\\r$`, 'im'));
+    } },
   ];
 }
+
+/** The simulator sends and takes it: nothing leaves, and no domain is needed. */
+const EMAIL = { from: 'conformance@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Conformance' };
 
 /** What a delivery listener is told, and that it holds nothing up. */
 export function listenerConformance(subject: ListenerUnderTest): ConformanceCheck[] {

@@ -166,7 +166,8 @@ describe('POST /v1/emails', () => {
       ['21 attachments', { attachments: Array.from({ length: 21 }, () => ({ filename: 'a', content: 'YQ==' })) }, ['attachments']],
       ['a tag with a space', { tags: [{ name: 'a b', value: 'c' }] }, ['tags.0.name']],
       ['a field under both names', { reply_to: 'a@example.com', replyTo: 'b@example.com' }, ['replyTo']],
-      ['a time to send it at', { scheduled_at: '2030-01-01T00:00:00Z' }, ['scheduled_at']],
+      ['a time without a zone', { scheduled_at: '2030-01-01T00:00:00' }, ['scheduled_at']],
+      ['a time over 30 days ahead', { scheduledAt: 'in 31 days' }, ['scheduled_at']],
       ['an unknown field', { template: { id: 'x' } }, ['template']],
     ])('422: %s', async (_what, fields, paths) => {
       const before = await sql.rows('select count(*) as count from emails');

@@ -12,6 +12,8 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/emails': 'read',
   'GET /v1/emails/{id}': 'read',
   'GET /v1/emails/{id}/raw': 'read',
+  'DELETE /v1/emails/{id}': 'write',
+  'POST /v1/emails/{id}/cancel': 'write',
   'GET /v1/suppressions': 'read',
   'POST /v1/suppressions': 'write',
   'GET /v1/suppressions/{id}': 'read',

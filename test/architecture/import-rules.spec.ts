@@ -25,7 +25,7 @@ const LAWFUL: Tree = {
   'src/engine/token-bucket.ts': [],
   'src/adapters/https.ts': ['#egress/agent.js', '#engine/retry.js', '#kernel/clock.js', '#modules/ledger/contract.js'],
   'src/mail/smtp.ts': ['#egress/agent.js', '#engine/retry.js', '#kernel/clock.js', '#modules/ledger/contract.js', '#modules/ledger/record.contract.js', 'nodemailer'],
-  'src/blobs/files.ts': ['#kernel/clock.js'],
+  'src/blobs/files.ts': ['#kernel/clock.js', '#egress/agent.js'],
   'src/modules/auth/contract.ts': ['#kernel/clock.js', '#engine/retry.js'],
   'src/modules/ledger/contract.ts': ['#kernel/clock.js'],
   'src/modules/ledger/record.contract.ts': ['./contract.js'],

@@ -1,18 +1,25 @@
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { DataSource } from 'typeorm';
 import { CHUNK_BYTES } from '../../src/blobs/chunks.js';
 import type { BlobStore } from '../../src/blobs/contract.js';
 import { FileBlobs } from '../../src/blobs/file-blobs.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
+import { S3Blobs } from '../../src/blobs/s3-blobs.js';
 import { dataSource } from '../../src/data-source.js';
+import { EgressAgent } from '../../src/egress/agent.js';
+import { Names } from '../../src/egress/names/names.js';
+import { egressPolicy } from '../../src/engine/egress-policy.js';
+import type { BlobBucket } from '../../src/kernel/blob-store.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { loadConfig } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import { Ids } from '../../src/kernel/ids.js';
 import { PartitionsStore } from '../../src/modules/ledger/partitions.store.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
+import { isMotoInstalled, Moto } from '../support/moto.js';
 
 const ids = new Ids(new SystemClock());
 const TODAY = Math.floor(Date.now() / 86_400_000);
@@ -21,7 +28,21 @@ let directory: string;
 let testDatabase: TestDatabase;
 let source: DataSource;
 let database: Database;
-let stores: Record<'postgres' | 'file', BlobStore>;
+let stores: Record<'postgres' | 'file' | 's3', BlobStore>;
+let moto: Moto | null = null;
+let s3: S3Client;
+
+const KINDS = isMotoInstalled() ? ['postgres', 'file', 's3'] as const : ['postgres', 'file'] as const;
+const agents: EgressAgent[] = [];
+
+/** A bucket at another author's server, through a door that lets only what it is told. */
+function inBucket(place: Partial<BlobBucket> = {}, allowCidrs = ['127.0.0.0/8']): S3Blobs {
+  const policy = egressPolicy({ allowCidrs, allowHttp: true });
+  const agent = new EgressAgent({ policy: () => policy, resolve: new Names({ servers: [] }).resolve });
+  agents.push(agent);
+  const credentials = moto?.credentials ?? { accessKeyId: '', secretAccessKey: '' };
+  return new S3Blobs({ kind: 's3', bucket: 'mail', prefix: 'posthorn/', region: 'us-east-1', endpoint: moto?.url ?? '', credentials, ...place }, agent);
+}
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'posthorn-blobs-'));
@@ -29,13 +50,21 @@ beforeAll(async () => {
   source = await dataSource(testDatabase.url).initialize();
   database = new Database(source, loadConfig({ DATABASE_URL: testDatabase.url, MASTER_KEY: '0'.repeat(64) }));
   await new PartitionsStore(database).ensure(3);
-  stores = { postgres: new PostgresBlobs(database), file: new FileBlobs(directory) };
-});
+  if (isMotoInstalled()) {
+    moto = await Moto.start();
+    s3 = new S3Client({ region: 'us-east-1', endpoint: moto.url, forcePathStyle: true, credentials: { ...moto.credentials } });
+    await s3.send(new CreateBucketCommand({ Bucket: 'mail' }));
+  }
+  stores = { postgres: new PostgresBlobs(database), file: new FileBlobs(directory), s3: inBucket() };
+}, 90_000);
 
 afterAll(async () => {
   await database?.close();
   await testDatabase?.drop();
   await rm(directory, { recursive: true, force: true });
+  await Promise.all(agents.map((agent) => agent.destroy()));
+  s3?.destroy();
+  await moto?.stop();
 });
 
 const bytesOf = (length: number): Buffer => Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 31 + (index >> 8)) & 0xff));
@@ -51,7 +80,7 @@ async function whole(chunks: AsyncIterable<Buffer> | null): Promise<Buffer | nul
   return Buffer.concat(read);
 }
 
-describe.each(['postgres', 'file'] as const)('a blob store: %s', (kind) => {
+describe.each(KINDS)('a blob store: %s', (kind) => {
   const key = () => ({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY + 1 });
 
   it.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 5 * CHUNK_BYTES, 40 * CHUNK_BYTES + 7])('gives back the %i bytes that were put, whole and from anywhere', async (length) => {
@@ -98,7 +127,7 @@ describe.each(['postgres', 'file'] as const)('a blob store: %s', (kind) => {
     const blob = key();
     await stores[kind].put(blob, bytesOf(40 * CHUNK_BYTES));
     const reading = (await stores[kind].read(blob))?.[Symbol.asyncIterator]();
-    if (kind === 'postgres') await reading?.next();
+    if (kind !== 'file') await reading?.next();
 
     await stores[kind].remove(blob);
 
@@ -161,5 +190,39 @@ describe('blobs in files', () => {
     const files = new FileBlobs(path.join(directory, 'no-directory'));
 
     await expect(files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY }, bytesOf(10))).rejects.toMatchObject({ type: 'unavailable' });
+  });
+});
+
+(isMotoInstalled() ? describe : describe.skip)('blobs in a bucket', () => {
+  const keysOf = async (prefix: string): Promise<string[]> => ((await s3.send(new ListObjectsV2Command({ Bucket: 'mail', Prefix: prefix }))).Contents ?? []).flatMap(({ Key }) => Key ?? []).sort();
+
+  it('are swept after their day, those of a crash too, and nobody else\'s', async () => {
+    const swept = inBucket({ prefix: 'sweep/' });
+    const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({ environmentId: 1, id: ids.next(), expiresOnDay }));
+    for (const blob of [passed!, kept!]) await swept.put(blob, bytesOf(10));
+    const lost = `sweep/expiring/${TODAY - 2}/1.${ids.next()}`;
+    for (const Key of [lost, 'sweep/expiring/notes.txt', 'else/expiring/1/1.a']) await s3.send(new PutObjectCommand({ Bucket: 'mail', Key, Body: 'x' }));
+
+    expect(await swept.sweep(TODAY)).toBe(2);
+
+    expect(await swept.read(passed!)).toBeNull();
+    expect(await whole(await swept.read(kept!))).toHaveLength(10);
+    expect(await keysOf('sweep/')).toEqual([`sweep/1/${kept!.id.slice(-2)}/${kept!.id}`, `sweep/expiring/${TODAY}/1.${kept!.id}`, 'sweep/expiring/notes.txt'].sort());
+    expect(await keysOf('else/')).toEqual(['else/expiring/1/1.a']);
+  });
+
+  it.each<[string, () => S3Blobs]>([
+    ['the credentials are wrong', () => inBucket({ credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'hunter2' } })],
+    ['there is no such bucket', () => inBucket({ bucket: 'nobody' })],
+    ['nobody listens', () => inBucket({ endpoint: 'http://127.0.0.1:1' })],
+    ['the policy lets nothing through', () => inBucket({}, [])],
+  ])('503: says that nothing was accepted when %s, and reading is no missing blob', async (_what, store) => {
+    const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
+
+    const put = store().put(blob, bytesOf(10));
+
+    await expect(put).rejects.toMatchObject({ type: 'unavailable' });
+    await expect(put).rejects.not.toThrow(/hunter2/);
+    await expect(store().read(blob)).rejects.toThrow();
   });
 });

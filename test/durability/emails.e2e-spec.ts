@@ -2,7 +2,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { emailOf } from '../api/emailing.js';
 import { until } from '../api/polling.js';
 import { startRelay, verifyDomain, type Relay } from '../api/relay.js';
-import { openSql } from '../api/scene.js';
+import { openSql, type Sql } from '../api/scene.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { runSeed, Seeded, setting } from './random.js';
@@ -10,7 +10,10 @@ import { runSeed, Seeded, setting } from './random.js';
 const KILLS = setting('DURABILITY_KILLS', 8);
 const FROM = 'shop@mail.example.com';
 
-/** Kills between accepting, handing over, noting and recording: nothing that was answered 202 is lost, and what was not accepted is in no list. */
+/**
+ * Kills between accepting, releasing what is due, handing over, noting and recording: nothing that was answered 202 is lost, a
+ * scheduled email is released once, and what was not accepted is in no list.
+ */
 describe('emails under kill -9', () => {
   let first: PosthornServer;
   let server: PosthornServer;
@@ -39,7 +42,8 @@ describe('emails under kill -9', () => {
     const sender = async (): Promise<void> => {
       while (!isOver) {
         const to = `r${(sent += 1)}@x.example`;
-        const answer = await server.api('POST', '/v1/emails', { from: FROM, to, subject: to, text: 'Hello' }).catch(() => null);
+        const later = sent % 2 === 0 ? { scheduled_at: new Date(Date.now() + random.between(0, 3_000)).toISOString() } : {};
+        const answer = await server.api('POST', '/v1/emails', { from: FROM, to, subject: to, text: 'Hello', ...later }).catch(() => null);
         if (answer?.status === 202) accepted.set(answer.json.id, to);
         else await rest(20);
       }
@@ -60,8 +64,20 @@ describe('emails under kill -9', () => {
       const email = await until(() => emailOf(server, id), ({ status }) => status === 'delivered', 60_000);
       expect(email.recipients.map(({ address }: { address: string }) => address)).toEqual([to]);
     }
+    const twice = await openedSql(server, (sql) => sql.rows(`select id from emails group by id having count(*) > 1 union all select event_id from deliveries where ordinal = 0 group by event_id having count(*) > 1`));
+    expect(twice).toEqual([]);
+    expect(await openedSql(server, (sql) => sql.rows('select id from scheduled_emails'))).toEqual([]);
     const arrived = new Set(relay.taken.map(({ to }) => to[0]));
     expect([...accepted.values()].filter((to) => !arrived.has(to))).toEqual([]);
     expect(accepted.size).toBeGreaterThan(KILLS * 3);
   }, 60_000 + KILLS * 30_000);
 });
+
+async function openedSql<T>(server: PosthornServer, ask: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = openSql(server);
+  try {
+    return await ask(sql);
+  } finally {
+    await sql.close();
+  }
+}

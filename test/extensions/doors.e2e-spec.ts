@@ -65,6 +65,7 @@ describe('the sample', () => {
     target,
     taken: { event_type: 'order.paid', payload: { a: 1 }, headers: (org) => ({ 'x-organization': org }) },
     refused: { event_type: 'order.paid', payload: { text: 'x'.repeat(PAYLOAD_BYTES_MAX) }, reason: /^The payload has \d+ bytes; the NATS servers take 2000\.$/ },
+    email: { taken: 'Hello', headers: (org) => ({ 'x-organization': org }), refused: 'x'.repeat(PAYLOAD_BYTES_MAX), reason: /^The payload has \d+ bytes/ },
   };
 
   const listener: ListenerUnderTest = {

@@ -45,8 +45,18 @@ const RULINGS = {
   'policy.unknown': () => ({ header: {} }),
 };
 
+const EMAIL_RULINGS = {
+  recipients: () => ({ headers: { Bcc: 'evil@example.com' } }),
+  halves: () => ({ headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }),
+  mark: ({ to, cc, subject, attachments }) => ({ headers: { 'X-Seen': [to, cc, subject, attachments.length].join(' '), 'X-Team': 'policy' } }),
+};
+
 export class OddPolicy extends AcceptancePolicy {
-  rule({ eventType }) { return RULINGS[eventType]?.() ?? (eventType in RULINGS ? undefined : null); }
+  rule({ kind, eventType, payload, headers }) {
+    if (kind === 'email') return EMAIL_RULINGS[headers['x-act']]?.(JSON.parse(payload)) ?? null;
+    return this.ruleOn(eventType);
+  }
+  ruleOn(eventType) { return RULINGS[eventType]?.() ?? (eventType in RULINGS ? undefined : null); }
 }
 
 export class OddListener extends DeliveryListener {
@@ -165,6 +175,24 @@ describe('an extension that misbehaves', () => {
 
     await target.arrived(ids.length);
     for (const id of ids) expect((await eventIn(server, id, 'delivered')).attempts).toHaveLength(1);
+  });
+
+  const email = (headers: Record<string, string>): object =>
+    ({ from: 'a@simulator.localhost', to: 'Ann <delivered@simulator.localhost>', cc: 'bounced@simulator.localhost', subject: 'Seen', text: 'x', attachments: [{ filename: 'a', content: 'YQ==' }], headers });
+
+  it.each([['adds a recipient by a header', 'recipients'], ['adds half of a one-click unsubscription', 'halves']])('503: a policy that %s to an email lets nothing out', async (_what, act) => {
+    expectRefusal(await server.api('POST', '/v1/emails', email({ 'X-Act': act })), 503);
+
+    expect((await server.api('GET', '/v1/emails')).json.data).toEqual([]);
+  });
+
+  it('202: a policy sees the fields of an email, and its headers are in place of the sender\'s, in whatever case', async () => {
+    const { json } = expectStatus(await server.api('POST', '/v1/emails', email({ 'X-Act': 'mark', 'x-TEAM': 'mine', 'X-Own': 'stays' })), 202);
+
+    const text = (await server.api('GET', `/v1/emails/${json.id}/raw`)).text.replaceAll(/\r\n[ \t]/g, ' ');
+    expect(text).toMatch(/^X-Seen: Ann <delivered@simulator\.localhost> bounced@simulator\.localhost Seen 1\r$/im);
+    expect([...text.matchAll(/^x-team: (.*)\r$/gim)].map(([, value]) => value)).toEqual(['policy']);
+    expect(text).toMatch(/^X-Own: stays\r$/im);
   });
 
   it.each([

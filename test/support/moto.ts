@@ -8,13 +8,13 @@ const INSTALL = 'set POSTHORN_TEST_PYTHON to a python with moto[server], as .ci/
 
 /** moto reads the service that is meant from the signature, which it does not verify yet when this is sent. */
 const UNVERIFIED = 'AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=x';
-const MAY_ALL_OF_SQS = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sqs:*", "Resource": "*"}]}';
+const MAY_ALL = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["sqs:*", "ses:*", "s3:*"], "Resource": "*"}]}';
 
 /** Whether there is a moto to run. CI must have one: what is promised for SQS is not left untested there. */
 export function isMotoInstalled(): boolean {
   const isInstalled = PYTHON !== '' && spawnSync(PYTHON, ['-c', 'import moto.server, flask']).status === 0;
   if (!isInstalled && process.env['CI'] === 'true') throw new Error(`There is no moto: ${INSTALL}.`);
-  if (!isInstalled) process.stdout.write(`api: the SQS tests are skipped, there is no moto (${INSTALL}).\n`);
+  if (!isInstalled) process.stdout.write(`api: the tests of SQS, SES and S3 are skipped, there is no moto (${INSTALL}).\n`);
   return isInstalled;
 }
 
@@ -23,12 +23,12 @@ interface Credentials {
   secretAccessKey: string;
 }
 
-/** moto's server: the protocol of SQS and its queues, without AWS. It verifies signatures, as AWS does. */
+/** moto's server: the protocols of SQS, SES and S3, without AWS. It verifies signatures, as AWS does. */
 export class Moto {
   private constructor(
     private readonly port: number,
     private readonly child: ChildProcess,
-    /** Of a user who may do everything with SQS. */
+    /** Of a user who may do everything with them. */
     readonly credentials: Credentials,
     /** Others of the same user; besides these two it takes none. */
     readonly otherCredentials: Credentials,
@@ -64,7 +64,7 @@ export class Moto {
 /** Makes a user with two keys, and has signatures verified from then on. */
 async function onlyUser(url: string): Promise<[Credentials, Credentials]> {
   await iam(url, { Action: 'CreateUser' });
-  await iam(url, { Action: 'PutUserPolicy', PolicyName: 'sqs', PolicyDocument: MAY_ALL_OF_SQS });
+  await iam(url, { Action: 'PutUserPolicy', PolicyName: 'all', PolicyDocument: MAY_ALL });
   const keys: [Credentials, Credentials] = [await newKey(url), await newKey(url)];
   await verifyAfter(url, 0);
   return keys;

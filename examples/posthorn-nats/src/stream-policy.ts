@@ -4,7 +4,7 @@ import { AcceptancePolicy, showId, type Ruling, type Submission } from 'posthorn
 /** What a NATS server takes unless it is told otherwise (`max_payload`). */
 const PAYLOAD_BYTES_MAX = Number(process.env['NATS_PAYLOAD_BYTES_MAX'] ?? 1_048_576);
 
-/** Refuses at the door what no server would ever take, and says whose a message is to those who share a stream. */
+/** Refuses at the door what no server would ever take, and says whose a message is to those who share a stream; of emails the same. */
 @Injectable()
 export class StreamPolicy extends AcceptancePolicy {
   rule({ payload, tenant }: Submission): Ruling {

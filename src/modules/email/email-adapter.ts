@@ -78,7 +78,7 @@ export class EmailAdapter extends DestinationAdapter {
     if (report === null) return nothing('refused', 'The bytes of the email are gone.');
     for (const { outcome } of report.replies) this.metrics.replied(outcome, 1);
     const facts = [...passedBy, ...report.replies.flatMap((reply) => this.learned(reply, report.isFinal))];
-    await this.note(environmentId, email.id, facts);
+    await this.note(environmentId, email.id, facts, report.providerMessageId);
     return this.told(email, facts, report);
   }
 
@@ -128,9 +128,11 @@ export class EmailAdapter extends DestinationAdapter {
     return applyFacts(email, facts, this.clock.now().toISOString()).after.status;
   }
 
-  private async note(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
+  /** The provider's name for it first: what it tells may come before its answer has been read. */
+  private async note(environmentId: number, emailId: Id, facts: readonly EmailFact[], providerMessageId?: string): Promise<void> {
     for (const pauseMs of [...NOTE_PAUSES_MS, null]) {
       try {
+        if (providerMessageId !== undefined) await this.emails.takenAs(environmentId, emailId, providerMessageId);
         return await this.facts.record(environmentId, emailId, facts);
       } catch (error) {
         this.logger.warn(`What became of ${showId('evt', emailId)} could not be noted: ${(error as Error).message}`);

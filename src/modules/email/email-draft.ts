@@ -1,5 +1,6 @@
 import { type Mailbox, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { mailHeaderFaults } from '#engine/mail/header-rules.js';
+import { readSchedule } from '#engine/mail/schedule.js';
 import type { Fault } from '#kernel/errors.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
@@ -16,8 +17,8 @@ const UNWELL = /\p{Cs}/u;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 const NAMES: FieldNames = {
-  known: new Set(['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags']),
-  aliases: { replyTo: 'reply_to' },
+  known: new Set(['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags', 'scheduled_at']),
+  aliases: { replyTo: 'reply_to', scheduledAt: 'scheduled_at' },
 };
 
 /** A name and a value that a caller marks an email with. */
@@ -39,6 +40,8 @@ export interface EmailDraft {
   headers: Record<string, string>;
   attachments: AttachmentDraft[];
   tags: Tag[];
+  /** When it is to leave, which may have passed; null for now. */
+  scheduledAt: Date | null;
 }
 
 /** Gathers faults while an email is read. */
@@ -51,8 +54,8 @@ class Faults {
   }
 }
 
-/** Reads one email of a request, whatever it is; every fault of it at once, or the email. Pure. */
-export function readEmail(given: unknown): EmailDraft | { faults: Fault[] } {
+/** Reads one email of a request, whatever it is; every fault of it at once, or the email. `nowMs` is what `in 5 minutes` counts from. Pure. */
+export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults: Fault[] } {
   if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
   const faults = new Faults();
   const fields = named(given, NAMES, (name, message) => faults.add(name, message));
@@ -67,7 +70,7 @@ export function readEmail(given: unknown): EmailDraft | { faults: Fault[] } {
   faults.found.push(...refused);
   const draft = {
     to, cc, bcc, html, text, attachments, subject: subjectOf(fields['subject'], faults), headers: headersOf(fields['headers'], faults), tags: tagsOf(fields['tags'], faults),
-    replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults),
+    replyTo: mailboxesOf(fields['reply_to'], 'reply_to', REPLY_TO_MAX, faults), scheduledAt: scheduleOf(fields['scheduled_at'], nowMs, faults),
   };
   return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
 }
@@ -98,6 +101,13 @@ function subjectOf(value: unknown, faults: Faults): string {
   if (value.length > SUBJECT_CHARACTERS_MAX) faults.add('subject', `must have at most ${SUBJECT_CHARACTERS_MAX} characters`);
   if (CONTROL.test(value)) faults.add('subject', 'must have no line breaks and no control characters');
   return value;
+}
+
+function scheduleOf(value: unknown, nowMs: number, faults: Faults): Date | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'string') return faults.add('scheduled_at', 'must be a string');
+  const read = readSchedule(value, nowMs);
+  return 'fault' in read ? faults.add('scheduled_at', read.fault) : new Date(read.atMs);
 }
 
 function bodyOf(value: unknown, path: string, faults: Faults): string | null {

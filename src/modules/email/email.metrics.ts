@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/metrics.js';
+import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 
 /** Figures of sending mail, over all environments. */
 @Injectable()
@@ -7,11 +8,20 @@ export class EmailMetrics {
   private readonly acceptedTotal;
   private readonly toldTotal;
   private readonly repliesTotal;
+  private readonly releasedTotal;
 
-  constructor(metrics: Metrics) {
+  constructor(metrics: Metrics, scheduled: ScheduledEmailsStore) {
     this.acceptedTotal = metrics.counter('emails_accepted_total', 'Emails that were accepted.');
     this.toldTotal = metrics.counter('email_recipients_told_total', 'Recipients of emails that bounced, complained or failed.', ['state']);
     this.repliesTotal = metrics.counter('email_replies_total', 'What was answered for recipients when emails were handed over.', ['outcome']);
+    this.releasedTotal = metrics.counter('scheduled_emails_released_total', 'Scheduled emails whose time came: sent, or failed since they may not be sent any more.', ['outcome']);
+    metrics.gauge('scheduled_emails_overdue_seconds', 'For how long the oldest scheduled email has been due.', [], async (gauge) => {
+      gauge.set(await scheduled.overdueSeconds());
+    });
+  }
+
+  released(outcome: 'sent' | 'failed'): void {
+    this.releasedTotal.inc({ outcome });
   }
 
   accepted(): void {

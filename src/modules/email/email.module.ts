@@ -8,6 +8,7 @@ import { AcceptEmail } from './accept-email.js';
 import { AttachmentFetch } from './attachment-fetch.js';
 import { EmailFacts } from './contract.js';
 import { EmailAdapter } from './email-adapter.js';
+import { EmailComposition } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
 import { EmailErasure } from './email-erasure.js';
 import { EmailMetrics } from './email.metrics.js';
@@ -17,6 +18,8 @@ import { EmailsStore } from './emails.store.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import { RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
+import { ScheduledEmailsStore } from './scheduled-emails.store.js';
+import { ScheduledRelease } from './scheduled-release.js';
 import { SendEmails } from './send-emails.js';
 import { SenderIdentities } from './sender-identity.js';
 import { StoredFacts } from './stored-facts.js';
@@ -32,6 +35,7 @@ import { SuppressionsStore } from './suppressions.store.js';
     AcceptEmail,
     AttachmentFetch,
     EmailAdapter,
+    EmailComposition,
     EmailDestination,
     EmailErasure,
     EmailMetrics,
@@ -40,6 +44,8 @@ import { SuppressionsStore } from './suppressions.store.js';
     OrphanSweep,
     RawEmails,
     ReturnPaths,
+    ScheduledEmailsStore,
+    ScheduledRelease,
     SendEmails,
     SenderIdentities,
     SuppressionsService,

@@ -1,19 +1,22 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, StreamableFile } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiUnprocessableEntityResponse, getSchemaPath } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Req, StreamableFile } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiConflictResponse, ApiExtraModels, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiUnprocessableEntityResponse, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { BATCH_EXAMPLES, EmailAccepted, EmailBatchAccepted, EmailBatchBody, EmailBody, EmailDetail, EmailListQuery, EmailPage, KEPT, presentAccepted, presentBatch, presentEmail, presentPage } from './emails.dto.js';
+import { BATCH_EXAMPLES, EmailAccepted, EmailBatchAccepted, EmailBatchBody, EmailBody, EmailCancelled, EmailDetail, EmailListQuery, EmailPage, KEPT, presentAccepted, presentBatch, presentCancelled, presentEmail, presentPage } from './emails.dto.js';
 import { EmailsService } from './emails.service.js';
 import { SendEmails } from './send-emails.js';
 
 const EMAIL = { name: 'id', description: 'The email.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 /** 10 MB of attachments in base64, two bodies of 1 MB, and what stands around them. */
 const BODY_BYTES_MAX = 18 * 1024 * 1024;
+
+/** Why an email that is not scheduled stays. */
+const LEFT = { description: 'The email has left, or is leaving.' };
 
 /** Emails that are sent. */
 @Section('Emails', 'Emails that are sent: single and in batches, and what became of each recipient.')
@@ -34,7 +37,7 @@ export class EmailsController {
     summary: 'Send an email',
     description: 'Accepted once it is composed, signed and stored; every attempt sends the same bytes. The `resend` package sends here with its base URL set to this service and `/v1`.',
   })
-  @ApiAcceptedResponse({ type: EmailAccepted, description: 'Accepted: it is sent from now on, or every recipient is suppressed.' })
+  @ApiAcceptedResponse({ type: EmailAccepted, description: 'Accepted: it is sent from now on or at its time, or every recipient is suppressed.' })
   async sendEmail(@CurrentTenant() tenant: Tenant, @Body() body: EmailBody, @Req() { idempotency }: FastifyRequest): Promise<EmailAccepted> {
     return presentAccepted(await this.sending.one(tenant, body, idempotency, KEPT));
   }
@@ -75,13 +78,36 @@ export class EmailsController {
     return presentEmail(await this.emails.find(tenant, id));
   }
 
+  @Delete(':id')
+  @HttpCode(204)
+  @Scope('write')
+  @ApiOperation({ summary: 'Cancel a scheduled email', description: 'Removes it with everything that was stored of it. 409 once its time has come.' })
+  @ApiParam(EMAIL)
+  @ApiNoContentResponse({ description: 'It is not sent, and is gone.' })
+  @ApiConflictResponse(LEFT)
+  async deleteEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
+    await this.emails.cancel(tenant, id);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({ summary: 'Cancel a scheduled email (as Resend does)', description: 'The same as DELETE, for `resend.emails.cancel`.' })
+  @ApiParam(EMAIL)
+  @ApiOkResponse({ type: EmailCancelled, description: 'It is not sent, and is gone.' })
+  @ApiConflictResponse(LEFT)
+  async cancelEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailCancelled> {
+    return presentCancelled(await this.emails.cancel(tenant, id));
+  }
+
   @Get(':id/raw')
   @Scope('read')
   @Header('cache-control', 'no-store')
   @Header('content-disposition', 'attachment; filename="message.eml"')
   @Header('content-security-policy', "sandbox; default-src 'none'")
   @Header('x-content-type-options', 'nosniff')
-  @ApiOperation({ summary: 'Get what is sent', description: 'The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased.' })
+  @ApiOperation({ summary: 'Get what is sent', description: 'The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed.' })
   @ApiParam(EMAIL)
   @ApiOkResponse({ description: 'The message.', content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' }, example: 'Subject: Your order\r\n\r\nIt is on its way.' } } })
   async getRawEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<StreamableFile> {

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { MAIL_HEADERS_RULE } from '#engine/mail/header-rules.js';
-import { EMAIL_STATUSES, recipientStatus } from '#engine/mail/recipient-state.js';
+import { recipientStatus } from '#engine/mail/recipient-state.js';
+import { SCHEDULE_RULE } from '#engine/mail/schedule.js';
 import { Examples } from '#http/openapi-examples.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
@@ -8,7 +9,7 @@ import type { AttemptRow } from '#modules/events/attempts.contract.js';
 import type { AcceptedEmail } from './accept-email.js';
 import { ATTACHMENTS_MAX } from './attachment-draft.js';
 import { RECIPIENTS_MAX, SUBJECT_CHARACTERS_MAX, TAGS_MAX } from './email-draft.js';
-import type { EmailRecord, EmailRow } from './emails.store.js';
+import { type EmailRow, SHOWN_STATUSES } from './emails.store.js';
 import type { EmailView } from './emails.service.js';
 import type { BatchOutcome } from './send-emails.js';
 
@@ -127,6 +128,14 @@ export class EmailBody {
   /** Marks of your own, which are not sent; at most 20. */
   @ApiProperty({ required: false, type: [EmailTag], maxItems: TAGS_MAX })
   tags?: EmailTag[];
+
+  /** When it is to leave; at once when left out. */
+  @ApiProperty({ required: false, maxLength: 64, description: `When it is to leave; at once when left out. ${SCHEDULE_RULE} Not in a batch.`, example: 'in 5 minutes' })
+  scheduled_at?: string;
+
+  /** The same as `scheduled_at`. */
+  @ApiProperty({ required: false, maxLength: 64, example: 'in 5 minutes' })
+  scheduledAt?: string;
 }
 
 /** Whole batches that can be sent as they are, by name. */
@@ -154,8 +163,8 @@ export class EmailAccepted {
   @ApiProperty({ example: ID })
   id: string;
 
-  /** `sending`; `suppressed` when nobody may be sent to. */
-  @ApiProperty({ enum: ['sending', 'suppressed'], example: 'sending' })
+  /** `sending`; `scheduled` when it leaves later, `suppressed` when nobody may be sent to. */
+  @ApiProperty({ enum: ['sending', 'scheduled', 'suppressed'], example: 'sending' })
   status: string;
 }
 
@@ -191,8 +200,8 @@ export class EmailBatchAccepted {
 /** Filters of the list of emails. */
 export class EmailListQuery {
   /** Only emails in this state. */
-  @ApiProperty({ required: false, enum: EMAIL_STATUSES, example: 'bounced' })
-  status?: (typeof EMAIL_STATUSES)[number];
+  @ApiProperty({ required: false, enum: SHOWN_STATUSES, example: 'bounced' })
+  status?: (typeof SHOWN_STATUSES)[number];
 
   /** Only emails accepted at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
@@ -229,13 +238,17 @@ export class EmailItem {
   @ApiProperty({ example: 'Your order' })
   subject: string;
 
-  /** The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are. */
-  @ApiProperty({ enum: EMAIL_STATUSES, example: 'delivered' })
+  /** The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are, and scheduled before it leaves. */
+  @ApiProperty({ enum: SHOWN_STATUSES, example: 'delivered' })
   status: string;
 
   /** When it was accepted. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
+
+  /** When it leaves, or was to leave; absent where nobody said so. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T10:30:00.000Z' })
+  scheduled_at?: string;
 }
 
 /** One page of emails, newest first. */
@@ -302,7 +315,7 @@ export class EmailRecipientItem {
   address: string;
 
   /** As of an email. */
-  @ApiProperty({ enum: EMAIL_STATUSES, example: 'delivered' })
+  @ApiProperty({ enum: SHOWN_STATUSES, example: 'delivered' })
   status: string;
 
   /** Since when. */
@@ -367,7 +380,7 @@ export class EmailDetail extends EmailItem {
   @ApiProperty({ type: [EmailAttachmentItem] })
   attachments: EmailAttachmentItem[];
 
-  /** How large the message is as it is sent. */
+  /** How large the message is as it is sent; 0 before a scheduled one is composed. */
   @ApiProperty({ type: 'integer', example: 1_482 })
   size_bytes: number;
 
@@ -418,7 +431,7 @@ export function presentEmail({ email, attempts }: EmailView): EmailDetail {
     bcc: email.bcc,
     reply_to: email.replyTo,
     message_id: email.messageId,
-    recipients: email.recipients.map(({ address, state, at, detail }) => ({ address, status: recipientStatus(state, email.handingOver), at, detail })),
+    recipients: email.recipients.map(({ address, state, at, detail }) => ({ address, status: email.status === 'scheduled' ? email.status : recipientStatus(state, email.handingOver), at, detail })),
     attempts: attempts.map(presentAttempt),
     timeline: email.timeline,
     tags: email.tags,
@@ -429,8 +442,26 @@ export function presentEmail({ email, attempts }: EmailView): EmailDetail {
   };
 }
 
-function presentItem({ id, sender, to, subject, status }: EmailRow | EmailRecord): EmailItem {
-  return { id: showId('evt', id), from: sender, to, subject, status, created_at: new Date(idTimeMs(id)).toISOString() };
+/** What the `resend` package reads when it cancels. */
+export class EmailCancelled {
+  /** Always `email`. */
+  @ApiProperty({ enum: ['email'], example: 'email' })
+  object: 'email';
+
+  /** The email's id. */
+  @ApiProperty({ example: ID })
+  id: string;
+}
+
+export function presentCancelled(id: Id): EmailCancelled {
+  return { object: 'email', id: showId('evt', id) };
+}
+
+function presentItem({ id, sender, to, subject, status, scheduledAt }: EmailRow): EmailItem {
+  return {
+    id: showId('evt', id), from: sender, to, subject, status, created_at: new Date(idTimeMs(id)).toISOString(),
+    ...(scheduledAt !== null && { scheduled_at: scheduledAt.toISOString() }),
+  };
 }
 
 function presentAttempt({ number, status, durationMs, startedAt, excerpt }: AttemptRow): EmailAttempt {

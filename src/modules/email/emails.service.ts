@@ -1,25 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
-import type { EmailStatus } from '#engine/mail/recipient-state.js';
 import { Clock } from '#kernel/clock.js';
 import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
-import { badRequest, notFound } from '#kernel/errors.js';
-import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
+import { badRequest, conflict, notFound } from '#kernel/errors.js';
+import { type Id, idTimeMs, lowestIdAt, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { emailTargetId } from './email-destination.js';
-import { type EmailFilter, type EmailRecord, type EmailRow, EmailsStore } from './emails.store.js';
+import { recipientsOf } from './email-draft.js';
+import { shownOf } from './email-composition.js';
+import { type EmailFilter, type EmailRecord, type EmailRow, EmailsStore, type ShownStatus } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
+import { type ScheduledRow, ScheduledEmailsStore } from './scheduled-emails.store.js';
 
 /** What a caller filters the list by, as given. */
 export interface EmailQuery extends PageQuery {
-  status?: EmailStatus;
+  status?: ShownStatus;
   since?: string;
   until?: string;
 }
 
 /** An email with everything that is known of it. */
 export interface EmailView {
-  email: EmailRecord;
+  email: Omit<EmailRecord, 'expiresOn'>;
   /** Those in which something was sent, or was to be. */
   attempts: AttemptRow[];
 }
@@ -34,6 +36,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})
 export class EmailsService {
   constructor(
     private readonly store: EmailsStore,
+    private readonly scheduled: ScheduledEmailsStore,
     private readonly attempts: AttemptLog,
     private readonly raw: RawEmails,
     private readonly cursors: Cursors,
@@ -46,9 +49,7 @@ export class EmailsService {
     const list: CursorQuery = { list: 'emails', filters };
     const filter = this.filter(tenant, filters);
     if (cursor !== undefined) filter.beforeId = this.cursors.read(tenant, list, cursor);
-    const { rows, floor } = filters.status === undefined
-      ? { rows: await this.store.list(filter, limit + 1), floor: null }
-      : await this.store.listOf(filters.status, filter, CANDIDATES_MAX);
+    const { rows, floor } = await this.page(filter, limit + 1);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1)?.id : floor;
     return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
@@ -57,7 +58,14 @@ export class EmailsService {
   /** Throws 404. */
   async find(tenant: Tenant, text: string): Promise<EmailView> {
     const id = emailId(text);
-    const email = await this.store.find(tenant.environmentId, id);
+    const { environmentId } = tenant;
+    let email = await this.store.find(environmentId, id);
+    if (email === null) {
+      const scheduled = await this.scheduled.find(environmentId, id);
+      if (scheduled !== null) return { email: scheduledRecord(scheduled), attempts: [] };
+      // It may have been released in between.
+      email = await this.store.find(environmentId, id);
+    }
     if (email === null) throw notFound('email');
     const attempts = await this.attempts.ofEvent(tenant, email);
     return { email, attempts: attempts.filter(({ error }) => error !== 'refused') };
@@ -71,11 +79,34 @@ export class EmailsService {
     return { chunks, sizeBytes: email.sizeBytes };
   }
 
+  /** Removes one that is scheduled, with everything of it. Throws 404, and 409 for one that is leaving or has left. */
+  async cancel({ environmentId }: Tenant, text: string): Promise<Id> {
+    const id = emailId(text);
+    if (await this.scheduled.remove(environmentId, id)) return id;
+    if ((await this.store.find(environmentId, id)) === null) throw notFound('email');
+    throw conflict('The email has left, or is leaving: only a scheduled one can be cancelled. POST /v1/events/{id}/cancel ends what is still tried.');
+  }
+
+  private async page(filter: EmailFilter, limit: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
+    if (filter.status === undefined) return { rows: await this.store.list(filter, limit), floor: null };
+    if (filter.status === 'scheduled') return { rows: await this.store.listScheduled(filter, limit), floor: null };
+    return this.store.listOf(filter.status, filter, CANDIDATES_MAX);
+  }
+
   private filter({ environmentId }: Tenant, { status, since, until }: Omit<EmailQuery, 'cursor' | 'limit'>): EmailFilter {
     const untilMs = until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', until);
     const sinceMs = since === undefined ? 0 : timeMs('since', since);
     return { environmentId, beforeId: lowestIdAt(untilMs + 1), fromId: lowestIdAt(sinceMs), status, targetId: emailTargetId(environmentId) };
   }
+}
+
+/** What there is to say of an email before it is composed. */
+function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Omit<EmailRecord, 'expiresOn'> {
+  const at = new Date(idTimeMs(id)).toISOString();
+  return {
+    id, messageId, isCaptured, ...shownOf(draft), status: 'scheduled', sizeBytes: 0, timeline: [], isOwed: true, returnPathHost: null, handingOver: null, erasedAt: null,
+    recipients: recipientsOf(draft).map(({ address, kind }) => ({ address, kind, state: 'sending', at, detail: null })),
+  };
 }
 
 /** The email that an `evt_` id names. Throws 404 for anything else. */

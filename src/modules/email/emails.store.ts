@@ -32,6 +32,11 @@ export interface AttachmentNote {
   size_bytes: number;
 }
 
+/** What callers see of an email, also of one that has not begun to leave. */
+export type ShownStatus = (typeof SHOWN_STATUSES)[number];
+
+export const SHOWN_STATUSES = ['scheduled', ...EMAIL_STATUSES] as const;
+
 /** An email that is about to be accepted. */
 export interface NewEmail {
   environmentId: number;
@@ -56,6 +61,8 @@ export interface NewEmail {
   timeline: TimelineItem[];
   status: EmailStatus;
   isOwed: boolean;
+  /** When it was to leave, where a caller said so. */
+  scheduledAt: Date | null;
 }
 
 /** An email in a list. */
@@ -64,11 +71,13 @@ export interface EmailRow {
   sender: string;
   to: string[];
   subject: string;
-  status: EmailStatus;
+  status: ShownStatus;
+  scheduledAt: Date | null;
 }
 
 /** An email with everything that its row knows. */
-export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay'> {
+export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOnDay' | 'status'> {
+  status: ShownStatus;
   expiresOn: string;
   /** What its own delivery came to; null where there is none (yet). */
   handingOver: HandingOver | null;
@@ -85,7 +94,7 @@ export interface EmailFilter {
   environmentId: number;
   beforeId: Id;
   fromId: Id;
-  status?: EmailStatus;
+  status?: ShownStatus;
   /** The target that emails are handed over by. */
   targetId: Id;
 }
@@ -94,8 +103,8 @@ const INSERT: Statement = {
   name: 'emails_insert',
   text: `
     insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host, is_captured,
-                        tags, attachments, size_bytes, recipients, timeline, status, is_owed, version)
-    values ($1, $2, date '1970-01-01' + $3::int, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15, $16::jsonb, $17::jsonb, $18, $19, 1)
+                        tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, version)
+    values ($1, $2, date '1970-01-01' + $3::int, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15, $16::jsonb, $17::jsonb, $18, $19, $20, 1)
     on conflict do nothing`,
 };
 
@@ -115,6 +124,9 @@ const CHANGE: Statement = {
     update emails set recipients = $5::jsonb, timeline = $6::jsonb, status = $7, is_owed = $8, version = version + 1
     where environment_id = $1 and id = $2 and expires_on = $3::date and version = $4 and erased_at is null returning 1 as changed`,
 };
+
+/** emails_pkey. Of a redrive or a replay the last one: what came before has been told long since. */
+const TAKEN_AS: Statement = { name: 'emails_taken_as', text: 'update emails set provider_message_id = $3 where environment_id = $1 and id = $2' };
 
 /** emails_pkey. Nobody can be written to again: what is owed is given up. */
 const ERASE: Statement = {
@@ -148,15 +160,24 @@ const STATUS = `
 const ACCEPTED = `(
   select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
 
-const ROW = `e.id, e.sender, e.to_list as "to", e.subject, ${STATUS} as status`;
+const ROW = `e.id, e.sender, e.to_list as "to", e.subject, ${STATUS} as status, e.scheduled_at as "scheduledAt"`;
 const RANGE = (id: string): string => `${id} < $2 and ${id} >= $3`;
 
-/** emails_pkey. */
+/** scheduled_emails_pkey. */
+const SCHEDULED = `
+  select s.id, s.sender, s.to_list as "to", s.subject, 'scheduled' as status, s.due_at as "scheduledAt"
+  from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4`;
+
+/** emails_pkey and scheduled_emails_pkey: in one statement, since an email goes from one to the other in one commit. */
 const LIST: Statement = {
   name: 'emails_list',
   text: `
-    select ${ROW} from emails e where e.environment_id = $1 and ${RANGE('e.id')} and ${ACCEPTED} order by e.id desc limit $4`,
+    select * from (
+      (select ${ROW} from emails e where e.environment_id = $1 and ${RANGE('e.id')} and ${ACCEPTED} order by e.id desc limit $4) union all (${SCHEDULED})
+    ) e order by id desc limit $4`,
 };
+
+const LIST_SCHEDULED: Statement = { name: 'emails_list_scheduled', text: SCHEDULED };
 
 const OF_STATUS = `select id, expires_on from emails where environment_id = $1 and ${RANGE('id')} and status =`;
 const OF_TARGET = `select event_id, expires_on from deliveries where environment_id = $1 and target_id = $5 and not superseded and ${RANGE('event_id')} and status =`;
@@ -190,7 +211,7 @@ const FIND: Statement = {
   text: `
     select e.id, e.expires_on::text as "expiresOn", e.sender, e.to_list as "to", e.cc, e.bcc, e.reply_to as "replyTo", e.subject, e.message_id as "messageId",
            e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.tags, e.attachments, e.size_bytes as "sizeBytes",
-           e.recipients, e.timeline, e.is_owed as "isOwed", e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
+           e.recipients, e.timeline, e.is_owed as "isOwed", e.scheduled_at as "scheduledAt", e.erased_at as "erasedAt", ${STATUS} as status, ${HANDING_OVER} as "handingOver"
     from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
 };
 
@@ -212,13 +233,14 @@ const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where e
 export class EmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** Committed by itself, before the event that makes it an accepted one. */
-  async insert(email: NewEmail): Promise<void> {
-    await this.database.hot(INSERT, [
+  /** Inside the caller's transaction; or committed by itself, before the event that makes it an accepted one. */
+  async insert(email: NewEmail, isInTransaction: boolean): Promise<void> {
+    const values = [
       email.environmentId, email.id, email.expiresOnDay, email.sender, email.to, email.cc, email.bcc, email.replyTo, email.subject, email.messageId,
       email.returnPathHost, email.isCaptured, JSON.stringify(email.tags), JSON.stringify(email.attachments), email.sizeBytes,
-      JSON.stringify(email.recipients), JSON.stringify(email.timeline), email.status, email.isOwed,
-    ]);
+      JSON.stringify(email.recipients), JSON.stringify(email.timeline), email.status, email.isOwed, email.scheduledAt,
+    ];
+    await (isInTransaction ? this.database.query(INSERT, values) : this.database.hot(INSERT, values));
   }
 
   /** Null when there is none in this environment. */
@@ -233,6 +255,11 @@ export class EmailsStore {
     return (await (isInTransaction ? this.database.query(CHANGE, values) : this.database.hot(CHANGE, values))).length > 0;
   }
 
+  /** What the provider that took it calls it. */
+  async takenAs(environmentId: number, id: Id, providerMessageId: string): Promise<void> {
+    await this.database.hot(TAKEN_AS, [environmentId, id, providerMessageId]);
+  }
+
   /** False when there is none, or it was erased before. */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.hot(ERASE, [environmentId, id])).length > 0;
@@ -241,6 +268,11 @@ export class EmailsStore {
   /** Newest first, of any status. */
   list({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
     return this.database.read(LIST, [environmentId, beforeId, fromId, limit]);
+  }
+
+  /** Newest first, of those that leave later. */
+  listScheduled({ environmentId, beforeId, fromId }: EmailFilter, limit: number): Promise<EmailRow[]> {
+    return this.database.read(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
   /** Newest first, of one status, among as many candidates; and the last candidate when there may be more behind them. */

@@ -16,6 +16,11 @@ export class RawEmails {
     return this.database.unit(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
   }
 
+  /** In the caller's transaction, where the store keeps bytes in PostgreSQL: put again, they are the same email's. Throws 503 while storage is away. */
+  putWith(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
+    return this.blobs.put({ environmentId, id, expiresOnDay }, raw);
+  }
+
   /** In chunks; null when they are gone. */
   read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
     return this.blobs.read({ environmentId, id });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
 import { ApiError, type Fault, invalid } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -23,11 +24,14 @@ export interface KeptEmail {
 /** Takes emails from the edge: one, or many that have nothing to do with each other. */
 @Injectable()
 export class SendEmails {
-  constructor(private readonly accepting: AcceptEmail) {}
+  constructor(
+    private readonly accepting: AcceptEmail,
+    private readonly clock: Clock,
+  ) {}
 
   /** Throws 422 with every fault; and what accepting throws. */
   one(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<AcceptedEmail> {
-    const draft = readEmail(given);
+    const draft = readEmail(given, this.clock.nowMs());
     if ('faults' in draft) throw invalid(draft.faults);
     return this.accepting.accept(tenant, draft, idempotency && { request: idempotency, answer: kept.keep });
   }
@@ -38,7 +42,8 @@ export class SendEmails {
    * storage is away the whole of it is 503 then, and may be repeated.
    */
   async batch(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<BatchOutcome[]> {
-    const drafts = itemsOf(given).map(readEmail);
+    const nowMs = this.clock.nowMs();
+    const drafts = itemsOf(given).map((item) => withoutSchedule(readEmail(item, nowMs)));
     refuseTooMuch(drafts);
     const outcomes: BatchOutcome[] = [];
     let next = 0;
@@ -65,6 +70,12 @@ export class SendEmails {
 }
 
 type Draft = EmailDraft | { faults: Fault[] };
+
+/** A batch leaves at once (contract, section 10): a time that is passed over would send what somebody meant for later. */
+function withoutSchedule(draft: Draft): Draft {
+  if ('faults' in draft || draft.scheduledAt === null) return draft;
+  return { faults: [{ path: 'scheduled_at', message: 'is for POST /v1/emails: the emails of a batch leave at once' }] };
+}
 
 /** A bare list, as the `resend` package sends it, or one under `emails`. */
 function itemsOf(given: unknown): unknown[] {

@@ -29,7 +29,7 @@ export class SenderIdentities {
    * Of a From address: its domain is a verified one of the environment that sends. The simulator's own addresses may always be
    * sent from, and nothing of that leaves; nor does anything of a test environment. Throws 422.
    */
-  async of(tenant: Tenant, from: string): Promise<SenderIdentity> {
+  async of(tenant: Pick<Tenant, 'environmentId' | 'mode'>, from: string): Promise<SenderIdentity> {
     const { platformDomain } = this.config;
     if (isAtSimulator(from, platformDomain)) {
       return { dkim: { ...(await this.signingKey()), domain: simulatorHost(platformDomain) }, returnPathHost: null, isCaptured: true };

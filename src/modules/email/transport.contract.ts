@@ -36,10 +36,17 @@ export interface SubmissionReport {
   isFinal: boolean;
   /** Milliseconds to wait at least before the next attempt, when the server asked for it. */
   retryAfterMs: number | null;
+  /** What a provider that took it calls the message: its notifications name it so. */
+  providerMessageId?: string;
 }
 
 /** How mail leaves the install (`EMAIL_TRANSPORT`). */
 export abstract class MailTransport {
   /** Hands over. Never throws; bounded in time by itself (60 s). */
   abstract submit(submission: Submission): Promise<SubmissionReport>;
+
+  /** Whether Message-ID and Date are set anew on the way: a signature over them would not hold then. */
+  get rewritesIdentity(): boolean {
+    return false;
+  }
 }

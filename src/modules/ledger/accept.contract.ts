@@ -127,6 +127,9 @@ export abstract class Ledger {
    */
   abstract accept(event: NewEvent): Promise<void>;
 
+  /** Within the caller's transaction, without an idempotency key: accepted if and only if that commits. */
+  abstract acceptWithin(event: NewEvent): Promise<void>;
+
   /** The same for a fan-out: the message and all its events in one commit, or nothing. */
   abstract fanOut(message: NewMessage): Promise<void>;
 

@@ -82,7 +82,24 @@ export class AcceptStore {
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
   async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
-    const values: unknown[] = [
+    const values = this.values(group, claimant);
+    if (events.every((event) => event.idempotency === null)) {
+      await this.database.hot(ACCEPT, values);
+      return 'all';
+    }
+    values.push(...keyValues(events), keyTtlMs);
+    const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values);
+    return new Set(rows.map(({ n }) => n - 1));
+  }
+
+  /** Stores one in the caller's transaction; nobody holds its delivery. */
+  async insertWithin(event: NewEvent): Promise<void> {
+    await this.database.query(ACCEPT, this.values([{ event, admission: event.pulled ? 'pull' : 'leave' }], null));
+  }
+
+  private values(group: readonly Admitted[], claimant: Id | null): unknown[] {
+    const events = group.map(({ event }) => event);
+    return [
       intArray(events.map((event) => event.environmentId)),
       uuidArray(events.map((event) => event.id)),
       dateArray(events.map((event) => event.expiresOnDay)),
@@ -96,13 +113,6 @@ export class AcceptStore {
       textArray(group.map(({ admission }) => admission)),
       uuidArray(events.map(() => claimant)),
     ];
-    if (events.every((event) => event.idempotency === null)) {
-      await this.database.hot(ACCEPT, values);
-      return 'all';
-    }
-    values.push(...keyValues(events), keyTtlMs);
-    const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values);
-    return new Set(rows.map(({ n }) => n - 1));
   }
 
   /** The stored answer of a key, or null when it is gone meanwhile. Served by idempotency_keys_pkey. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
@@ -21,6 +22,7 @@ export class Accept {
     private readonly outlet: LaneOutlet,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
+    private readonly database: Database,
     partitions: Partitions,
   ) {
     this.group = new AcceptGroup<NewEvent>(partitions, {
@@ -35,6 +37,15 @@ export class Accept {
   /** As `Ledger.accept`. */
   accept(event: NewEvent): Promise<void> {
     return this.idempotent.hold(event.idempotency?.request ?? null, () => this.group.add(event));
+  }
+
+  /** As `Ledger.acceptWithin`. Whoever sweeps claims it: no lane knows of it before it is committed. */
+  async acceptWithin(event: NewEvent): Promise<void> {
+    await this.store.insertWithin(event);
+    this.database.afterCommit(() => {
+      this.metrics.acceptedGroup(1);
+      this.outlet.handOn([], [{ environmentId: event.environmentId, eventId: event.id, ordinal: 0 }]);
+    });
   }
 
   drained(): Promise<void> {

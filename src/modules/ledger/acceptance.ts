@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { Acceptance, AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/acceptance.contract.js';
 import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
+import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { withDeadline } from '#kernel/deadline.js';
 import { ApiError, unavailable } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
@@ -41,7 +42,7 @@ export class PolicedAcceptance extends Acceptance implements OnModuleInit {
   private async rulingOf(policy: AcceptancePolicy, submission: Submission): Promise<Ruling> {
     try {
       const ruling: unknown = await withDeadline(RULING_MS_MAX, () => policy.rule(submission));
-      const fault = faultOf(ruling);
+      const fault = faultOf(ruling, submission);
       if (fault === null) return ruling as Ruling;
       throw new Error(fault);
     } catch (error) {
@@ -52,7 +53,7 @@ export class PolicedAcceptance extends Acceptance implements OnModuleInit {
 }
 
 /** What is wrong with a ruling, whatever its type says; null for one that can be followed. */
-function faultOf(ruling: unknown): string | null {
+function faultOf(ruling: unknown, { kind, headers: given }: Pick<Submission, 'kind' | 'headers'>): string | null {
   if (ruling === null) return null;
   if (typeof ruling !== 'object') return 'It ruled neither null, nor { refuse }, nor { headers }.';
   const { refuse, headers, ...unknown } = ruling as Record<string, unknown>;
@@ -61,6 +62,8 @@ function faultOf(ruling: unknown): string | null {
   if (refuse !== undefined) return headers === undefined && typeof refuse === 'string' && refuse.trim() !== '' ? null : 'A refusal is { refuse: "a sentence" } alone.';
   const isTexts = typeof headers === 'object' && headers !== null && Object.values(headers).every((value) => typeof value === 'string');
   if (!isTexts) return 'It ruled neither null, nor { refuse }, nor { headers } with texts.';
-  const [fault] = forwardedHeaderFaults(headers as Record<string, string>);
+  const added = headers as Record<string, string>;
+  // A message's headers have rules of their own, which some of them keep only together.
+  const [fault] = kind === 'email' ? mailHeaderFaults({ ...given, ...normalizeForwardedHeaders(added) }) : forwardedHeaderFaults(added);
   return fault === undefined ? null : `${fault.path}: ${fault.message}`;
 }

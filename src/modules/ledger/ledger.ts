@@ -19,6 +19,10 @@ export class GroupLedger extends Ledger implements OnApplicationShutdown {
     return this.sends.accept(event);
   }
 
+  override acceptWithin(event: NewEvent): Promise<void> {
+    return this.sends.acceptWithin(event);
+  }
+
   override fanOut(message: NewMessage): Promise<void> {
     return this.fanOuts.fanOut(message);
   }

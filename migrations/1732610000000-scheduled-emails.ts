@@ -1,0 +1,35 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Emails that leave later, until they are composed: what was asked for, and the bytes of its files. In no partition, since their
+ * retention counts from sending. A new table, and a column without a default (the emails' lock is held for a moment).
+ */
+export class ScheduledEmails1732610000000 implements MigrationInterface {
+  name = 'ScheduledEmails1732610000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table scheduled_emails (
+        environment_id int not null references environments (id),
+        id uuid not null,
+        due_at timestamptz not null,
+        try_at timestamptz not null,
+        tries int not null,
+        message_id text not null,
+        is_captured boolean not null,
+        sender text not null,
+        to_list text[] not null,
+        subject text not null,
+        draft jsonb not null,
+        files bytea not null,
+        constraint scheduled_emails_pkey primary key (environment_id, id)
+      )`);
+    await runner.query('create index scheduled_emails_due_at_idx on scheduled_emails (due_at)');
+    await runner.query('alter table emails add column scheduled_at timestamptz');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table emails drop column scheduled_at');
+    await runner.query('drop table scheduled_emails');
+  }
+}

@@ -1,0 +1,158 @@
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { EgressAgent } from '#egress/agent.js';
+import { sdkRequests } from '#egress/sdk-requests.js';
+import type { BlobBucket } from '#kernel/blob-store.js';
+import { unavailable } from '#kernel/errors.js';
+import { BlobGone, CHUNK_BYTES } from './chunks.js';
+import { BlobStore, type BlobKey } from './contract.js';
+
+const TIMEOUT_MS = 60_000;
+/** What is asked for at once while a blob is read: what a process holds of it. */
+const RANGE_BYTES = 4 * CHUNK_BYTES;
+const ANSWER_BYTES_MAX = RANGE_BYTES + 64 * 1024;
+/** As many as one call deletes, and one page lists. */
+const PAGE = 1_000;
+const DAY = /^\d{1,7}$/;
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MARK = /^(\d+)\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+type Sdk = typeof import('@aws-sdk/client-s3');
+
+/**
+ * Blobs as objects of a bucket: `<environment>/<last two digits>/<id>`, and an empty `expiring/<day>/<environment>.<id>` which says
+ * when it goes. The mark comes first: a crash in between leaves a mark, which is swept with its day. An object is there whole or not
+ * at all, and what the bucket has answered is durable. The SDK is loaded when the first blob is.
+ */
+export class S3Blobs extends BlobStore {
+  private opened: Promise<{ sdk: Sdk; client: S3Client }> | null = null;
+
+  constructor(
+    private readonly place: BlobBucket,
+    private readonly agent: EgressAgent,
+  ) {
+    super();
+  }
+
+  async put({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer): Promise<void> {
+    try {
+      const { sdk, client } = await this.open();
+      await client.send(new sdk.PutObjectCommand({ ...this.at(`expiring/${expiresOnDay}/${environmentId}.${id}`), Body: Buffer.alloc(0) }));
+      await client.send(new sdk.PutObjectCommand({ ...this.at(blobKey(environmentId, id)), Body: bytes }));
+    } catch (error) {
+      throw Object.assign(unavailable('The store of messages can\'t be written to. Nothing was accepted, send it again.'), { cause: error });
+    }
+  }
+
+  async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
+    const key = blobKey(environmentId, id);
+    const { sdk, client } = await this.open();
+    const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
+    if (head !== null) return this.chunks(key, offset, head.ContentLength ?? 0);
+    // The answer to HEAD has no body, which would say that it is the bucket that is missing.
+    await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
+    return null;
+  }
+
+  async remove({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void> {
+    const { sdk, client } = await this.open();
+    await client.send(new sdk.DeleteObjectCommand(this.at(blobKey(environmentId, id))));
+  }
+
+  /** Removes what expired before `today` (days since the epoch), crashes' left-overs too. Returns how many blobs. */
+  async sweep(today: number): Promise<number> {
+    const { sdk, client } = await this.open();
+    let removed = 0;
+    for (const day of await this.daysBefore(today)) {
+      for (;;) {
+        const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ ...this.bucket(), Prefix: `${this.place.prefix}expiring/${day}/`, MaxKeys: PAGE }));
+        const marks = Contents.flatMap(({ Key }) => Key ?? []);
+        if (marks.length === 0) break;
+        for (const mark of marks) {
+          const [, environment, id] = MARK.exec(mark.slice(mark.lastIndexOf('/') + 1)) ?? [];
+          if (environment !== undefined && id !== undefined) await this.remove({ environmentId: Number(environment), id });
+          // The mark last: as long as it stands, somebody comes back.
+          await client.send(new sdk.DeleteObjectCommand({ ...this.bucket(), Key: mark }));
+          removed += 1;
+        }
+      }
+    }
+    return removed;
+  }
+
+  private async daysBefore(today: number): Promise<string[]> {
+    const { sdk, client } = await this.open();
+    const prefix = `${this.place.prefix}expiring/`;
+    const days: string[] = [];
+    for (let token: string | undefined, isFirst = true; isFirst || token !== undefined; isFirst = false) {
+      const page = await client.send(new sdk.ListObjectsV2Command({ ...this.bucket(), Prefix: prefix, Delimiter: '/', MaxKeys: PAGE, ...(token !== undefined && { ContinuationToken: token }) }));
+      days.push(...(page.CommonPrefixes ?? []).map(({ Prefix = '' }) => Prefix.slice(prefix.length, -1)));
+      token = page.NextContinuationToken;
+    }
+    return days.filter((day) => DAY.test(day) && Number(day) < today);
+  }
+
+  private async *chunks(key: string, offset: number, size: number): AsyncGenerator<Buffer> {
+    const { sdk, client } = await this.open();
+    for (let at = offset; at < size; at += RANGE_BYTES) {
+      const last = Math.min(at + RANGE_BYTES, size) - 1;
+      const part = await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: `bytes=${at}-${last}` })).catch(nullWhenMissing);
+      const bytes = part?.Body === undefined ? null : Buffer.from(await part.Body.transformToByteArray());
+      if (bytes?.length !== last - at + 1) throw new BlobGone();
+      for (let from = 0; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES);
+    }
+  }
+
+  private bucket(): { Bucket: string } {
+    return { Bucket: this.place.bucket };
+  }
+
+  private at(key: string): { Bucket: string; Key: string } {
+    return { ...this.bucket(), Key: this.place.prefix + key };
+  }
+
+  private open(): Promise<{ sdk: Sdk; client: S3Client }> {
+    return (this.opened ??= this.connect());
+  }
+
+  private async connect(): Promise<{ sdk: Sdk; client: S3Client }> {
+    const sdk = await import('@aws-sdk/client-s3');
+    const { region, endpoint, credentials } = this.place;
+    const client = new sdk.S3Client({
+      ...(endpoint !== null && { endpoint, forcePathStyle: true }),
+      region,
+      // A copy: the SDK writes into what it is given.
+      credentials: { ...credentials },
+      maxAttempts: 3,
+      retryMode: 'standard',
+      defaultsMode: 'standard',
+      useDualstackEndpoint: false,
+      useFipsEndpoint: false,
+      useArnRegion: false,
+      disableMultiregionAccessPoints: true,
+      disableS3ExpressSessionAuth: true,
+      userAgentAppId: '',
+      authSchemePreference: [],
+      disableClockSkewCorrection: false,
+      // The signature covers the body; servers other than Amazon's know no other sum.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      defaultUserAgentProvider: () => Promise.resolve([['Posthorn', '0.1']]),
+      requestHandler: sdkRequests(this.agent, { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX }),
+    } as S3ClientConfig);
+    // It adds a header from the variables of AWS Lambda.
+    client.middlewareStack.remove('recursionDetectionMiddleware');
+    return { sdk, client };
+  }
+}
+
+function blobKey(environmentId: number, id: string): string {
+  if (!ID.test(id)) throw new Error('The id of a blob is a uuid.');
+  return `${environmentId}/${id.slice(-2)}/${id}`;
+}
+
+/** A bucket that is not there (`NoSuchBucket`) is no missing blob. */
+function nullWhenMissing(error: unknown): null {
+  const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
+  if (name === 'NoSuchKey' || (name === 'NotFound' && $metadata?.httpStatusCode === 404)) return null;
+  throw error;
+}

@@ -1,0 +1,33 @@
+const DAY_MS = 86_400_000;
+/** How far ahead an email may be scheduled. */
+export const SCHEDULE_DAYS_MAX = 30;
+
+/** RFC 3339 with its zone; what has none is another moment everywhere. */
+const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/i;
+/** As the `resend` package's examples say it: `in 1 min`. */
+const FROM_NOW = /^in (\d{1,6}) ?(m|mins?|minutes?|h|hours?|d|days?)$/i;
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS };
+
+/** What `scheduled_at` may be, in words. */
+export const SCHEDULE_RULE = `A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most ${SCHEDULE_DAYS_MAX} days ahead. One that has passed is now.`;
+
+/** When an email is to leave, in milliseconds since the epoch; or what is wrong with the text. Pure. */
+export function readSchedule(text: string, nowMs: number): { atMs: number } | { fault: string } {
+  const atMs = fromNow(text, nowMs) ?? momentOf(text);
+  if (atMs === null) return { fault: 'must be a time with its zone such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days)' };
+  if (atMs > nowMs + SCHEDULE_DAYS_MAX * DAY_MS) return { fault: `must be at most ${SCHEDULE_DAYS_MAX} days ahead` };
+  return { atMs };
+}
+
+function fromNow(text: string, nowMs: number): number | null {
+  const [, count, unit = ''] = FROM_NOW.exec(text.trim()) ?? [];
+  return count === undefined ? null : nowMs + Number(count) * (UNIT_MS[unit.charAt(0).toLowerCase()] as number);
+}
+
+/** A day that its month does not have is none: it would silently be another. */
+function momentOf(text: string): number | null {
+  const [, year, month, day] = MOMENT.exec(text.trim()) ?? [];
+  if (year === undefined || new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)) return null;
+  const atMs = Date.parse(text.trim().replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
+  return Number.isNaN(atMs) ? null : atMs;
+}

@@ -1,0 +1,46 @@
+import type { AwsCredentials } from './aws-credentials.js';
+import { ConfigError } from './config-values.js';
+
+/** Where raw messages and attachments are kept. */
+export type BlobPlace = { kind: 'postgres' } | { kind: 'file'; directory: string } | BlobBucket;
+
+/** A bucket of S3, or of a server that speaks its protocol. */
+export interface BlobBucket {
+  kind: 's3';
+  bucket: string;
+  /** What every key begins with: empty, or ending in a slash. */
+  prefix: string;
+  region: string;
+  /** Another server than Amazon's, as a URL; its buckets are in the path. Null for Amazon's. */
+  endpoint: string | null;
+  credentials: AwsCredentials;
+}
+
+const EXPECTED = '`postgres`, `file:` and the absolute path of a directory, or `s3://bucket/prefix?region=eu-west-1`';
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const PREFIX = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*$/;
+export const REGION = /^[a-z0-9-]{2,40}$/;
+
+/** Reads BLOB_STORE. Throws `ConfigError`. */
+export function parseBlobStore(text: string | null, credentials: AwsCredentials | null): BlobPlace {
+  if (text === null || text === 'postgres') return { kind: 'postgres' };
+  if (/^file:\/[^/]/.test(text)) return { kind: 'file', directory: text.slice('file:'.length) };
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 's3:') throw new ConfigError(`BLOB_STORE must be ${EXPECTED}, not ${JSON.stringify(text)}.`);
+  if (url.username !== '' || url.password !== '') throw new ConfigError('BLOB_STORE has no credentials in it: they are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  const unknown = [...url.searchParams.keys()].find((name) => name !== 'region' && name !== 'endpoint');
+  if (unknown !== undefined || url.hash !== '') throw new ConfigError('BLOB_STORE takes the parameters region and endpoint after s3://bucket/prefix.');
+  const [bucket, region, endpoint] = [url.hostname, url.searchParams.get('region') ?? '', url.searchParams.get('endpoint')];
+  const prefix = url.pathname.replace(/^\/+/, '').replace(/([^/])$/, '$1/');
+  if (!BUCKET.test(bucket) || !PREFIX.test(prefix)) throw new ConfigError(`BLOB_STORE must be ${EXPECTED}: the bucket in lower case, the prefix of letters, digits and ". _ - /".`);
+  if (!REGION.test(region)) throw new ConfigError('BLOB_STORE needs the region of its bucket: s3://bucket?region=eu-west-1.');
+  if (endpoint !== null && !isHttpUrl(endpoint)) throw new ConfigError('The endpoint of BLOB_STORE must be an http or https URL without path and credentials.');
+  if (credentials === null) throw new ConfigError('BLOB_STORE=s3: needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  return { kind: 's3', bucket, prefix, region, endpoint, credentials };
+}
+
+/** Whether a text is the address of a server, and nothing of it. */
+export function isHttpUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+}

@@ -1,0 +1,74 @@
+import type { SESv2Client, SESv2ClientConfig } from '@aws-sdk/client-sesv2';
+import type { EgressAgent } from '#egress/agent.js';
+import { sdkRequests } from '#egress/sdk-requests.js';
+import type { SesAccount } from '#kernel/email-transport.js';
+import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { readSesFailure, told } from './ses-faults.js';
+
+/** What one submission may take; it has 10 MB of attachments in it. */
+const TOTAL_MS = 60_000;
+const ANSWER_BYTES_MAX = 256 * 1024;
+/** What SES's events carry back: which email it was. */
+const EMAIL_TAG = 'posthorn_email';
+
+/**
+ * `ses:REGION`: Amazon SES by its API (v2), the message as it was composed. SES sets Message-ID and Date anew, which is why they
+ * are not signed. It makes one attempt; the SDK reads nothing from the environment, from files or from metadata services, and is
+ * loaded with the first email.
+ */
+export class SesTransport extends MailTransport {
+  private client: Promise<{ client: SESv2Client; SendEmailCommand: typeof import('@aws-sdk/client-sesv2').SendEmailCommand }> | null = null;
+
+  constructor(
+    private readonly account: SesAccount,
+    private readonly agent: EgressAgent,
+  ) {
+    super();
+  }
+
+  override get rewritesIdentity(): boolean {
+    return true;
+  }
+
+  async submit({ emailId, raw, recipients }: Submission): Promise<SubmissionReport> {
+    const { configurationSet, credentials } = this.account;
+    try {
+      const { client, SendEmailCommand } = await (this.client ??= this.connect());
+      const { MessageId } = await client.send(new SendEmailCommand({
+        Destination: { ToAddresses: [...recipients] },
+        Content: { Raw: { Data: raw } },
+        EmailTags: [{ Name: EMAIL_TAG, Value: emailId }],
+        ...(configurationSet !== null && { ConfigurationSetName: configurationSet }),
+      }));
+      const taken = told(recipients, 'accepted', 200, `200 ${MessageId ?? 'Accepted by SES.'}`, { isUnreachable: false, retryAfterMs: null });
+      // Where a configuration set tells what becomes of emails, taken is not delivered.
+      return { ...taken, isFinal: configurationSet === null, ...(MessageId !== undefined && { providerMessageId: MessageId }) };
+    } catch (error) {
+      return readSesFailure(recipients, error, credentials);
+    }
+  }
+
+  private async connect(): Promise<Awaited<NonNullable<SesTransport['client']>>> {
+    const { SESv2Client, SendEmailCommand } = await import('@aws-sdk/client-sesv2');
+    const { region, endpoint, credentials } = this.account;
+    const client = new SESv2Client({
+      endpoint: endpoint ?? `https://email.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`,
+      region,
+      // A copy: the SDK writes into what it is given.
+      credentials: { ...credentials },
+      maxAttempts: 1,
+      retryMode: 'standard',
+      defaultsMode: 'standard',
+      useDualstackEndpoint: false,
+      useFipsEndpoint: false,
+      userAgentAppId: '',
+      authSchemePreference: [],
+      disableClockSkewCorrection: false,
+      defaultUserAgentProvider: () => Promise.resolve([['Posthorn', '0.1']]),
+      requestHandler: sdkRequests(this.agent, { timeoutMs: TOTAL_MS, answerBytesMax: ANSWER_BYTES_MAX }),
+    } as SESv2ClientConfig);
+    // It adds a header from the variables of AWS Lambda.
+    client.middlewareStack.remove('recursionDetectionMiddleware');
+    return { client, SendEmailCommand };
+  }
+}

@@ -1,0 +1,129 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Environments, Retention } from '#modules/auth/contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
+import { KeptDays } from '#modules/ledger/kept-days.contract.js';
+import { SystemEvents } from '#modules/system-events/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { Database, sqlState } from '#kernel/database.js';
+import { ApiError } from '#kernel/errors.js';
+import { type Id, lowestIdAt, showId } from '#kernel/ids.js';
+import { Loop } from '#kernel/loop.js';
+import { Tracing } from '#kernel/tracing.js';
+import { NotComposed } from '#mail/compose.js';
+import { EmailComposition, type Named } from './email-composition.js';
+import { EmailDestination } from './email-destination.js';
+import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
+import { EmailMetrics } from './email.metrics.js';
+import { EmailsStore, type NewEmail } from './emails.store.js';
+import { RawEmails } from './raw-emails.js';
+import { ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
+import { SenderIdentities } from './sender-identity.js';
+
+const EVERY_MS = 1_000;
+/** Emails that one turn releases at most, so that each turn ends in its time. */
+const TURN_MAX = 500;
+const NO_PARTITION = '23514';
+
+/**
+ * Releases emails whose time has come, by PostgreSQL's clock: composed, accepted, and no longer scheduled in one commit, so that a
+ * crash leaves one either scheduled or sent. Every process that delivers takes part; a row is held by one of them.
+ */
+@Injectable()
+export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Email');
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly scheduled: ScheduledEmailsStore,
+    private readonly emails: EmailsStore,
+    private readonly composition: EmailComposition,
+    private readonly identities: SenderIdentities,
+    private readonly raw: RawEmails,
+    private readonly destination: EmailDestination,
+    private readonly ledger: Ledger,
+    private readonly days: KeptDays,
+    private readonly environments: Environments,
+    private readonly retention: Retention,
+    private readonly systemEvents: SystemEvents,
+    private readonly metrics: EmailMetrics,
+    private readonly tracing: Tracing,
+    private readonly database: Database,
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {
+    this.loop = new Loop('ScheduledEmails', () => this.run(), () => clock.nowMs());
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.role !== 'api') this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async run(): Promise<{ restMs: number }> {
+    for (let released = 0; released < TURN_MAX; released += 1) if (!(await this.releaseOne())) return { restMs: EVERY_MS };
+    return { restMs: 0 };
+  }
+
+  /** False when none is due that nobody holds. One that fails comes again later and keeps no other from its turn. Throws while storage is away. */
+  private async releaseOne(): Promise<boolean> {
+    let held: { environmentId: number; id: Id } | null = null;
+    try {
+      const status = await this.database.unit(() => this.database.transaction(async () => {
+        const row = await this.scheduled.claim();
+        held = row;
+        return row === null ? null : this.release(row);
+      }));
+      if (status !== null) this.metrics.released(status);
+      return status !== null;
+    } catch (error) {
+      if (held === null) throw error;
+      await this.postpone(held, error as Error);
+      return true;
+    }
+  }
+
+  private async release(row: ScheduledRow & { environmentId: number }): Promise<'sent' | 'failed'> {
+    const { environmentId, id, messageId } = row;
+    // Retention counts from sending: an email that waited for a month is kept as long as one that did not.
+    const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
+    const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
+    if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
+    await this.emails.insert(made.email, true);
+    const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
+    await this.ledger.acceptWithin(emailEvent(made.email, await this.destination.of(environmentId), { traceparent: span.traceparent, idempotency: null }));
+    await this.scheduled.remove(environmentId, id);
+    if (made.raw === null) await this.tell(made.email);
+    span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
+    return made.raw === null ? 'failed' : 'sent';
+  }
+
+  /** What may not be sent any more (its domain is not verified now) is an email that has failed, and says why. */
+  private async make(named: Named, { draft }: ScheduledRow): Promise<{ email: NewEmail; raw: Buffer | null }> {
+    try {
+      const { mode, environmentId } = await this.environments.get(named.environmentId);
+      const identity = await this.identities.of({ environmentId, mode }, draft.from.address);
+      return await this.composition.make(named, draft, identity);
+    } catch (error) {
+      if (error instanceof NotComposed) return { email: this.composition.unsendable(named, draft, 'not_composed', error.message), raw: null };
+      if (!(error instanceof ApiError) || error.type !== 'validation_failed') throw error;
+      const reason = error.details?.['reason'];
+      return { email: this.composition.unsendable(named, draft, typeof reason === 'string' ? reason : 'refused', error.message), raw: null };
+    }
+  }
+
+  private async tell({ environmentId, id, timeline }: NewEmail): Promise<void> {
+    for (const { recipient, subtype, detail } of timeline) {
+      await this.systemEvents.note({ environmentId, type: 'email.failed', subject: id, details: { email: showId('evt', id), recipient, subtype, detail } });
+    }
+  }
+
+  private async postpone({ environmentId, id }: { environmentId: number; id: Id }, error: Error): Promise<void> {
+    this.logger.error(`The scheduled email ${showId('evt', id)} could not be released, again later: ${error.message}`);
+    if (sqlState(error) === NO_PARTITION) await this.days.ensure();
+    await this.scheduled.postpone(environmentId, id);
+  }
+}

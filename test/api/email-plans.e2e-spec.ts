@@ -1,0 +1,167 @@
+import pg from 'pg';
+import { dataSource } from '../../src/data-source.js';
+import { EMAIL_STATUSES } from '../../src/engine/mail/recipient-state.js';
+import type { Config } from '../../src/kernel/config.js';
+import { Database } from '../../src/kernel/database.js';
+import { type Id, lowestIdAt } from '../../src/kernel/ids.js';
+import type { PlannedPool } from '../../src/kernel/planned-pool.js';
+import { emailTargetId } from '../../src/modules/email/email-destination.js';
+import { EmailsStore, type EmailState, type NewEmail } from '../../src/modules/email/emails.store.js';
+import { ScheduledEmailsStore } from '../../src/modules/email/scheduled-emails.store.js';
+import { SuppressionsStore } from '../../src/modules/email/suppressions.store.js';
+import { explain, recorder, type Plan, type Recorded } from '../architecture/plans.js';
+import { createDatabase, type TestDatabase } from '../support/database.js';
+
+const DAY_MS = 86_400_000;
+const DAYS = 35;
+const EMAILS = 90_000;
+const SUPPRESSIONS = 50_000;
+const SCHEDULED = 20_000;
+const ENVIRONMENT = 1;
+const TARGET = emailTargetId(ENVIRONMENT);
+/** Statuses of one in a hundred: what a list of them must not look for among the others. */
+const RARE = ['bounced', 'complained', 'suppressed', 'failed', 'sending'] as const;
+
+const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** Email `i` of a month: its id is a ULID of its time. */
+const id = (firstMs: number): string => `(lpad(to_hex((${firstMs} + i * ${Math.floor((30 * DAY_MS) / EMAILS)}::bigint)), 12, '0') || substr(md5(i::text), 1, 20))::uuid`;
+
+function fill(nowMs: number): string[] {
+  const [today, firstMs] = [Math.floor(nowMs / DAY_MS), nowMs - 30 * DAY_MS];
+  const partitions = Array.from({ length: DAYS + 1 }, (_, i) => today + i).flatMap((day) =>
+    ['emails', 'events', 'deliveries', 'attempts'].map(
+      (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
+    ));
+  const status = `case when i % 100 < ${RARE.length} then (array['${RARE.join("','")}'])[i % 100 + 1] else 'delivered' end`;
+  return [
+    ...partitions,
+    `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
+    `insert into environments (organization_id, mode, secret) select '00000000-0000-0000-0000-000000000001', mode, '\\x00' from unnest(array['live', 'test']) mode`,
+    `create temporary table made as
+     select i, ${id(firstMs)} as id, date '${iso(today)}' + (i * 30.0 / ${EMAILS})::int as expires_on, ${status} as status from generate_series(0, ${EMAILS} - 1) i`,
+    `insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, is_captured, tags, attachments, size_bytes, recipients, timeline, status, is_owed, version)
+     select ${ENVIRONMENT}, id, expires_on, 'a@b.example', '{c@d.example}', '{}', '{}', '{}', 'Subject', '<a@b>', false, '[]', '[]', 1000,
+            '[{"address": "c@d.example", "kind": "to", "state": "sending", "at": "2026-11-21T09:30:00.000Z", "detail": null}]', '[]', status, status = 'sending', 1 from made order by i`,
+    // One in a thousand has no event: it was never accepted.
+    `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
+     select ${ENVIRONMENT}, id, expires_on, '${TARGET}', 'outbound', 'email.send', 2, '{}' from made where i % 1000 <> 7 order by i`,
+    `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
+     select ${ENVIRONMENT}, id, 0, expires_on, '${TARGET}', case when status = 'sending' then 'dlq' when status = 'delivered' then 'delivered' else 'failed' end, 1, false, false, now()
+     from made where status <> 'sending' or i % 200 = 4 order by i`,
+    `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)
+     select ${ENVIRONMENT}, id, 0, expires_on, '${TARGET}', now(), false, 0, 0, false, false from made where status = 'sending' and i % 200 <> 4`,
+    `insert into suppressions select ${ENVIRONMENT}, ${id(firstMs)}, 'a' || i || '@x.example', 'a' || i || '@x.example', (array['bounce', 'complaint', 'manual'])[i % 3 + 1], null, now()
+     from generate_series(0, ${SUPPRESSIONS} - 1) i`,
+    `insert into scheduled_emails select ${ENVIRONMENT}, ${id(firstMs)}, now() + (i - 100) * interval '1 minute', now() + (i - 100) * interval '1 minute', 0, '<a@b>', false, 'a@b.example',
+     '{c@d.example}', 'Subject', '{"attachments": []}', '' from generate_series(0, ${SCHEDULED} - 1) i`,
+    'drop table made',
+    'analyze emails, events, deliveries, due_deliveries, suppressions, scheduled_emails',
+  ];
+}
+
+/** The comments of the stores of email: which index serves what, in bounded work however much there is. */
+describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 that are scheduled', () => {
+  let database: TestDatabase;
+  let kernel: Database;
+  let clients: Record<Recorded['pool'], pg.PoolClient>;
+  let nowMs: number;
+  let some: { id: Id; expiresOn: string };
+  let suppressed: Id;
+  let scheduled: Id;
+
+  beforeAll(async () => {
+    database = await createDatabase('migrated');
+    nowMs = Date.now();
+    const source = await dataSource(database.url, 1).initialize();
+    kernel = new Database(source, { databaseUrl: database.url } as Config);
+    const { hotPool, readPool } = kernel as unknown as Record<'hotPool' | 'readPool', PlannedPool>;
+    const { master } = source.driver as unknown as { master: pg.Pool };
+    clients = { hot: await hotPool.pool.connect(), reads: await readPool.pool.connect(), ordinary: await master.connect() };
+    for (const statement of fill(nowMs)) await clients.ordinary.query(statement);
+    const first = async (text: string): Promise<Record<string, string>> => (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
+    some = (await first(`select id, expires_on::text as "expiresOn" from emails where status = 'sending' order by md5(id::text) limit 1`)) as never;
+    suppressed = (await first('select id from suppressions order by md5(id::text) limit 1'))['id'] ?? '';
+    scheduled = (await first('select id from scheduled_emails order by md5(id::text) limit 1'))['id'] ?? '';
+  }, 120_000);
+
+  afterAll(async () => {
+    for (const client of Object.values(clients ?? {})) client.release();
+    await kernel?.close();
+    await database?.drop();
+  });
+
+  /** As the service runs it; a statement of an ordinary connection on both kinds of plan. */
+  async function plansOf(ask: (recording: Database) => Promise<unknown>): Promise<Plan[]> {
+    const { database: recording, recorded } = recorder();
+    await ask(recording);
+    const [asked] = recorded;
+    if (!asked) throw new Error('Nothing was asked.');
+    if (asked.pool !== 'ordinary') return [await explain(clients[asked.pool], asked)];
+    return [await explain(clients.ordinary, asked, 'generic'), await explain(clients.ordinary, asked, 'custom')];
+  }
+
+  async function expectPlans(ask: (recording: Database) => Promise<unknown>, indexes: string[], pagesMax: number): Promise<void> {
+    for (const plan of await plansOf(ask)) {
+      expect(plan.indexes).toEqual(indexes);
+      expect(plan.scanned).toEqual([]);
+      expect(plan.pages).toBeLessThan(pagesMax);
+    }
+  }
+
+  const range = (untilMs = nowMs) => ({ environmentId: ENVIRONMENT, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0), targetId: TARGET });
+  const state = (): EmailState => ({ ...some, version: 1 }) as EmailState;
+  const added = (): NewEmail => ({
+    environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), expiresOnDay: Math.floor(nowMs / DAY_MS) + 30, sender: 'a@b.example', to: ['c@d.example'], cc: [], bcc: [], replyTo: [], subject: 'a',
+    messageId: '<a@b>', returnPathHost: null, isCaptured: false, tags: [], attachments: [], sizeBytes: 1, recipients: [], timeline: [], status: 'sending', isOwed: true, scheduledAt: null,
+  });
+  const KEYS = ['deliveries_pkey', 'due_deliveries_pkey', 'emails_pkey', 'events_pkey'];
+
+  it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
+    ['insert', (db) => new EmailsStore(db).insert(added(), false), ['emails_pkey'], 500],
+    ['insert in a transaction', (db) => new EmailsStore(db).insert(added(), true), ['emails_pkey'], 500],
+    ['state', (db) => new EmailsStore(db).state(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 6],
+    ['change', (db) => new EmailsStore(db).change(ENVIRONMENT, state(), added(), false), ['emails_pkey'], 100],
+    ['change in a transaction', (db) => new EmailsStore(db).change(ENVIRONMENT, state(), added(), true), ['emails_pkey'], 100],
+    ['taken as', (db) => new EmailsStore(db).takenAs(ENVIRONMENT, some.id, 'a'), ['emails_pkey'], DAYS * 8],
+    ['erase', (db) => new EmailsStore(db).erase(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 8],
+    ['find', (db) => new EmailsStore(db).find(ENVIRONMENT, some.id), KEYS, DAYS * 12],
+    ['orphans of an hour', (db) => new EmailsStore(db).orphans(lowestIdAt(nowMs - 2 * 3_600_000), lowestIdAt(nowMs - 3_600_000), 500), ['emails_pkey', 'environments_pkey', 'events_pkey'], 3_000],
+    ['drop', (db) => new EmailsStore(db).drop(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 6],
+  ])('emails: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
+
+  it.each([['now', 0], ['the middle of the month', 15 * DAY_MS]])('emails: a page of any status, from %s', async (_from, agoMs) => {
+    const [plan] = await plansOf((db) => new EmailsStore(db).list(range(nowMs - agoMs), 51));
+
+    expect(plan?.indexes).toEqual(expect.arrayContaining(['emails_pkey', 'events_pkey', 'scheduled_emails_pkey']));
+    expect(plan?.scanned).toEqual([]);
+    expect(plan?.pages).toBeLessThan(3_000);
+  });
+
+  it.each(EMAIL_STATUSES)('emails: a page of %s looks at a thousand candidates, whatever there is of others', async (status) => {
+    const [plan] = await plansOf((db) => new EmailsStore(db).listOf(status, range(), 1_000));
+
+    expect(plan?.indexes).toContain(status === 'dlq' ? 'deliveries_target_id_idx' : 'emails_status_idx');
+    expect(plan?.scanned).toEqual([]);
+    expect(plan?.pages).toBeLessThan(1_000 * 40);
+  });
+
+  it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
+    ['a page', (db) => new EmailsStore(db).listScheduled(range(), 51), ['scheduled_emails_pkey'], 200],
+    ['find', (db) => new ScheduledEmailsStore(db).find(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 20],
+    ['claim', (db) => new ScheduledEmailsStore(db).claim(), ['scheduled_emails_due_at_idx'], 200],
+    ['remove', (db) => new ScheduledEmailsStore(db).remove(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 50],
+    ['postpone', (db) => new ScheduledEmailsStore(db).postpone(ENVIRONMENT, scheduled), ['scheduled_emails_pkey'], 50],
+    ['overdue', (db) => new ScheduledEmailsStore(db).overdueSeconds(), ['scheduled_emails_due_at_idx'], 20],
+  ])('scheduled emails: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
+
+  it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
+    ['add', (db) => new SuppressionsStore(db).add({ environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), key: 'a7@x.example', email: 'a7@x.example', origin: 'complaint', sourceId: null }), ['suppressions_address_idx'], 100],
+    ['among fifty', (db) => new SuppressionsStore(db).among(ENVIRONMENT, Array.from({ length: 50 }, (_, i) => `a${i * 997}@x.example`)), ['suppressions_address_idx'], 400],
+    ['a page', (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: null, origin: null }, 51), ['suppressions_pkey'], 200],
+    ['a page of one origin', (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: lowestIdAt(nowMs), origin: 'manual' }, 51), ['suppressions_pkey'], 500],
+    ['find', (db) => new SuppressionsStore(db).find(ENVIRONMENT, { id: suppressed }), ['suppressions_pkey'], 20],
+    ['find by address', (db) => new SuppressionsStore(db).find(ENVIRONMENT, { key: 'a7@x.example' }), ['suppressions_address_idx'], 20],
+    ['remove', (db) => new SuppressionsStore(db).remove(ENVIRONMENT, suppressed), ['suppressions_pkey'], 50],
+  ])('suppressions: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
+});
