@@ -6,7 +6,7 @@ import { EventsModule } from '../events/events.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptEmail } from './accept-email.js';
 import { AttachmentFetch } from './attachment-fetch.js';
-import { EmailFacts } from './contract.js';
+import { EmailFacts, ReturnAddresses } from './contract.js';
 import { EmailAdapter } from './email-adapter.js';
 import { EmailDestination } from './email-destination.js';
 import { EmailErasure } from './email-erasure.js';
@@ -45,7 +45,8 @@ import { SuppressionsStore } from './suppressions.store.js';
     SuppressionsService,
     SuppressionsStore,
     { provide: EmailFacts, useClass: StoredFacts },
+    { provide: ReturnAddresses, useExisting: ReturnPaths },
   ],
-  exports: [EmailFacts],
+  exports: [EmailFacts, ReturnAddresses],
 })
 export class EmailModule {}
