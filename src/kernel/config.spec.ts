@@ -59,6 +59,7 @@ describe('loadConfig', () => {
       reconcile: true,
       experimentalDestinations: [],
       emailTransport: { kind: 'capture' },
+      sesTopics: [],
       blobDirectory: null,
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');

@@ -10,8 +10,10 @@ export interface MailReport {
    * `auto-reply`: out of office, a challenge, a receipt. `other`: whatever else people and machines send.
    */
   kind: 'bounce' | 'complaint' | 'auto-reply' | 'other';
-  /** Of a bounce: at most 100. */
+  /** Of a bounce: at most 100; none where it names nobody. */
   recipients: readonly ReportedRecipient[];
+  /** Of a bounce that names nobody: what it says of whom it does not name. */
+  unnamed: 'failed' | 'delayed' | null;
   /** Of a complaint: whom it came from, as far as it says so. */
   complainants: readonly string[];
   /** Of a complaint: RFC 5965's word for it, such as `abuse`. */
@@ -20,7 +22,7 @@ export interface MailReport {
   about: {
     /** Local parts that look like our return paths. */
     returnPaths: readonly string[];
-    /** Without angle brackets. */
+    /** Message-IDs without angle brackets, and envelope ids (RFC 3461). */
     messageIds: readonly string[];
     /** The `b=` of DKIM signatures, without white space. */
     signatures: readonly string[];
@@ -47,7 +49,7 @@ export function readReport(raw: Buffer, isFromNobody: boolean): MailReport {
   const message = mimePartsOf(raw);
   const parts = [...walk(message)];
   const about = identitiesOf(parts);
-  const nothing = { recipients: [], complainants: [], complaint: null, about };
+  const nothing = { recipients: [], unnamed: null, complainants: [], complaint: null, about };
   const complaint = complaintOf(parts);
   if (complaint !== null) return complaint.type === null ? { ...nothing, kind: 'other' } : { ...nothing, kind: 'complaint', complaint: complaint.type, complainants: complaint.complainants };
   const stated = parts.filter(({ type }) => STATUS_TYPES.has(type)).flatMap(({ text }) => recipientsOfStatus(text));
@@ -55,20 +57,21 @@ export function readReport(raw: Buffer, isFromNobody: boolean): MailReport {
   return { ...nothing, ...byText(message, parts, isFromNobody) };
 }
 
-function byText(message: MimePart, parts: readonly MimePart[], isFromNobody: boolean): Pick<MailReport, 'kind' | 'recipients'> {
+function byText(message: MimePart, parts: readonly MimePart[], isFromNobody: boolean): Pick<MailReport, 'kind' | 'recipients' | 'unnamed'> {
   const from = headerOf(message, 'from');
   const subject = wordsOf(headerOf(message, 'subject'));
   const text = plainOf([...walkOwn(message)]);
   if (/^(?:final|original)-recipient:/im.test(text.slice(0, SCANNED_CHARS_MAX))) {
     const stated = recipientsOfStatus(text);
-    if (stated.length > 0) return { kind: 'bounce', recipients: stated };
+    if (stated.length > 0) return { kind: 'bounce', recipients: stated, unnamed: null };
   }
   const isByMachine = repliesByItself(message);
   const isDaemon = DAEMON.test(from) || headerOf(message, 'x-failed-recipients') !== '' || parts.some(({ type }) => STATUS_TYPES.has(type)) || isRejection(message);
   const read = readBounceText(subject, text, /@([A-Za-z0-9.-]{1,253})/.exec(from)?.[1] ?? '');
   const isBounce = read.tells !== null && (isDaemon || (isFromNobody && read.isListed && (!isByMachine || OF_BOUNCES.test(subject))));
-  if (!isBounce) return { kind: isByMachine ? 'auto-reply' : 'other', recipients: [] };
-  return { kind: 'bounce', recipients: namedBy(message, read.recipients, read.tells === 'delayed') };
+  if (!isBounce) return { kind: isByMachine ? 'auto-reply' : 'other', recipients: [], unnamed: null };
+  const recipients = namedBy(message, read.recipients, read.tells === 'delayed');
+  return { kind: 'bounce', recipients, unnamed: recipients.length === 0 ? read.tells : null };
 }
 
 /** Exim tells its recipients in a header; what the text says of them is kept. */
@@ -131,7 +134,7 @@ function identitiesOf(parts: readonly MimePart[]): MailReport['about'] {
   const all = (pattern: RegExp): string[] => [...new Set([...text.matchAll(pattern)].map(([, found]) => (found as string).replace(/\s+/g, '')))].slice(0, IDENTITIES_MAX);
   return {
     returnPaths: all(/\b(b\+[0-9a-f]{56})(?=@)/gi),
-    messageIds: all(/message-id:\s{0,10}<([^<>\s]{1,250})>/gi),
+    messageIds: [...all(/message-id:\s{0,10}<([^<>\s]{1,250})>/gi), ...all(/original-envelope-id:\s{0,10}([^<>\s]{1,250})/gi)],
     signatures: all(/\bb=((?:[A-Za-z0-9+/]{1,120}={0,2}[ \t\n>]{0,20}){1,20})/g),
   };
 }
