@@ -20,6 +20,7 @@ import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
 import { RoutesModule } from './modules/endpoints/routes.module.js';
 import { EventTypesModule } from './modules/event-types/event-types.module.js';
 import { EventsModule } from './modules/events/events.module.js';
+import { FeedbackModule } from './modules/feedback/feedback.module.js';
 import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
@@ -54,6 +55,7 @@ export class AppModule {
         EmailModule,
         EndpointsModule,
         ReceivingModule,
+        FeedbackModule,
         RoutesModule,
         EventTypesModule,
         LedgerModule,

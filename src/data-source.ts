@@ -36,6 +36,7 @@ import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ScheduledEmails1732610000000 } from '../migrations/1732610000000-scheduled-emails.js';
 import { ProviderMessageIds1732610100000 } from '../migrations/1732610100000-provider-message-ids.js';
+import { MailReports1732640000000 } from '../migrations/1732640000000-mail-reports.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -83,6 +84,7 @@ export const MIGRATIONS = [
   Emails1732602000000,
   ScheduledEmails1732610000000,
   ProviderMessageIds1732610100000,
+  MailReports1732640000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

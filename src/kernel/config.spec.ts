@@ -60,6 +60,8 @@ describe('loadConfig', () => {
       experimentalDestinations: [],
       emailTransport: { kind: 'capture' },
       blobStore: { kind: 'postgres' },
+      sesTopics: [],
+      blobDirectory: null,
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });

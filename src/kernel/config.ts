@@ -27,6 +27,7 @@ const ROLES = ['api', 'worker', 'all'] as const;
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
 /** Mechanisms without a qualifier: what sends, is allowed to (RFC 7208, section 5). */
 const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
+const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
   'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport', 'blobStore',
@@ -116,6 +117,10 @@ export class Config {
   declare readonly emailTransport: EmailTransport;
   /** BLOB_STORE, with AWS_ACCESS_KEY_ID and its like for a bucket: where raw messages and attachments are kept. Secret, for its credentials. */
   declare readonly blobStore: BlobPlace;
+  /** SES_TOPICS: ARNs of the SNS topics that Amazon SES tells us by; empty means that nobody is listened to. */
+  declare readonly sesTopics: readonly string[];
+  /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
+  declare readonly blobDirectory: string | null;
 
   #listeningPort: number | null = null;
   readonly #listeningPorts = new Set<number>();
@@ -223,6 +228,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
     emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read)),
     blobStore: parseBlobStore(read.text('BLOB_STORE'), readAwsCredentials(read)),
+    emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT')),
+    sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
+    blobDirectory: readBlobDirectory(read),
   });
 }
 
