@@ -8,12 +8,26 @@ export type Access = Scope | 'public';
 /** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
 export type IdempotencyMode = 'create' | 'accept';
 
+/** How many calls are taken in how much time. */
+export interface RouteQuota {
+  /** What is counted, as the refusal names it; routes with one name share it. */
+  name: string;
+  count: number;
+  seconds: number;
+}
+
 /** What the edge knows of a route; the decorators of `access.ts` and `idempotent.ts` write it. */
 export interface EdgeRouteConfig {
   access?: Access;
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
+  /** A form is what the route takes, instead of JSON. */
+  takesForm?: boolean;
+  /** People look at the answer: what goes wrong is told as a page. */
+  page?: boolean;
+  /** The route's own quota, beside those of key and organization. */
+  quota?: RouteQuota;
   /** The largest body, where the route takes another one than the rest. */
   bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
