@@ -35,6 +35,8 @@ import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoi
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { Members1732650000000 } from '../migrations/1732650000000-members.js';
+import { AuditLog1732650100000 } from '../migrations/1732650100000-audit-log.js';
+import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-organization-removal.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -81,6 +83,8 @@ export const MIGRATIONS = [
   Blobs1732601000000,
   Emails1732602000000,
   Members1732650000000,
+  AuditLog1732650100000,
+  OrganizationRemoval1732650200000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
