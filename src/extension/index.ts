@@ -22,7 +22,7 @@ export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
 // Routes.
-export { CurrentCaller, CurrentTenant, Public, Scope } from '#http/access.js';
+export { CurrentCaller, CurrentTenant, OperatorOnly, Public, Scope } from '#http/access.js';
 export { AccessRule, ScopeRule } from '#http/access-rules.js';
 export type { Presented } from '#http/access-rules.js';
 export { ScopeGuard } from '#http/scope.guard.js';
