@@ -11,6 +11,7 @@ import type { Config } from './kernel/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
 import { queueOptions } from './kernel/queue.js';
 import { ApplicationsModule } from './modules/applications/applications.module.js';
+import { AuditModule } from './modules/audit/audit.module.js';
 import { AuthModule } from './modules/auth/auth.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
@@ -28,6 +29,7 @@ import { ReceivingModule } from './modules/receiving/receiving.module.js';
 import { ReplayModule } from './modules/replay/replay.module.js';
 import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
+import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { SystemEventsModule } from './modules/system-events/system-events.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 
@@ -46,12 +48,14 @@ export class AppModule {
         BlobsModule,
         MailModule,
         AdaptersModule,
+        AuditModule,
         AuthModule,
         SecretsModule,
         DestinationsModule,
         ApplicationsModule,
         SendModule,
         DomainsModule,
+        SignInModule,
         EmailModule,
         EndpointsModule,
         ReceivingModule,

@@ -37,6 +37,9 @@ import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ScheduledEmails1732610000000 } from '../migrations/1732610000000-scheduled-emails.js';
 import { ProviderMessageIds1732610100000 } from '../migrations/1732610100000-provider-message-ids.js';
 import { MailReports1732640000000 } from '../migrations/1732640000000-mail-reports.js';
+import { Members1732650000000 } from '../migrations/1732650000000-members.js';
+import { AuditLog1732650100000 } from '../migrations/1732650100000-audit-log.js';
+import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-organization-removal.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -85,6 +88,9 @@ export const MIGRATIONS = [
   ScheduledEmails1732610000000,
   ProviderMessageIds1732610100000,
   MailReports1732640000000,
+  Members1732650000000,
+  AuditLog1732650100000,
+  OrganizationRemoval1732650200000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -22,7 +22,15 @@ export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
 // Routes.
-export { CurrentCaller, CurrentTenant, Public, Scope } from '#http/access.js';
+export { CurrentCaller, CurrentTenant, OperatorOnly, Public, Scope } from '#http/access.js';
+export { AccessRule, ScopeRule } from '#http/access-rules.js';
+export type { Presented } from '#http/access-rules.js';
+export { ScopeGuard } from '#http/scope.guard.js';
+export { RateLimit } from '#http/rate-limit.js';
+export { Audit } from '#http/audit.js';
+export type { Access, AuditMode, RouteQuota } from '#http/request.js';
+export { AuditTrail } from '#kernel/audit.js';
+export type { AuditActor, AuditEntry, AuditOrigin } from '#kernel/audit.js';
 export { Idempotent } from '#http/idempotent.js';
 export { Section } from '#http/openapi-sections.js';
 export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavailable } from '#kernel/errors.js';

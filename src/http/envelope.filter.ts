@@ -1,11 +1,14 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Config } from '#kernel/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { AlreadyAnswered, type StoredAnswer } from '#kernel/idempotency.js';
-import { answerOf, JSON_TYPE, toApiError } from './envelope.js';
+import { answerOf, type ErrorAnswer, JSON_TYPE, toApiError } from './envelope.js';
 import { mayHaveSucceeded } from './idempotency-key.js';
 import { Answers } from './idempotency.store.js';
 import { isNotShipped } from './not-shipped.js';
+import { faultPage } from './pages/fault-page.js';
+import { sendPage } from './pages/page.js';
 import { readBodyOn } from './unread-body.js';
 
 /**
@@ -16,7 +19,10 @@ import { readBodyOn } from './unread-body.js';
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  constructor(private readonly answers: Answers) {}
+  constructor(
+    private readonly answers: Answers,
+    private readonly config: Config,
+  ) {}
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
@@ -48,8 +54,14 @@ export class EnvelopeFilter implements ExceptionFilter {
     const answer = answerOf(apiError, request.id);
     if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
     if (reply.sent || reply.raw.headersSent) return;
+    if (request.edge?.page === true) return this.sendPage(apiError, answer, request, reply);
     if (answer.status === 413 || answer.status === 405) readBodyOn(request, reply);
     reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE).send(answer.body);
+  }
+
+  private sendPage(apiError: ApiError, { status, headers }: ErrorAnswer, request: FastifyRequest, reply: FastifyReply): void {
+    reply.headers(headers);
+    sendPage(reply, faultPage(apiError, request.id), { status, basePath: this.config.basePath });
   }
 
   private reword(error: ApiError, request: FastifyRequest): ApiError {

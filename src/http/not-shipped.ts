@@ -1,6 +1,6 @@
 /** Collections of the specification and the contract that come in a later phase (specification, Versioning 3). */
 const COLLECTIONS = new Set([
-  'aliases', 'audit', 'billing', 'members', 'providers',
+  'aliases', 'billing', 'providers',
 ]);
 
 /** Paths outside of /v1 that come later: agents and their sign-in (contract, section 13). */

@@ -2,11 +2,25 @@ import type { ApiError } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Caller, Scope } from '#kernel/tenant.js';
 
-/** Who may call a route: a key of at least this scope, or anybody. */
-export type Access = Scope | 'public';
+/** Who may call a route: a key of at least this scope, the operator of the installation, or anybody. */
+export type Access = Scope | 'operator' | 'public';
 
 /** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
 export type IdempotencyMode = 'create' | 'accept';
+
+/**
+ * `with-change`: the handler runs in one unit of work, which the entry is part of. `after-change`: the entry is committed after
+ * the handler and before the answer. `never`: traffic, not administration.
+ */
+export type AuditMode = 'with-change' | 'after-change' | 'never';
+
+/** How many calls are taken in how much time. */
+export interface RouteQuota {
+  /** What is counted, as the refusal names it; routes with one name share it. */
+  name: string;
+  count: number;
+  seconds: number;
+}
 
 /** What the edge knows of a route; the decorators of `access.ts` and `idempotent.ts` write it. */
 export interface EdgeRouteConfig {
@@ -14,6 +28,14 @@ export interface EdgeRouteConfig {
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
+  /** A form is what the route takes, instead of JSON. */
+  takesForm?: boolean;
+  /** People look at the answer: what goes wrong is told as a page. */
+  page?: boolean;
+  /** The route's own quota, beside those of key and organization. */
+  quota?: RouteQuota;
+  /** How the route stands in the audit log, where it is not as every other route of its method does. */
+  audit?: AuditMode;
   /** The largest body, where the route takes another one than the rest. */
   bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
@@ -31,6 +53,8 @@ declare module 'fastify' {
     edge: EdgeRouteConfig;
     /** Who is calling; null without a valid key. */
     caller: Caller | null;
+    /** Whether the operator of the installation calls; known on the operator's own routes alone. */
+    isOperator: boolean;
     /** The idempotency key in its scope; null when none was sent or the route takes none. */
     idempotency: IdempotentRequest | null;
     /** Why the body does not fit its schema; the idempotency interceptor throws it once the key is taken. */

@@ -62,6 +62,7 @@ describe('loadConfig', () => {
       blobStore: { kind: 'postgres' },
       sesTopics: [],
       blobDirectory: null,
+      blobDirectory: null, signInMailFrom: null, oidc: null, operatorKey: null, auditRetentionDays: 365,
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });

@@ -1,8 +1,11 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations } from '#modules/auth/contract.js';
+import { Memberships } from '#modules/auth/members.contract.js';
+import { Sessions } from '#modules/auth/sessions.contract.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
+import { CachedSessions } from './cached-sessions.js';
 import { EnvironmentRetention } from './environment-retention.js';
 import { LockedFirstStart } from './first-start.js';
 import { KeyAuthenticator } from './key-authenticator.js';
@@ -12,11 +15,22 @@ import { KeyUsage } from './key-usage.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 import { KeysStore } from './keys.store.js';
+import { MembersController } from './members.controller.js';
+import { MembersService } from './members.service.js';
+import { MembersStore } from './members.store.js';
 import { OrgController } from './org.controller.js';
+import { OrganizationErasure } from './organization-erasure.js';
 import { OrganizationFounder } from './organization-founder.js';
 import { OrganizationService } from './organization.service.js';
 import { OrganizationsStore } from './organizations.store.js';
+import { OrgsController } from './orgs.controller.js';
+import { OrgsService } from './orgs.service.js';
+import { OrgsStore } from './orgs.store.js';
 import { AttachedRetrySchedules } from './retry-schedules.js';
+import { SessionSweep } from './session-sweep.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
+import { SessionsStore } from './sessions.store.js';
 import { SignIn } from './sign-in.js';
 import { SigningSecretsService } from './signing-secrets.service.js';
 import { AttachedSystemDestinations } from './system-destinations.js';
@@ -25,7 +39,7 @@ import { AttachedSystemDestinations } from './system-destinations.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  controllers: [KeysController, OrgController],
+  controllers: [KeysController, MembersController, OrgController, OrgsController, SessionsController],
   providers: [
     AttachedRetrySchedules,
     AttachedSystemDestinations,
@@ -36,16 +50,26 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     KeyUsage,
     OrganizationsStore,
     OrganizationService,
+    OrganizationErasure,
     OrganizationFounder,
+    OrgsService,
+    OrgsStore,
     SigningSecretsService,
     KeyAuthenticator,
+    MembersService,
+    MembersStore,
+    SessionSweep,
+    SessionsService,
+    SessionsStore,
     { provide: Authenticator, useClass: SignIn },
     { provide: Environments, useClass: CachedEnvironments },
     { provide: FirstStart, useClass: LockedFirstStart },
+    { provide: Memberships, useExisting: MembersService },
     { provide: Retention, useClass: EnvironmentRetention },
     { provide: RetrySchedules, useExisting: AttachedRetrySchedules },
+    { provide: Sessions, useClass: CachedSessions },
     { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart, Retention, RetrySchedules, SystemDestinations],
+  exports: [Authenticator, Environments, FirstStart, Memberships, Retention, RetrySchedules, Sessions, SystemDestinations],
 })
 export class AuthModule {}

@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestj
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { Ids, type Id } from '#kernel/ids.js';
@@ -68,6 +69,7 @@ export class RequestsController {
   }
 
   @Post('test')
+  @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')
   @Idempotent()

@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import { type Membership, Memberships } from '#modules/auth/members.contract.js';
+import { Sessions, type SignedIn, type SignInWay } from '#modules/auth/sessions.contract.js';
+import { parseMailbox } from '#engine/mail/addresses.js';
+import { RateLimiter } from '#http/rate-limiter.js';
+import { Authenticator } from '#kernel/authenticator.js';
+import { Config } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
+import { ApiError } from '#kernel/errors.js';
+import type { OidcProvider } from '#kernel/oidc-provider.js';
+import { CodeMail } from './code-mail.js';
+import { Codes } from './codes.js';
+import type { ProvidedPerson } from './identity-provider.js';
+import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from './sign-in-audit.js';
+
+/** Of one address, wherever they come from. */
+const TRIES_OF_ADDRESS = { count: 10, periodMs: 900_000 };
+
+/** What came of a code. */
+export type CodeOutcome = { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
+
+/** A code as it was typed, with the ticket of the browser and the membership that was chosen. */
+export interface GivenCode {
+  ticket: string;
+  code: string;
+  memberId: string | null;
+}
+
+/** Decides who may come in, and opens the session: with its entry in the audit log, or not at all. */
+@Injectable()
+export class SignInService {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly memberships: Memberships,
+    private readonly authenticator: Authenticator,
+    private readonly codes: Codes,
+    private readonly mail: CodeMail,
+    private readonly limiter: RateLimiter,
+    private readonly audit: SignInAudit,
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /** By which ways this installation lets people in, beside the key. */
+  ways(): { mailsCodes: boolean; hasProvider: boolean } {
+    return { mailsCodes: this.mail.isPossible, hasProvider: this.config.oidc !== null };
+  }
+
+  /** `Set-Cookie`, or null when it is no key of ours that is in force. */
+  async byKey(key: string, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
+    // Tokens that extensions vouch for are not ours to keep a session for: nobody would tell us when they end.
+    const caller = key.startsWith('ek_') ? await this.authenticator.authenticate(key) : null;
+    if (caller === null) return this.failed('key', null, client);
+    const { organizationId, environmentId } = caller.tenant;
+    return this.database.unit(async () => {
+      const cookie = await this.sessions.begin({ organizationId, how: 'key', memberId: null, key: { environmentId, id: caller.keyId } }, client, cookieHeader);
+      await this.audit.note({ action: 'sign-in.succeeded', organizationId, environmentId, actor: keyActor(caller.keyId), what: { how: 'key' } }, client);
+      return cookie;
+    });
+  }
+
+  /**
+   * Mails a code to a member. Returns a ticket whether the address is somebody's or not, and takes as long for both; null for
+   * what is no address, and where no mail leaves. Throws 429.
+   */
+  async mailCode(given: string): Promise<string | null> {
+    const email = addressOf(given);
+    if (email === null || !this.mail.isPossible) return null;
+    await this.countAddress(email);
+    const { ticket, code } = await this.codes.make(email);
+    const [membership] = await this.memberships.of(email);
+    // Not waited for: how long a relay takes would tell who is a member.
+    if (membership !== undefined && code !== null) void this.mail.send(email, code);
+    return ticket;
+  }
+
+  async byCode({ ticket, code, memberId }: GivenCode, client: SignInClient, cookieHeader: string | undefined): Promise<CodeOutcome> {
+    const { email, isRight } = await this.codes.check(ticket, code);
+    const memberships = email === null ? [] : await this.memberships.of(email);
+    if (!isRight) {
+      await this.failed('code', email, client, memberships);
+      return { kind: 'wrong' };
+    }
+    const chosen = memberships.length === 1 ? memberships[0] : memberships.find((membership) => membership.memberId === memberId);
+    if (chosen === undefined) return memberships.length === 0 ? { kind: 'wrong' } : { kind: 'several', memberships };
+    return this.database.unit(async (): Promise<CodeOutcome> => {
+      if (!(await this.codes.use(ticket))) return { kind: 'wrong' };
+      return { kind: 'in', cookie: await this.enter(chosen, 'code', client, cookieHeader) };
+    });
+  }
+
+  /**
+   * Lets somebody in whom the provider knows: a member, with the role that his groups come to, or a newcomer whom a group lets in.
+   * Null for everybody else.
+   */
+  async byProvider(person: ProvidedPerson, { organization }: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
+    return this.database.unit(async () => {
+      const { role } = person;
+      const provided = role === null ? null : await this.memberships.provision(organization, { ...person, role });
+      const [member] = provided === null ? await this.memberships.of(person.email) : [provided];
+      if (member === undefined) return this.failed('oidc', person.email, client);
+      return this.enter(member, 'oidc', client, cookieHeader);
+    });
+  }
+
+  /** `Set-Cookie` that takes the cookie away. */
+  end(cookieHeader: string | undefined, who: SignedIn | null, client: SignInClient): Promise<string> {
+    return this.database.unit(async () => {
+      if (who !== null) {
+        const actor = who.member === null ? who.key && keyActor(who.key.id) : memberActor(who.member.id);
+        await this.audit.note({
+          action: 'sign-out', organizationId: who.organizationId, actor: actor ?? NOBODY, what: { how: who.how }, ...(who.key && { environmentId: who.key.environmentId }),
+        }, client);
+      }
+      return this.sessions.end(cookieHeader);
+    });
+  }
+
+  private async enter({ organizationId, memberId }: Membership, how: 'code' | 'oidc', client: SignInClient, cookieHeader: string | undefined): Promise<string> {
+    return this.database.transaction(async () => {
+      await this.memberships.signedIn(organizationId, memberId);
+      const cookie = await this.sessions.begin({ organizationId, how, memberId, key: null }, client, cookieHeader);
+      await this.audit.note({ action: 'sign-in.succeeded', organizationId, actor: memberActor(memberId), what: { how } }, client);
+      return cookie;
+    });
+  }
+
+  /** For the log of every organization that the address is a member of, or for the operator's when it is nobody's. */
+  private async failed(how: SignInWay, email: string | null, client: SignInClient, memberships: readonly Membership[] = []): Promise<null> {
+    const organizations = memberships.length === 0 ? [null] : memberships.map(({ organizationId }) => organizationId);
+    for (const organizationId of organizations) {
+      await this.audit.note({ action: 'sign-in.failed', organizationId, actor: NOBODY, what: { how, ...(email !== null && { email }) } }, client);
+    }
+    return null;
+  }
+
+  private async countAddress(email: string): Promise<void> {
+    const verdict = await this.limiter.count(email, [{ id: `sign-in:${email}`, quota: TRIES_OF_ADDRESS }]);
+    if (!verdict.allowed) throw new ApiError('rate_limited', `Too many codes for this address. Try again in ${verdict.retryAfterSeconds} s.`, {}, verdict.retryAfterSeconds);
+  }
+}
+
+/** An address in lower case, as members are known by; null for what is none. */
+export function addressOf(given: string): string | null {
+  const mailbox = parseMailbox(given.trim());
+  return 'refusal' in mailbox || mailbox.name !== '' ? null : mailbox.address.toLowerCase();
+}
