@@ -16,6 +16,9 @@ import { readBodyOn } from './unread-body.js';
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
+  /** What `WWW-Authenticate` says of an error where it is more than `Bearer`, or null; set by whoever tells callers where to sign in. */
+  challengeOf: (request: FastifyRequest, error: ApiError) => string | null = () => null;
+
   constructor(private readonly answers: Answers) {}
 
   async catch(error: unknown, host: ArgumentsHost): Promise<void> {
@@ -49,6 +52,8 @@ export class EnvelopeFilter implements ExceptionFilter {
     if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
     if (reply.sent || reply.raw.headersSent) return;
     if (answer.status === 413 || answer.status === 405) readBodyOn(request, reply);
+    const challenge = answer.status === 401 || answer.status === 403 ? this.challengeOf(request, apiError) : null;
+    if (challenge !== null) answer.headers['www-authenticate'] = challenge;
     reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE).send(answer.body);
   }
 

@@ -40,6 +40,8 @@ describe('loadConfig', () => {
       egressAllowCidrs: [],
       egressAllowHttp: false,
       trustProxy: [],
+      mcpAllowedOrigins: [],
+      mcpAllowedHosts: [],
       dnsServers: [],
       rateLimitKey: { count: 6000, periodMs: 60_000 },
       rateLimitOrg: { count: 12_000, periodMs: 60_000 },
