@@ -14,6 +14,8 @@ export interface EdgeRouteConfig {
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
+  /** OAuth clients read the answer: what goes wrong has the form of RFC 6749. */
+  oauth?: boolean;
   /** The largest body, where the route takes another one than the rest. */
   bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */

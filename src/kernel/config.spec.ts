@@ -42,6 +42,7 @@ describe('loadConfig', () => {
       trustProxy: [],
       mcpAllowedOrigins: [],
       mcpAllowedHosts: [],
+      oauthRedirectSchemes: ['cursor', 'vscode', 'vscode-insiders'],
       dnsServers: [],
       rateLimitKey: { count: 6000, periodMs: 60_000 },
       rateLimitOrg: { count: 12_000, periodMs: 60_000 },

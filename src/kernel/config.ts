@@ -76,6 +76,8 @@ export class Config {
   declare readonly mcpAllowedOrigins: readonly string[];
   /** MCP_ALLOWED_HOSTS: host names under which /mcp is served besides that of BASE_URL; empty means any. */
   declare readonly mcpAllowedHosts: readonly string[];
+  /** OAUTH_REDIRECT_SCHEMES: private schemes of URIs that clients of OAuth may register, as programs on people's computers do. */
+  declare readonly oauthRedirectSchemes: readonly string[];
   /** RATE_LIMIT_KEY: the quota of one API key; `null` means none. */
   declare readonly rateLimitKey: RateLimit | null;
   /** RATE_LIMIT_ORG: the quota of all keys of one organization; `null` means none. */
@@ -219,6 +221,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
     mcpAllowedOrigins: read.listOf('MCP_ALLOWED_ORIGINS', isOrigin, 'a comma-separated list of origins such as https://agents.example.com'),
     mcpAllowedHosts: read.listOf('MCP_ALLOWED_HOSTS', isHostName, 'a comma-separated list of host names such as hooks.example.com'),
+    oauthRedirectSchemes: readRedirectSchemes(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
     ...readTracing(read),
     otlpEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], false)?.href ?? null,
@@ -289,6 +292,12 @@ function readBaseUrl(read: ConfigReader): string | null {
     throw new ConfigError('BASE_URL must be a URL without credentials, query and fragment, such as https://hooks.example.com.');
   }
   return url.href.replace(/\/+$/, '');
+}
+
+function readRedirectSchemes(read: ConfigReader): string[] {
+  const isScheme = (text: string): boolean => /^[a-z][a-z0-9+.-]*$/.test(text) && !['http', 'https', 'javascript', 'data', 'file'].includes(text);
+  const listed = read.listOf('OAUTH_REDIRECT_SCHEMES', isScheme, 'a comma-separated list of private schemes such as cursor,vscode');
+  return listed.length > 0 ? listed : ['cursor', 'vscode', 'vscode-insiders'];
 }
 
 function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {

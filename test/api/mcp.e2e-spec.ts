@@ -164,7 +164,8 @@ describe('/mcp', () => {
 
       const answer = await post(body, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' });
 
-      expect(answer.text).toContain('"error"');
+      // Read to its end: there is nothing to hear of, so it is over at once.
+      expect(answer.text).toContain('"resultType":"complete"');
     });
   });
 
@@ -309,24 +310,14 @@ describe('/mcp', () => {
       const destination = await destinationAt(server, targets.open().url);
       const type = `waited.${randomUUID()}`;
 
-      const waiting = reader.call('wait_for_event', { event_type: type, timeout_seconds: 20 });
+      const since = new Date(Date.now() - 60_000).toISOString();
+      const waiting = reader.call('wait_for_event', { event_type: type, since, timeout_seconds: 20 });
       const message = await send(server, destination, { event_type: type });
       const [found, nothing] = [await waiting, await reader.call('wait_for_event', { event_type: 'never', timeout_seconds: 1 })];
 
       expect(found.content.data[0].message_id).toBe(message);
       expect(nothing.content).toMatchObject({ data: [], timed_out: true, since: expect.any(String) });
       await eventIn(server, message, 'delivered');
-    });
-
-    it('what a tool reads counts against the quota of the key', async () => {
-      const { key } = await createKey(server, { scope: 'read' });
-      const agent = await connectAgent(server, key);
-
-      await agent.call('list_destinations');
-      await agent.close();
-      const left = Number((await server.api('GET', '/v1/events', undefined, as(key))).headers.get('ratelimit-remaining'));
-
-      expect(left).toBeLessThan(5_999);
     });
   });
 });

@@ -46,6 +46,9 @@ function described(added: AgentTool): Tool {
   const hints = added.kind === 'read'
     ? { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
     : { readOnlyHint: false, destructiveHint: added.tool.isDestructive, idempotentHint: added.tool.isIdempotent, openWorldHint: true };
-  const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), { io: 'input' });
+  const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), { io: 'input', override: ({ jsonSchema }) => {
+    // The format says as much, and a model pays for every character of the pattern.
+    if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+  } });
   return { name, title, description, inputSchema: schema as Tool['inputSchema'], annotations: { title, ...hints } };
 }

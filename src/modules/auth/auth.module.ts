@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations } from '#modules/auth/contract.js';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
 import { EnvironmentRetention } from './environment-retention.js';
@@ -19,6 +20,7 @@ import { OrganizationsStore } from './organizations.store.js';
 import { AttachedRetrySchedules } from './retry-schedules.js';
 import { SignIn } from './sign-in.js';
 import { SigningSecretsService } from './signing-secrets.service.js';
+import { StoredGrantedKeys } from './stored-granted-keys.js';
 import { AttachedSystemDestinations } from './system-destinations.js';
 
 /** Who is calling, and for whom: organizations, their environments and API keys. Global, because the edge asks for the authenticator. */
@@ -41,11 +43,12 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     KeyAuthenticator,
     { provide: Authenticator, useClass: SignIn },
     { provide: Environments, useClass: CachedEnvironments },
+    { provide: GrantedKeys, useClass: StoredGrantedKeys },
     { provide: FirstStart, useClass: LockedFirstStart },
     { provide: Retention, useClass: EnvironmentRetention },
     { provide: RetrySchedules, useExisting: AttachedRetrySchedules },
     { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart, Retention, RetrySchedules, SystemDestinations],
+  exports: [Authenticator, Environments, FirstStart, GrantedKeys, Retention, RetrySchedules, SystemDestinations],
 })
 export class AuthModule {}
