@@ -28,6 +28,7 @@ import { ReceivingModule } from './modules/receiving/receiving.module.js';
 import { ReplayModule } from './modules/replay/replay.module.js';
 import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
+import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { SystemEventsModule } from './modules/system-events/system-events.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 
@@ -52,6 +53,7 @@ export class AppModule {
         ApplicationsModule,
         SendModule,
         DomainsModule,
+        SignInModule,
         EmailModule,
         EndpointsModule,
         ReceivingModule,

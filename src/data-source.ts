@@ -34,6 +34,7 @@ import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
 import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoint-domains.js';
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
+import { Members1732650000000 } from '../migrations/1732650000000-members.js';
 import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
 import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
@@ -81,7 +82,9 @@ export const MIGRATIONS = [
   EndpointDomains1732600010000,
   Blobs1732601000000,
   Emails1732602000000,
- XX OAuth1732660000000, GrantedKeys1732660010000,
+  Members1732650000000,
+  OAuth1732660000000,
+  GrantedKeys1732660010000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

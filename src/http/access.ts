@@ -12,6 +12,9 @@ export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ acc
 export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =>
   withRouteConfig({ access: 'public', ...options });
 
+/** The route serves people, who need no key for it: what goes wrong before or in the handler is told as a page. */
+export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
+
 /** The caller of a scoped route. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => callerOf(context));
 

@@ -9,6 +9,7 @@ import { registerBodyLimits } from './body-limit.js';
 import { registerJsonParser } from './body-parser.js';
 import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
+import { registerFormParser } from './form-parser.js';
 import { tidyForwardedFor } from './forwarded.js';
 import { buildDocument, finishDocument } from './openapi.js';
 import { checkRequest } from './request-checks.js';
@@ -26,6 +27,7 @@ export function configureApp(app: NestFastifyApplication): void {
   addHooks(app, fastify);
   registerBodyLimits(fastify);
   registerJsonParser(fastify);
+  registerFormParser(fastify);
 
   const routes = listRoutes(app.get(ModulesContainer));
   checkRoutes(routes);

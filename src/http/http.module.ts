@@ -10,6 +10,9 @@ import { ExpiredKeys } from './expired-keys.js';
 import { Answers } from './idempotency.store.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
+import { OwnOriginGuard } from './pages/own-origin.guard.js';
+import { PageStyleController } from './pages/style.controller.js';
+import { RouteQuotaInterceptor } from './rate-limit.js';
 import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { RequestGate } from './request-gate.js';
@@ -17,18 +20,20 @@ import { RequestGate } from './request-gate.js';
 /** The edge. It needs the kernel's providers and a global `Authenticator`; `configureApp` puts it in front of an app. */
 @Global()
 @Module({
-  controllers: [HealthController, MetricsController],
+  controllers: [HealthController, MetricsController, PageStyleController],
   providers: [
     Answers,
     EnvelopeFilter,
     ExpiredKeys,
     IdempotencyInterceptor,
     MetricsListener,
+    OwnOriginGuard,
     RequestGate,
+    RouteQuotaInterceptor,
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
-  exports: [Answers, EnvelopeFilter, IdempotencyInterceptor, RateLimiter, RequestGate],
+  exports: [Answers, EnvelopeFilter, IdempotencyInterceptor, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor],
 })
 export class HttpModule {}
 

@@ -8,6 +8,14 @@ export type Access = Scope | 'public';
 /** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
 export type IdempotencyMode = 'create' | 'accept';
 
+/** How many calls are taken in how much time. */
+export interface RouteQuota {
+  /** What is counted, as the refusal names it; routes with one name share it. */
+  name: string;
+  count: number;
+  seconds: number;
+}
+
 /** What the edge knows of a route; the decorators of `access.ts` and `idempotent.ts` write it. */
 export interface EdgeRouteConfig {
   access?: Access;
@@ -16,6 +24,12 @@ export interface EdgeRouteConfig {
   idempotency?: IdempotencyMode;
   /** OAuth clients read the answer: what goes wrong has the form of RFC 6749. */
   oauth?: boolean;
+  /** A form is what the route takes, instead of JSON. */
+  takesForm?: boolean;
+  /** People look at the answer: what goes wrong is told as a page. */
+  page?: boolean;
+  /** The route's own quota, beside those of key and organization. */
+  quota?: RouteQuota;
   /** The largest body, where the route takes another one than the rest. */
   bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */

@@ -62,7 +62,7 @@ describe('loadConfig', () => {
       reconcile: true,
       experimentalDestinations: [],
       emailTransport: { kind: 'capture' },
-      blobDirectory: null,
+      blobDirectory: null, signInMailFrom: null, oidc: null, operatorKey: null, auditRetentionDays: 365,
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, isHostName, isOrigin, parseMasterKey } from './config-values.js';
 import type { RateLimit } from './config-values.js';
 import { parseEmailTransport, type EmailTransport } from './email-transport.js';
+import { type OidcProvider, readOidc } from './oidc-provider.js';
 
 export { ConfigError };
 export type { RateLimit };
@@ -18,7 +19,7 @@ export type SamplerName = (typeof SAMPLERS)[number];
 /** The plain values of a `Config`. */
 export type ConfigFields = Omit<
   Config,
-  'baseUrl' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
+  'baseUrl' | 'basePath' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
 >;
 
 const ROLES = ['api', 'worker', 'all'] as const;
@@ -27,7 +28,7 @@ const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always
 const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
-  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport',
+  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport', 'oidc', 'operatorKey',
 ]);
 
 /**
@@ -118,6 +119,14 @@ export class Config {
 
   /** EMAIL_TRANSPORT: how mail leaves. Secret, for its login. */
   declare readonly emailTransport: EmailTransport;
+  /** SIGN_IN_MAIL_FROM: who mails the codes of the sign-in; `null` means `sign-in@PLATFORM_DOMAIN`. */
+  declare readonly signInMailFrom: string | null;
+  /** OIDC_*: the identity provider of the installation; `null` means none. Its client secret is secret. */
+  declare readonly oidc: OidcProvider | null;
+  /** OPERATOR_KEY: what the operator's own calls carry; `null` switches them off. Secret. */
+  declare readonly operatorKey: string | null;
+  /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
+  declare readonly auditRetentionDays: number;
   /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
   declare readonly blobDirectory: string | null;
 
@@ -132,6 +141,11 @@ export class Config {
   /** The public address of the API without a trailing slash. */
   get baseUrl(): string {
     return this.configuredBaseUrl ?? `http://localhost:${this.#listeningPort ?? this.port}`;
+  }
+
+  /** The path of BASE_URL without a trailing slash; empty when the service has its host for itself. */
+  get basePath(): string {
+    return new URL(this.baseUrl).pathname.replace(/\/+$/, '');
   }
 
   /** Whether PostgreSQL is to be started under `dataDir`. */
@@ -230,6 +244,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
     emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT')),
     blobDirectory: readBlobDirectory(read),
+    ...readAccess(read),
   });
 }
 
@@ -267,6 +282,29 @@ function readLimits(read: ConfigReader): LimitFields {
     shutdownTimeoutMs: read.durationMs('SHUTDOWN_TIMEOUT', '1s', '1h') ?? 30_000,
     deliveryConcurrency: read.wholeNumber('DELIVERY_CONCURRENCY', 1, 100_000) ?? 1024,
     databasePoolSize: read.wholeNumber('DATABASE_POOL_SIZE', 1, 1000) ?? 10,
+  };
+}
+
+/** Who may come in beside the keys, and how long it is known who did what. */
+function readAccess(read: ConfigReader): Pick<ConfigFields, 'signInMailFrom' | 'oidc' | 'operatorKey' | 'auditRetentionDays'> {
+  const operatorKey = read.text('OPERATOR_KEY');
+  if (operatorKey !== null && !/^[\x21-\x7e]{32,200}$/.test(operatorKey)) {
+    throw new ConfigError('OPERATOR_KEY must be 32 to 200 printable characters without spaces: `openssl rand -base64 32` makes one.');
+  }
+  if (operatorKey?.startsWith('ek_') === true) throw new ConfigError('OPERATOR_KEY must not begin with ek_, as the keys of organizations do.');
+  return {
+    operatorKey,
+    signInMailFrom: read.matching('SIGN_IN_MAIL_FROM', /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/, 'an address such as sign-in@hooks.example.com'),
+    auditRetentionDays: read.wholeNumber('AUDIT_RETENTION_DAYS', 1, 3650) ?? 365,
+    oidc: readOidc({
+      issuer: read.url('OIDC_ISSUER', ['https:', 'http:'], false),
+      clientId: read.text('OIDC_CLIENT_ID'),
+      clientSecret: read.text('OIDC_CLIENT_SECRET'),
+      groupsClaim: read.matching('OIDC_GROUPS_CLAIM', /^[\w.:/-]{1,100}$/, 'the name of a claim such as groups'),
+      roles: read.list('OIDC_ROLES'),
+      domains: read.list('OIDC_DOMAINS'),
+      organization: read.text('OIDC_ORGANIZATION'),
+    }),
   };
 }
 

@@ -2,8 +2,11 @@ import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations } from '#modules/auth/contract.js';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import { Memberships } from '#modules/auth/members.contract.js';
+import { Sessions } from '#modules/auth/sessions.contract.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
+import { CachedSessions } from './cached-sessions.js';
 import { EnvironmentRetention } from './environment-retention.js';
 import { LockedFirstStart } from './first-start.js';
 import { KeyAuthenticator } from './key-authenticator.js';
@@ -13,11 +16,18 @@ import { KeyUsage } from './key-usage.js';
 import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 import { KeysStore } from './keys.store.js';
+import { MembersController } from './members.controller.js';
+import { MembersService } from './members.service.js';
+import { MembersStore } from './members.store.js';
 import { OrgController } from './org.controller.js';
 import { OrganizationFounder } from './organization-founder.js';
 import { OrganizationService } from './organization.service.js';
 import { OrganizationsStore } from './organizations.store.js';
 import { AttachedRetrySchedules } from './retry-schedules.js';
+import { SessionSweep } from './session-sweep.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
+import { SessionsStore } from './sessions.store.js';
 import { SignIn } from './sign-in.js';
 import { SigningSecretsService } from './signing-secrets.service.js';
 import { StoredGrantedKeys } from './stored-granted-keys.js';
@@ -27,7 +37,7 @@ import { AttachedSystemDestinations } from './system-destinations.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  controllers: [KeysController, OrgController],
+  controllers: [KeysController, MembersController, OrgController, SessionsController],
   providers: [
     AttachedRetrySchedules,
     AttachedSystemDestinations,
@@ -41,14 +51,21 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     OrganizationFounder,
     SigningSecretsService,
     KeyAuthenticator,
+    MembersService,
+    MembersStore,
+    SessionSweep,
+    SessionsService,
+    SessionsStore,
     { provide: Authenticator, useClass: SignIn },
     { provide: Environments, useClass: CachedEnvironments },
     { provide: GrantedKeys, useClass: StoredGrantedKeys },
     { provide: FirstStart, useClass: LockedFirstStart },
+    { provide: Memberships, useExisting: MembersService },
     { provide: Retention, useClass: EnvironmentRetention },
     { provide: RetrySchedules, useExisting: AttachedRetrySchedules },
+    { provide: Sessions, useClass: CachedSessions },
     { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart, GrantedKeys, Retention, RetrySchedules, SystemDestinations],
+  exports: [Authenticator, Environments, FirstStart, GrantedKeys, Memberships, Retention, RetrySchedules, Sessions, SystemDestinations],
 })
 export class AuthModule {}

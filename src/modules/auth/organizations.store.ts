@@ -62,6 +62,11 @@ export class OrganizationsStore {
     return this.organizations().findOneByOrFail({ id });
   }
 
+  /** Index organizations_slug_key. */
+  findBySlug(slug: string): Promise<OrganizationEntity | null> {
+    return this.organizations().findOneBy({ slug });
+  }
+
   async insert(row: OrganizationEntity): Promise<void> {
     await this.organizations().insert(row);
   }

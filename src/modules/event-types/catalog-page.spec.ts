@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { CATALOG_POLICY, catalogPage } from './catalog-page.js';
 import type { CatalogRow } from './event-types.store.js';
-import { html } from './html.js';
+import { html } from '#http/pages/html.js';
 import { fieldsOf } from './schema-table.js';
 
 const ATTACK = `"'><script>alert(1)</script><img src=x onerror=alert(1)>&lt;`;

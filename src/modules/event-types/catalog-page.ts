@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '#engine/conditions/faults.js';
 import type { CatalogRow } from './event-types.store.js';
-import { html, Html } from './html.js';
+import { html, Html } from '#http/pages/html.js';
 import { fieldsOf, type FieldRow } from './schema-table.js';
 
 /** Whose catalogue it is, and what is in it. */

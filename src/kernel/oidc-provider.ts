@@ -1,0 +1,56 @@
+import { ConfigError } from './config-values.js';
+import { SCOPES, type Scope } from './tenant.js';
+
+/** The identity provider that people of this installation sign in with (OpenID Connect). */
+export interface OidcProvider {
+  /** As the provider's ID tokens name it. */
+  issuer: string;
+  clientId: string;
+  /** Null for a public client. Secret. */
+  clientSecret: string | null;
+  groupsClaim: string;
+  /** Which group makes which role; `*` is everybody. Empty when only members come in. */
+  roles: readonly (readonly [group: string, role: Scope])[];
+  /** Domains of addresses that come in, in lower case; empty for all. */
+  domains: readonly string[];
+  /** The slug of the organization that newcomers join; null for the first one. */
+  organization: string | null;
+}
+
+/** The variables as they are written. */
+export interface OidcVariables {
+  issuer: URL | null;
+  clientId: string | null;
+  clientSecret: string | null;
+  groupsClaim: string | null;
+  roles: readonly string[];
+  domains: readonly string[];
+  organization: string | null;
+}
+
+/** Checks the variables of OIDC together. Throws `ConfigError`. */
+export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, domains, organization }: OidcVariables): OidcProvider | null {
+  if (issuer === null) {
+    if (clientId !== null) throw new ConfigError('OIDC_CLIENT_ID goes with OIDC_ISSUER: set both, or neither.');
+    return null;
+  }
+  if (clientId === null) throw new ConfigError('OIDC_ISSUER needs OIDC_CLIENT_ID, as the provider calls this service.');
+  if (issuer.search !== '' || issuer.hash !== '' || issuer.username !== '') throw new ConfigError('OIDC_ISSUER must be a URL without credentials, query and fragment.');
+  return {
+    // As it is written in the provider's document: no slash that is not there.
+    issuer: issuer.pathname === '/' ? issuer.origin : issuer.href,
+    clientId,
+    clientSecret,
+    groupsClaim: groupsClaim ?? 'groups',
+    roles: roles.map(readRole),
+    domains: domains.map((domain) => domain.toLowerCase().replace(/^@/, '')),
+    organization,
+  };
+}
+
+function readRole(entry: string): readonly [string, Scope] {
+  const at = entry.lastIndexOf('=');
+  const role = SCOPES.find((scope) => scope === entry.slice(at + 1).trim());
+  if (at < 1 || role === undefined) throw new ConfigError('OIDC_ROLES must be group=role pairs with commas between them, the roles read, write or admin: admins=admin,developers=write,*=read.');
+  return [entry.slice(0, at).trim(), role];
+}

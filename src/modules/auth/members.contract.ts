@@ -1,0 +1,25 @@
+import type { Id } from '#kernel/ids.js';
+import type { Scope } from '#kernel/tenant.js';
+
+/** One organization that an address is a member of. */
+export interface Membership {
+  organizationId: Id;
+  organizationName: string;
+  memberId: Id;
+  role: Scope;
+}
+
+/** Members as the sign-in asks for them. */
+export abstract class Memberships {
+  /** Where an address (in lower case) is a member, by the organization's name; an empty list for a stranger. */
+  abstract of(email: string): Promise<Membership[]>;
+
+  /** Notes that a member has signed in. */
+  abstract signedIn(organizationId: Id, memberId: Id): Promise<void>;
+
+  /**
+   * What the identity provider says of a person, for one organization: makes a member, or gives the one that there is this role.
+   * The last admin keeps his. `organizationSlug` null is the oldest organization. Null when there is no such organization.
+   */
+  abstract provision(organizationSlug: string | null, person: { email: string; name: string; role: Scope }): Promise<Membership | null>;
+}

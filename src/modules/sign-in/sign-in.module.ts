@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { DomainsModule } from '../domains/domains.module.js';
+import { CodeMail } from './code-mail.js';
+import { Codes } from './codes.js';
+import { CodesStore } from './codes.store.js';
+import { SignInController } from './sign-in.controller.js';
+import { SignInService } from './sign-in.service.js';
+
+/** Where people sign in: with an API key, with a code that is mailed, through the company's identity provider. */
+@Module({
+  imports: [AuthModule, DomainsModule],
+  controllers: [SignInController],
+  providers: [CodeMail, Codes, CodesStore, SignInService],
+})
+export class SignInModule {}

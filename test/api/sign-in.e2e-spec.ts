@@ -1,0 +1,314 @@
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SMTPServer } from 'smtp-server';
+import { startServer, type PosthornServer } from '../support/server.js';
+import { as, createKey, expectRefusal } from './answers.js';
+import { until } from './polling.js';
+import { expectStatus, openSql, type Sql } from './scene.js';
+import { fieldOf, PlainBrowser } from './signing-in.js';
+
+const ENDED_WITHIN_MS = 5_000;
+
+describe('sign-in', () => {
+  const mails: { to: string[]; raw: string }[] = [];
+  let relay: SMTPServer;
+  let server: PosthornServer;
+  let second: PosthornServer;
+  let sql: Sql;
+  let people = 0;
+
+  beforeAll(async () => {
+    relay = new SMTPServer({
+      authOptional: true, disabledCommands: ['STARTTLS'], logger: false,
+      onData: (stream, session, callback) => void text(stream.setEncoding('latin1')).then((raw) => {
+        mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), raw });
+        callback();
+      }),
+    });
+    await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
+    const { port } = relay.server.address() as AddressInfo;
+    server = await startServer({ EMAIL_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, PLATFORM_DOMAIN: 'hooks.example.com', TRUST_PROXY: '127.0.0.0/8' });
+    second = await startServer(server.env);
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql?.close();
+    await second?.stop();
+    await server?.stop();
+    await new Promise<void>((resolve) => void relay.close(() => resolve()));
+  });
+
+  beforeEach(() => (people += 1));
+
+  async function member(role = 'write'): Promise<{ id: string; email: string }> {
+    const email = `person-${people}@customer.example`;
+    return expectStatus(await server.api('POST', '/v1/members', { email: email.toUpperCase(), role }), 201).json;
+  }
+
+  async function codeFor(browser: PlainBrowser, email: string): Promise<{ ticket: string; code: string }> {
+    const page = await browser.post('/signin/email', { email });
+    const mail = await until(async () => mails.find(({ to }) => to.includes(email)), (found) => found !== undefined, 20_000);
+    return { ticket: fieldOf(page.text, 'ticket'), code: /Subject: (\d{6})/.exec(mail?.raw ?? '')?.[1] ?? '' };
+  }
+
+  async function signedIn(email: string): Promise<PlainBrowser> {
+    const browser = new PlainBrowser(server);
+    const answer = await browser.post('/signin/code', await codeFor(browser, email));
+    expect(answer.status).toBe(303);
+    return browser;
+  }
+
+  const isIn = async (browser: PlainBrowser, at = server): Promise<boolean> => {
+    const elsewhere = new PlainBrowser(at);
+    elsewhere.cookie = browser.cookie;
+    return (await elsewhere.get('/signin')).text.includes('You are signed in');
+  };
+
+  describe('the page', () => {
+    it('200: runs nothing, loads one stylesheet of ours, and stands in no frame', async () => {
+      const browser = new PlainBrowser(server);
+      const page = await browser.get('/signin');
+      const style = await browser.get('/pages/style.css');
+
+      expect(page.status).toBe(200);
+      expect(page.text).not.toMatch(/<script|<style|style="|onclick=/);
+      expect(page.headers.get('content-security-policy')).toBe("default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+      expect(page.headers.get('referrer-policy')).toBe('same-origin');
+      expect(page.headers.get('cache-control')).toBe('no-store');
+      expect([style.status, style.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+    });
+
+    it('what a stranger puts into its address is text, or is left out', async () => {
+      const browser = new PlainBrowser(server);
+
+      const own = await browser.get(`/signin?return_to=${encodeURIComponent('/x?"><script>alert(1)</script>')}`);
+      const foreign = await browser.get('/signin?return_to=https%3A%2F%2Fevil.example');
+
+      expect(own.text).not.toContain('<script>');
+      expect(foreign.text).not.toContain('evil.example');
+    });
+
+    it('a way that is not configured is not offered, and the page says who can', async () => {
+      const plain = await startServer();
+      const page = await new PlainBrowser(plain).get('/signin');
+      await plain.stop();
+
+      expect(page.text).toContain('EMAIL_TRANSPORT');
+      expect(page.text).not.toContain('action="/signin/email"');
+    });
+  });
+
+  describe('with an API key', () => {
+    it('303: the cookie is nobody else\'s to read, and the page leads back', async () => {
+      const browser = new PlainBrowser(server);
+
+      const answer = await browser.post('/signin/key', { key: server.apiKey, return_to: '/signin?a=b' });
+
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin?a=b']);
+      expect(answer.headers.get('set-cookie')).toMatch(/^posthorn_session=[A-Za-z0-9_-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+      expect(await isIn(browser)).toBe(true);
+      expect(await isIn(browser, second)).toBe(true);
+    });
+
+    it('401: a key that is none opens nothing', async () => {
+      const browser = new PlainBrowser(server);
+
+      const answer = await browser.post('/signin/key', { key: 'ek_live_000000000000000000000000' });
+
+      expect([answer.status, answer.cookie]).toEqual([401, null]);
+      expect(answer.text).toContain('role="alert"');
+    });
+
+    it.each(['https://evil.example/', '//evil.example', '/\\evil.example'])('303: leads to nobody else: %s', async (return_to) => {
+      const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey, return_to });
+
+      expect(answer.headers.get('location')).toBe('/signin');
+    });
+
+    it('revoking the key ends its sessions, on every node', async () => {
+      const browser = new PlainBrowser(server);
+      const { id, key } = await createKey(server, { scope: 'read' });
+      await browser.post('/signin/key', { key });
+      expect(await isIn(browser, second)).toBe(true);
+
+      expectStatus(await server.api('DELETE', `/v1/keys/${id}`), 204);
+
+      expect(await isIn(browser)).toBe(false);
+      await until(() => isIn(browser, second), (still) => !still, ENDED_WITHIN_MS);
+    });
+  });
+
+  describe('with a code', () => {
+    it('303: the member is in, once for each code', async () => {
+      const { email, id } = await member();
+      const browser = new PlainBrowser(server);
+      const given = await codeFor(browser, email);
+
+      const [first, again] = [await browser.post('/signin/code', given), await new PlainBrowser(server).post('/signin/code', given)];
+
+      expect([first.status, again.status]).toEqual([303, 401]);
+      expect((await browser.get('/signin')).text).toContain(email);
+      expect((await server.api('GET', `/v1/members/${id}`)).json.last_signed_in_at).not.toBeNull();
+      const { data } = (await server.api('GET', '/v1/sessions')).json;
+      expect(data.find((session: { email: string }) => session.email === email)).toMatchObject({ how: 'code', member: id, key: null });
+    });
+
+    it('401: after five wrong ones the right one is none either', async () => {
+      const { email } = await member();
+      const browser = new PlainBrowser(server);
+      const { ticket, code } = await codeFor(browser, email);
+      const wrong = code === '000000' ? '000001' : '000000';
+
+      const answers = [];
+      for (let i = 0; i < 5; i += 1) answers.push((await browser.post('/signin/code', { ticket, code: wrong })).status);
+
+      expect(answers).toEqual([401, 401, 401, 401, 401]);
+      expect((await browser.post('/signin/code', { ticket, code })).status).toBe(401);
+    });
+
+    it('401: a code is worth nothing without the ticket of the browser that asked for it', async () => {
+      const { email } = await member();
+      const { code } = await codeFor(new PlainBrowser(server), email);
+
+      const answer = await new PlainBrowser(server).post('/signin/code', { ticket: 'a'.repeat(43), code });
+
+      expect([answer.status, answer.cookie]).toEqual([401, null]);
+    });
+
+    it('a stranger sees what a member sees, and gets no mail', async () => {
+      const { email } = await member();
+      const shown = (page: string): string => page.replace(/value="[A-Za-z0-9_-]{43}"/, '');
+      const [known, unknown] = [await new PlainBrowser(server).post('/signin/email', { email }), await new PlainBrowser(server).post('/signin/email', { email: `nobody-${people}@customer.example` })];
+
+      expect([unknown.status, shown(unknown.text)]).toEqual([known.status, shown(known.text)]);
+      await until(async () => mails.some(({ to }) => to.includes(email)), Boolean, 20_000);
+      expect(mails.some(({ to }) => to.includes(`nobody-${people}@customer.example`))).toBe(false);
+    });
+
+    it('the code is in no table, and in no log', async () => {
+      const { email } = await member();
+      const { code, ticket } = await codeFor(new PlainBrowser(server), email);
+      const [row] = await sql.rows<{ row: string }>('select sign_in_codes::text as row from sign_in_codes where email = $1', [email]);
+
+      expect(row?.row).not.toContain(code);
+      expect(row?.row).not.toContain(ticket);
+      expect(server.logs()).not.toContain(code);
+    });
+  });
+
+  describe('a session', () => {
+    it('ends on every node when the member is removed', async () => {
+      const { email, id } = await member();
+      const browser = await signedIn(email);
+      expect(await isIn(browser, second)).toBe(true);
+
+      expectStatus(await server.api('DELETE', `/v1/members/${id}`), 204);
+
+      expect(await isIn(browser)).toBe(false);
+      await until(() => isIn(browser, second), (still) => !still, ENDED_WITHIN_MS);
+    });
+
+    it('ends when an administrator ends it, and is listed no more', async () => {
+      const { email } = await member();
+      const browser = await signedIn(email);
+      const find = async () => (await server.api('GET', '/v1/sessions')).json.data.find((session: { email: string }) => session.email === email);
+
+      expectStatus(await server.api('DELETE', `/v1/sessions/${(await find()).id}`), 204);
+
+      expect(await isIn(browser)).toBe(false);
+      expect(await find()).toBeUndefined();
+    });
+
+    it('takes a new role at once, and says it', async () => {
+      const { email, id } = await member('read');
+      const browser = await signedIn(email);
+      expect((await browser.get('/signin')).text).toContain('<dd>read</dd>');
+
+      expectStatus(await server.api('PATCH', `/v1/members/${id}`, { role: 'write' }), 200);
+
+      expect((await browser.get('/signin')).text).toContain('<dd>write</dd>');
+    });
+
+    it('ends after twelve hours without a request, and after seven days with them', async () => {
+      const { email } = await member();
+      const [idle, old] = [await signedIn(email), new PlainBrowser(server)];
+      await old.post('/signin/key', { key: server.apiKey });
+      await sql.rows(`update sessions s set last_seen_at = now() - interval '13 hours' from members m where m.id = s.member_id and m.email = $1`, [email]);
+      await sql.rows(`update sessions set expires_at = now() - interval '1 second' where key_id is not null`);
+      await sql.rows(`select pg_notify('posthorn', 'session:*')`);
+
+      await until(() => isIn(idle), (still) => !still, ENDED_WITHIN_MS);
+      await until(() => isIn(old), (still) => !still, ENDED_WITHIN_MS);
+    });
+
+    it('sign-out asks for its own token, ends it, and takes the cookie away', async () => {
+      const browser = new PlainBrowser(server);
+      await browser.post('/signin/key', { key: server.apiKey });
+      const { cookie } = browser;
+      const token = fieldOf((await browser.get('/signin')).text, 'csrf_token');
+
+      const forged = await browser.post('/signout', { csrf_token: 'x' });
+      expect([forged.status, await isIn(browser)]).toEqual([403, true]);
+      const answer = await browser.post('/signout', { csrf_token: token });
+
+      expect(answer.headers.get('set-cookie')).toContain('Max-Age=0');
+      browser.cookie = cookie;
+      expect(await isIn(browser)).toBe(false);
+    });
+
+    it('its token is in no table', async () => {
+      const browser = new PlainBrowser(server);
+      await browser.post('/signin/key', { key: server.apiKey });
+      const token = browser.cookie.split('=')[1] ?? '-';
+
+      const rows = await sql.rows<{ row: string }>('select sessions::text as row from sessions');
+
+      expect(rows.filter(({ row }) => row.includes(token) || row.includes(Buffer.from(token).toString('hex')))).toEqual([]);
+    });
+  });
+
+  describe('what another site sends', () => {
+    it.each([{ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, { origin: 'null', 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'same-site' }])('403: %j signs nobody in', async (headers) => {
+      const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey }, headers);
+
+      expect([answer.status, answer.cookie]).toEqual([403, null]);
+      expect(answer.headers.get('content-type')).toContain('text/html');
+    });
+
+    it('415: a form is taken by pages alone, and pages take nothing else', async () => {
+      expectRefusal(await server.api('POST', '/v1/keys', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' }), 415);
+      expect((await server.api('POST', '/signin/key', { key: server.apiKey })).status).toBe(415);
+    });
+  });
+
+  describe('members', () => {
+    it('403: a key of the test environment makes nobody a member of both', async () => {
+      const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+
+      expectRefusal(await server.api('POST', '/v1/members', { email: 'me@customer.example', role: 'admin' }, as(key)), 403);
+    });
+
+    it('409: one admin stays, and an address is a member once', async () => {
+      const { id, email } = await member('admin');
+
+      expectRefusal(await server.api('POST', '/v1/members', { email, role: 'read' }), 409);
+      expectRefusal(await server.api('PATCH', `/v1/members/${id}`, { role: 'read' }), 409);
+      expectRefusal(await server.api('DELETE', `/v1/members/${id}`), 409);
+      await sql.rows('update members set role = $1 where email = $2', ['read', email]);
+    });
+
+    it('422: what is no address', async () => {
+      expectRefusal(await server.api('POST', '/v1/members', { email: 'Ada <ada@customer.example>', role: 'read' }), 422);
+    });
+  });
+
+  it('429: tries are counted by client address, over every way', async () => {
+    const browser = new PlainBrowser(second);
+    const answers = [];
+    for (let i = 0; i < 25 && answers.at(-1) !== 429; i += 1) answers.push((await browser.post('/signin/key', { key: 'ek_live_none' })).status);
+
+    expect(answers.at(-1)).toBe(429);
+    expect((await browser.post('/signin/code', { ticket: 'a', code: '1' })).headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+});
