@@ -24,7 +24,9 @@ export function oauthError(code: OAuthErrorCode, description: string): ApiError 
 /** The whole answer. */
 export function oauthAnswerOf(error: ApiError): { status: number; headers: Record<string, string>; body: string } {
   const headers = { ...ANY_ORIGIN, 'cache-control': 'no-store', pragma: 'no-cache' };
-  return { status: Math.min(statusOf(error), 503), headers, body: JSON.stringify({ error: codeOf(error), error_description: descriptionOf(error) }) };
+  // A body of another type is a malformed request here, which RFC 6749 answers with 400.
+  const status = error.type === 'unsupported_media_type' ? 400 : statusOf(error);
+  return { status, headers, body: JSON.stringify({ error: codeOf(error), error_description: descriptionOf(error) }) };
 }
 
 function codeOf({ type, details }: ApiError): string {

@@ -13,7 +13,7 @@ import { originOf } from './redirect-uris.js';
 
 /** What goes from the address into the form, and is looked at again when it comes back. */
 const CARRIED = ['response_type', 'client_id', 'redirect_uri', 'code_challenge', 'code_challenge_method', 'state', 'scope', 'resource'];
-const TRIES = { name: 'authorize', count: 60, seconds: 60 };
+const TRIES = { name: 'authorize', count: 200, seconds: 60 };
 
 /** Where a person says whether an application may read (RFC 6749, section 3.1). */
 @ApiTags('Agents')
