@@ -27,7 +27,7 @@ export default {
       name: 'edge-knows-no-context',
       severity: 'error',
       from: { path: '^src/http/' },
-      to: { path: '^src/(?!http/|kernel/|engine/token-bucket)' },
+      to: { path: '^src/(?!http/|kernel/|engine/(token-bucket|audit-view))' },
     },
     {
       name: 'egress-knows-no-context',

@@ -12,6 +12,7 @@ import { KernelModule } from './kernel/kernel.module.js';
 import { queueOptions } from './kernel/queue.js';
 import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApplicationsModule } from './modules/applications/applications.module.js';
+import { AuditModule } from './modules/audit/audit.module.js';
 import { AuthModule } from './modules/auth/auth.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
@@ -47,6 +48,7 @@ export class AppModule {
         BlobsModule,
         MailModule,
         AdaptersModule,
+        AuditModule,
         AuthModule,
         SecretsModule,
         DestinationsModule,

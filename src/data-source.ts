@@ -35,6 +35,8 @@ import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoi
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { Members1732650000000 } from '../migrations/1732650000000-members.js';
+import { AuditLog1732650100000 } from '../migrations/1732650100000-audit-log.js';
+import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-organization-removal.js';
 import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
 import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
@@ -83,6 +85,8 @@ export const MIGRATIONS = [
   Blobs1732601000000,
   Emails1732602000000,
   Members1732650000000,
+  AuditLog1732650100000,
+  OrganizationRemoval1732650200000,
   OAuth1732660000000,
   GrantedKeys1732660010000,
 ];

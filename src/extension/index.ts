@@ -21,8 +21,20 @@ export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
 export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
+// Tools for agents: providers that extend it are found.
+export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
+export type { AgentTool, ApiObject, ApiPath, ApiQuery, ApiReader, ApiWriter, ReadTool, TextPart, ToolAnswer, WriteTool } from '#modules/agents/contract.js';
+
 // Routes.
 export { CurrentCaller, CurrentTenant, Public, Scope } from '#http/access.js';
+export { AccessRule, ScopeRule } from '#http/access-rules.js';
+export type { Presented } from '#http/access-rules.js';
+export { ScopeGuard } from '#http/scope.guard.js';
+export { RateLimit } from '#http/rate-limit.js';
+export { Audit } from '#http/audit.js';
+export type { Access, AuditMode, RouteQuota } from '#http/request.js';
+export { AuditTrail } from '#kernel/audit.js';
+export type { AuditActor, AuditEntry, AuditOrigin } from '#kernel/audit.js';
 export { Idempotent } from '#http/idempotent.js';
 export { Section } from '#http/openapi-sections.js';
 export { ApiError, badRequest, checkFailed, conflict, invalid, notFound, unavailable } from '#kernel/errors.js';

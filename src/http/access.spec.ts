@@ -1,5 +1,6 @@
 import type { Caller, Scope as KeyScope } from '#kernel/tenant.js';
-import { Public, refusal, Scope } from './access.js';
+import { Public, Scope } from './access.js';
+import { ScopeRule } from './access-rules.js';
 import { Idempotent } from './idempotent.js';
 import type { Access } from './request.js';
 import { routeConfigOf } from './route-config.js';
@@ -20,7 +21,7 @@ describe('who may use a route', () => {
     ['admin', 'write', 'insufficient_scope'],
     ['admin', 'admin', undefined],
   ])('%s with %s: %s', (access, scope, type) => {
-    expect(refusal(access, scope && caller(scope))?.type).toBe(type);
+    expect(new ScopeRule().refusal(access, { caller: scope && caller(scope), isOperator: false })?.type).toBe(type);
   });
 });
 

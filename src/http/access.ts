@@ -1,9 +1,11 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '#kernel/errors.js';
-import { grants, type Caller, type Scope as KeyScope, type Tenant } from '#kernel/tenant.js';
-import type { Access } from './request.js';
+import { type Caller, type Scope as KeyScope, type Tenant } from '#kernel/tenant.js';
+import { unauthenticated } from './access-rules.js';
 import { withRouteConfig } from './route-config.js';
+
+/** The route is the operator's: it needs the OPERATOR_KEY of the installation, and reaches no tenant's data. */
+export const OperatorOnly = (): MethodDecorator => withRouteConfig({ access: 'operator' });
 
 /** The route needs a key of at least this scope (specification, Authentication 3). */
 export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ access: scope });
@@ -21,24 +23,8 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
 /** The tenant of the caller of a scoped route. */
 export const CurrentTenant = createParamDecorator((_: unknown, context: ExecutionContext): Tenant => callerOf(context).tenant);
 
-/** 401 without a valid key, 403 for one whose scope is too small, undefined for a caller who may use the route. */
-export function refusal(access: Access, caller: Caller | null): ApiError | undefined {
-  if (access === 'public') return undefined;
-  if (caller === null) return unauthenticated();
-  if (grants(caller.scope, access)) return undefined;
-  return new ApiError('insufficient_scope', `This needs a key of scope ${access}; this one has scope ${caller.scope}.`, {
-    required: access,
-    scope: caller.scope,
-  });
-}
-
 function callerOf(context: ExecutionContext): Caller {
   const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
   if (caller === null) throw unauthenticated();
   return caller;
-}
-
-function unauthenticated(): ApiError {
-  const message = 'Send a valid API key as `Authorization: Bearer ek_…`. This one is missing, unknown, expired or revoked.';
-  return new ApiError('unauthenticated', message);
 }

@@ -2,9 +2,12 @@ import { Logger } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AuditTrail } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
 import { showId } from '#kernel/ids.js';
 import { EdgeAdapter } from './adapter.js';
+import { auditRoutes } from './audit.interceptor.js';
 import { registerBodyLimits } from './body-limit.js';
 import { registerJsonParser } from './body-parser.js';
 import { serveDocs } from './docs.js';
@@ -31,6 +34,7 @@ export function configureApp(app: NestFastifyApplication): void {
 
   const routes = listRoutes(app.get(ModulesContainer));
   checkRoutes(routes);
+  auditRoutes(routes, app.get(ModulesContainer), app.get(AuditTrail, { strict: false }), app.get(Database));
   const { configuredBaseUrl } = app.get(Config);
   const document = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);
   compileChecks(document, routes);
@@ -45,6 +49,7 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
   const filter = app.get(EnvelopeFilter);
   // All at once and before any request, so that requests keep one shape.
   for (const field of REQUEST_FIELDS) fastify.decorateRequest(field, null as never);
+  fastify.decorateRequest('isOperator', false);
   if (app.get(Config).trustProxy.length > 0) {
     fastify.addHook('onRequest', (request, _reply, done) => {
       tidyForwardedFor(request);

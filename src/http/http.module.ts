@@ -1,8 +1,9 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, DiscoveryModule } from '@nestjs/core';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { redisConnection } from '#kernel/queue.js';
+import { AccessRules } from './access-rules.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
@@ -16,12 +17,15 @@ import { RouteQuotaInterceptor } from './rate-limit.js';
 import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { RequestGate } from './request-gate.js';
+import { ScopeGuard } from './scope.guard.js';
 
 /** The edge. It needs the kernel's providers and a global `Authenticator`; `configureApp` puts it in front of an app. */
 @Global()
 @Module({
+  imports: [DiscoveryModule],
   controllers: [HealthController, MetricsController, PageStyleController],
   providers: [
+    AccessRules,
     Answers,
     EnvelopeFilter,
     ExpiredKeys,
@@ -30,10 +34,12 @@ import { RequestGate } from './request-gate.js';
     OwnOriginGuard,
     RequestGate,
     RouteQuotaInterceptor,
+    ScopeGuard,
+    { provide: APP_GUARD, useExisting: ScopeGuard },
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
-  exports: [Answers, EnvelopeFilter, IdempotencyInterceptor, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor],
+  exports: [AccessRules, Answers, EnvelopeFilter, IdempotencyInterceptor, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, ScopeGuard],
 })
 export class HttpModule {}
 

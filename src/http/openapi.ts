@@ -20,6 +20,9 @@ interface Operation {
 
 const SECURITY_SCHEME = 'apiKey';
 
+const OPERATOR_SCHEME = 'operatorKey';
+const OPERATOR_DESCRIPTION = 'The `OPERATOR_KEY` of the installation. It makes and removes organizations, and reaches no data of any.';
+
 const SECURITY_DESCRIPTION = 'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write`, which includes `read`, or `admin`, which includes both.';
 
 /** Requests with these methods may have a body, whatever the operation does with it. */
@@ -41,6 +44,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer(basePath, 'This server')
     .addSecurity(SECURITY_SCHEME, { type: 'http', scheme: 'bearer', description: SECURITY_DESCRIPTION })
+    .addSecurity(OPERATOR_SCHEME, { type: 'http', scheme: 'bearer', description: OPERATOR_DESCRIPTION })
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   const queries = routes.flatMap<Type>(({ query }) => query ?? []);
@@ -96,9 +100,15 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
 
 /** OpenAPI 3.1 lets the scope stand as a role behind the scheme; the sentence is for people. */
 function completeAccess(operation: Operation, access: RouteHandler['config']['access']): void {
+  if (access === 'operator') return operatorsOwn(operation);
   operation.security = access === undefined || access === 'public' ? [] : [{ [SECURITY_SCHEME]: [access] }];
   if (operation.security.length === 0) return;
   operation.description = [operation.description, `Needs a key of scope \`${access}\`.`].filter(Boolean).join(' ');
+}
+
+function operatorsOwn(operation: Operation): void {
+  operation.security = [{ [OPERATOR_SCHEME]: [] }];
+  operation.description = [operation.description, 'Needs the operator\'s key.'].filter(Boolean).join(' ');
 }
 
 /** What has no required field may be left out as a whole. */

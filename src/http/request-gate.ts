@@ -1,9 +1,10 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
-import { refusal } from './access.js';
+import { AccessRules } from './access-rules.js';
 import { clientNetwork } from './client-network.js';
 import { RateLimiter, type Counted, type Verdict } from './rate-limiter.js';
 import { leaveBodyUnread } from './unread-body.js';
@@ -20,6 +21,7 @@ export class RequestGate {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly limiter: RateLimiter,
+    private readonly rules: AccessRules,
     private readonly config: Config,
   ) {}
 
@@ -33,6 +35,10 @@ export class RequestGate {
     if (request.edge.uncounted === true) return done(hostCount(request.raw.rawHeaders) > 1 ? severalHosts() : undefined);
     const bearer = parseBearer(request.headers.authorization, this.authenticator.bearerLengthMax);
     if (bearer === null) return this.countAndCheck(request, reply, done);
+    if (request.edge.access === 'operator') {
+      request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
+      return this.countAndCheck(request, reply, done);
+    }
     this.authenticator.authenticate(bearer).then(
       (caller) => {
         request.caller = caller;
@@ -53,10 +59,20 @@ export class RequestGate {
   private countAndCheck(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const counted = this.count(request);
     if (counted !== null && 'then' in counted) {
-      counted.then((verdict) => done(check(request, reply, verdict)), done);
+      counted.then((verdict) => done(this.check(request, reply, verdict)), done);
     } else {
-      done(check(request, reply, counted));
+      done(this.check(request, reply, counted));
     }
+  }
+
+  /**
+   * The first thing that is wrong with the request, once its headers are written. Who may not use the route is told so here,
+   * before anybody reads what he sends; the guard in front of the handler goes by the same rule.
+   */
+  private check(request: FastifyRequest, reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
+    const refused = limit(reply, verdict) ?? unreadable(request) ?? this.rules.refusal(request.edge.access ?? 'public', request);
+    if (refused?.type === 'unauthenticated') leaveBodyUnread(request, reply);
+    return refused;
   }
 
   /** Null when both quotas are off. A key that is not valid costs its guess: it is counted like no key, by address. */
@@ -76,17 +92,15 @@ export class RequestGate {
   }
 }
 
+/** Compared as hashes in constant time: neither its length nor where it differs shows. */
+function isKeyOfOperator(bearer: string, operatorKey: string | null): boolean {
+  return operatorKey !== null && timingSafeEqual(createHash('sha256').update(bearer).digest(), createHash('sha256').update(operatorKey).digest());
+}
+
 /** The value of `Authorization: Bearer …`, or null when there is none that could be a key. */
 export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGTH_MAX): string | null {
   if (header === undefined || header.length > lengthMax || !/^bearer +[^ ]/i.test(header)) return null;
   return header.slice(header.indexOf(' ')).trim();
-}
-
-/** The first thing that is wrong with the request, once its headers are written. */
-function check(request: FastifyRequest, reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
-  const refused = limit(reply, verdict) ?? unreadable(request) ?? refusal(request.edge.access ?? 'public', request.caller);
-  if (refused?.type === 'unauthenticated') leaveBodyUnread(request, reply);
-  return refused;
 }
 
 function limit(reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {

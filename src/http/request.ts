@@ -2,11 +2,17 @@ import type { ApiError } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Caller, Scope } from '#kernel/tenant.js';
 
-/** Who may call a route: a key of at least this scope, or anybody. */
-export type Access = Scope | 'public';
+/** Who may call a route: a key of at least this scope, the operator of the installation, or anybody. */
+export type Access = Scope | 'operator' | 'public';
 
 /** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
 export type IdempotencyMode = 'create' | 'accept';
+
+/**
+ * `with-change`: the handler runs in one unit of work, which the entry is part of. `after-change`: the entry is committed after
+ * the handler and before the answer. `never`: traffic, not administration.
+ */
+export type AuditMode = 'with-change' | 'after-change' | 'never';
 
 /** How many calls are taken in how much time. */
 export interface RouteQuota {
@@ -30,6 +36,8 @@ export interface EdgeRouteConfig {
   page?: boolean;
   /** The route's own quota, beside those of key and organization. */
   quota?: RouteQuota;
+  /** How the route stands in the audit log, where it is not as every other route of its method does. */
+  audit?: AuditMode;
   /** The largest body, where the route takes another one than the rest. */
   bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
@@ -47,6 +55,8 @@ declare module 'fastify' {
     edge: EdgeRouteConfig;
     /** Who is calling; null without a valid key. */
     caller: Caller | null;
+    /** Whether the operator of the installation calls; known on the operator's own routes alone. */
+    isOperator: boolean;
     /** The idempotency key in its scope; null when none was sent or the route takes none. */
     idempotency: IdempotentRequest | null;
     /** Why the body does not fit its schema; the idempotency interceptor throws it once the key is taken. */

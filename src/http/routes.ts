@@ -10,6 +10,10 @@ export interface RouteHandler {
   /** The handler's name, which is also its operation id. */
   name: string;
   method: string;
+  /** Its path as Nest has it, with a slash in front: `/v1/keys/:id`. */
+  path: string;
+  /** The controller itself, once it is made. */
+  instance: () => object;
   /** The very object that Fastify's route will be made from. */
   config: EdgeRouteConfig;
   /** The class of the whole body, `@Body() dto: SomeDto`; null without one. */
@@ -29,7 +33,7 @@ type Handler = (...args: never[]) => unknown;
 /** Every handler of every controller, extensions' too. */
 export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
-  return controllers.flatMap(({ metatype }) => (typeof metatype === 'function' ? routesOf(metatype as Type) : []));
+  return controllers.flatMap((wrapper) => (typeof wrapper.metatype === 'function' ? routesOf(wrapper.metatype as Type, () => wrapper.instance as object) : []));
 }
 
 /**
@@ -48,14 +52,21 @@ export function checkRoutes(routes: readonly RouteHandler[]): void {
   }
 }
 
-function routesOf(controller: Type): RouteHandler[] {
+function routesOf(controller: Type, instance: () => object): RouteHandler[] {
   const prototype = controller.prototype as Record<string, Handler>;
   return new MetadataScanner().getAllMethodNames(prototype).flatMap((name) => {
     const handler = prototype[name];
     if (!handler || Reflect.getMetadata(PATH_METADATA, handler) === undefined) return [];
     const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
-    return [{ controller, name, method, config: routeConfigOf(handler), ...parametersOf(controller, name) }];
+    const path = pathOf(Reflect.getMetadata(PATH_METADATA, controller), Reflect.getMetadata(PATH_METADATA, handler));
+    return [{ controller, name, method, path, instance, config: routeConfigOf(handler), ...parametersOf(controller, name) }];
   });
+}
+
+/** Nest takes a list of paths too; ours have one. */
+function pathOf(...parts: unknown[]): string {
+  const words = parts.flatMap((part) => String(Array.isArray(part) ? (part[0] ?? '') : (part ?? '')).split('/'));
+  return `/${words.filter(Boolean).join('/')}`;
 }
 
 function parametersOf(controller: Type, name: string): Pick<RouteHandler, 'body' | 'query'> {

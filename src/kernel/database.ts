@@ -128,6 +128,11 @@ export class Database {
     }
   }
 
+  /** Runs `work` in the current unit of work, or in one of its own when there is none. */
+  joined<T>(work: () => Promise<T>): Promise<T> {
+    return this.current() ? work() : this.unit(work);
+  }
+
   /** Runs `notify` once the current unit has committed, or now when there is none. */
   afterCommit(notify: () => void): void {
     const unit = this.current();

@@ -340,6 +340,7 @@ describe('OAuth', () => {
       expect(key).toMatchObject({ source: 'oauth', scope: 'read', client_id: client(), client_name: 'An assistant', granted_by: expect.stringMatching(/^the key "/), prefix: token.slice(0, 12) });
       expect(Date.parse(key.expires_at) - Date.parse(key.created_at)).toBe(30 * 86_400_000);
       expect(await use(token)).toBe(200);
+      expect((await server.api('GET', '/v1/audit')).json.data).toContainEqual(expect.objectContaining({ action: 'oauth.granted' }));
       expect((await server.api('POST', '/v1/send', {}, as(token))).status).toBe(403);
       await server.api('DELETE', `/v1/keys/${key.id}`);
       expect(await use(token)).toBe(401);

@@ -269,7 +269,7 @@ describe('sign-in', () => {
   });
 
   describe('what another site sends', () => {
-    it.each([{ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, { origin: 'null', 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'same-site' }])('403: %j signs nobody in', async (headers) => {
+    it.each<Record<string, string>>([{ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, { origin: 'null', 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'same-site' }])('403: %j signs nobody in', async (headers) => {
       const answer = await new PlainBrowser(server).post('/signin/key', { key: server.apiKey }, headers);
 
       expect([answer.status, answer.cookie]).toEqual([403, null]);

@@ -1,7 +1,9 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { authorizePath, form, pkce, registered } from '../api/oauth.js';
+import { openSql } from '../api/scene.js';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type PosthornServer } from '../support/server.js';
@@ -56,6 +58,20 @@ const PATIENCE_MS = 20_000;
     return found;
   }
 
+  /** The session of a member, as the sign-in by code opens it. */
+  async function memberSession(): Promise<string> {
+    await server.api('POST', '/v1/members', { email: 'ada@example.com', role: 'read' });
+    const token = randomBytes(32).toString('base64url');
+    const sql = openSql(server);
+    await sql.rows(
+      `insert into sessions (organization_id, id, hash, member_id, how, network, user_agent, created_at, last_seen_at, expires_at)
+       select organization_id, gen_random_uuid(), $1, id, 'code', '127.0.0.1', 'test', now(), now(), now() + interval '1 hour' from members where email = 'ada@example.com'`,
+      [createHash('sha256').update(token).digest()],
+    );
+    await sql.close();
+    return token;
+  }
+
   async function signIn(): Promise<void> {
     await page.getByLabel('API key of your organization').fill(server.apiKey);
     await page.getByRole('button', { name: 'Sign in with the key' }).click();
@@ -73,7 +89,6 @@ const PATIENCE_MS = 20_000;
     await page.getByRole('heading', { name: 'Allow access?' }).waitFor();
     expect(await violations()).toEqual([]);
     await screenshot(page, '02-consent');
-    await page.getByLabel('Test').check();
     await page.getByLabel('For how long').selectOption('7');
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(`${redirect}?**`);
@@ -81,7 +96,7 @@ const PATIENCE_MS = 20_000;
     const given = new URL(page.url()).searchParams;
     expect(given.get('iss')).toBe(server.url);
     const { json } = await form(server, '/oauth/token', { grant_type: 'authorization_code', code: given.get('code') ?? '', client_id: clientId, redirect_uri: redirect, code_verifier: verifier });
-    expect(json).toMatchObject({ access_token: expect.stringMatching(/^ek_test_/), expires_in: 7 * 86_400 });
+    expect(json).toMatchObject({ access_token: expect.stringMatching(/^ek_live_/), expires_in: 7 * 86_400 });
     expect(complaints).toEqual([]);
   });
 
@@ -97,6 +112,25 @@ const PATIENCE_MS = 20_000;
 
     expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
     expect(complaints).toEqual([]);
+  });
+
+  it('consent: a member chooses between the environments', async () => {
+    const redirect = `${client.url}/callback`;
+    const clientId = await registered(server, { redirect_uris: [redirect] });
+    const { verifier, challenge } = pkce();
+    await page.context().addCookies([{ name: 'posthorn_session', value: await memberSession(), url: server.url }]);
+
+    await page.goto(server.url + authorizePath(clientId, challenge, { redirect_uri: redirect }));
+    expect(await violations()).toEqual([]);
+    await screenshot(page, '07-consent-of-a-member');
+    await page.getByLabel('Test').check();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.waitForURL(`${redirect}?**`);
+
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    const { json } = await form(server, '/oauth/token', { grant_type: 'authorization_code', code, client_id: clientId, redirect_uri: redirect, code_verifier: verifier });
+    expect(json.access_token).toMatch(/^ek_test_/);
+    expect((await server.api('GET', '/v1/keys', undefined, { authorization: `Bearer ${json.access_token}` })).status).toBe(403);
   });
 
   it('what cannot be asked is told to the person', async () => {
@@ -123,14 +157,13 @@ const PATIENCE_MS = 20_000;
     expect(await violations()).toEqual([]);
     await screenshot(page, '05-device-consent');
     await page.getByLabel('Read and write').check();
-    await page.getByLabel('Test').check();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByRole('heading', { name: 'The program is signed in' }).waitFor();
     expect(await violations()).toEqual([]);
     await screenshot(page, '06-device-done');
 
     const { json } = await form(server, '/oauth/token', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: device.device_code, client_id: 'posthorn-cli' });
-    expect(json).toMatchObject({ scope: 'write', access_token: expect.stringMatching(/^ek_test_/) });
+    expect(json).toMatchObject({ scope: 'write', access_token: expect.stringMatching(/^ek_live_/) });
     // The wrong code is answered 400, which the console says; nothing else is.
     expect(complaints.filter((line) => !line.includes('400 (Bad Request)'))).toEqual([]);
   });

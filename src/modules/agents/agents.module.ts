@@ -8,6 +8,7 @@ import { ClientDocuments } from './client-documents.js';
 import { Consent } from './consent.js';
 import { DeviceController } from './device.controller.js';
 import { DeviceGrants } from './device-grants.js';
+import { GrantAudit } from './grant-audit.js';
 import { McpController } from './mcp.controller.js';
 import { McpServer } from './mcp-server.js';
 import { OAuthClients } from './oauth-clients.js';
@@ -30,6 +31,7 @@ import { ToolBox } from './tool-box.js';
     ClientDocuments,
     Consent,
     DeviceGrants,
+    GrantAudit,
     McpServer,
     OAuthClients,
     OAuthClientsStore,

@@ -4,6 +4,7 @@ import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { type OAuthErrorCode, oauthError } from '#http/oauth-answers.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
+import { type Approval, GrantAudit } from './grant-audit.js';
 import type { OAuthClient } from './client-metadata.js';
 import { OAuthClients } from './oauth-clients.js';
 import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
@@ -39,6 +40,8 @@ export interface ConsentGiven {
   environmentId: number;
   lifetimeSeconds: number;
   grantedBy: string;
+  /** For the audit log: who, and from where. */
+  approval: Approval;
 }
 
 /** The authorization code grant (RFC 6749, section 4.1) with PKCE (RFC 7636), `iss` (RFC 9207) and `resource` (RFC 8707). */
@@ -48,6 +51,7 @@ export class Authorization {
     private readonly clients: OAuthClients,
     private readonly codes: OAuthCodesStore,
     private readonly keys: GrantedKeys,
+    private readonly audit: GrantAudit,
     private readonly database: Database,
     private readonly config: Config,
   ) {}
@@ -71,11 +75,12 @@ export class Authorization {
   }
 
   /** Where the person's browser takes the code, which is bound to everything that was asked and chosen. */
-  async approve({ client, redirectUri, state, codeChallenge }: AuthorizationRequest, given: ConsentGiven): Promise<string> {
+  async approve({ client, redirectUri, state, codeChallenge }: AuthorizationRequest, { approval, ...given }: ConsentGiven): Promise<string> {
     const code = randomBytes(32).toString('base64url');
     await this.database.transaction(async () => {
       await this.clients.approve(client.id);
       await this.codes.add(sha256(code), { ...given, clientId: client.id, clientName: client.name, redirectUri, codeChallenge }, CODE_SECONDS);
+      await this.audit.granted(approval, given.environmentId, { client_id: client.id, client_name: client.name, redirect_uri: redirectUri, scope: 'read', lifetime_seconds: given.lifetimeSeconds });
     });
     return redirectTo(redirectUri, { code, state, iss: this.config.baseUrl });
   }

@@ -61,7 +61,7 @@ export class AuthorizeController {
     if (asked === null) return;
     if (form['decision'] !== 'allow' && form['decision'] !== 'deny') throw badRequest('Choose whether to allow it.');
     const location = form['decision'] === 'allow'
-      ? await this.authorization.approve(asked, await this.consent.givenBy(who, form))
+      ? await this.authorization.approve(asked, await this.consent.givenBy(who, form, request))
       : this.authorization.refusal(asked, 'access_denied', 'The person refused.');
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(location, 302);
   }

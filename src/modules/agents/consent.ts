@@ -6,6 +6,8 @@ import type { FormFields } from '#http/form-parser.js';
 import { type Page, type PageOptions, sendPage } from '#http/pages/page.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
+import { type Id, showId } from '#kernel/ids.js';
+import type { AuditActor } from '#kernel/audit.js';
 import type { ConsentGiven } from './authorization.js';
 
 /** How long a key may live, in days; the first is offered. */
@@ -39,13 +41,16 @@ export class Consent {
   }
 
   /** What a person chose. Throws 400 for what the page does not offer him. */
-  async givenBy(who: SignedIn, { environment, lifetime }: FormFields): Promise<ConsentGiven> {
+  async givenBy(who: SignedIn, { environment, lifetime }: FormFields, { ip, headers, id }: FastifyRequest): Promise<ConsentGiven> {
     const mode = who.modes.find((one) => one === environment);
     if (mode === undefined) throw badRequest('Choose one of your environments.');
     const days = LIFETIMES.find((one) => String(one) === lifetime);
     if (days === undefined) throw badRequest('Choose how long the access lasts.');
     const environmentId = await this.keys.environmentOf(who.organizationId, mode);
-    return { environmentId, lifetimeSeconds: days * DAY_SECONDS, grantedBy: who.member?.email ?? `the key "${who.key?.name ?? ''}"` };
+    return {
+      environmentId, lifetimeSeconds: days * DAY_SECONDS, grantedBy: who.member?.email ?? `the key "${who.key?.name ?? ''}"`,
+      approval: { organizationId: who.organizationId, actor: actorOf(who), origin: { ip, userAgent: headers['user-agent'], requestId: id } },
+    };
   }
 
   show(reply: FastifyReply, page: Page, options: PageOptions = {}): void {
@@ -55,4 +60,8 @@ export class Consent {
   get basePath(): string {
     return this.config.basePath;
   }
+}
+
+function actorOf({ member, key }: SignedIn): AuditActor {
+  return member === null ? { kind: 'key', id: showId('ek', (key as { id: Id }).id) } : { kind: 'member', id: showId('mbr', member.id) };
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { oauthError } from '#http/oauth-answers.js';
 import { Database } from '#kernel/database.js';
+import { type Approval, GrantAudit } from './grant-audit.js';
 import type { IssuedToken } from './authorization.js';
 import type { OAuthClient } from './client-metadata.js';
 import { OAuthClients } from './oauth-clients.js';
@@ -29,6 +30,7 @@ export class DeviceGrants {
     private readonly clients: OAuthClients,
     private readonly devices: OAuthDevicesStore,
     private readonly keys: GrantedKeys,
+    private readonly audit: GrantAudit,
     private readonly database: Database,
   ) {}
 
@@ -48,11 +50,13 @@ export class DeviceGrants {
   }
 
   /** False when nobody waits for it any more. */
-  async approve(userCode: string, decision: DeviceDecision): Promise<boolean> {
+  async approve(userCode: string, { approval, ...decision }: DeviceDecision & { approval: Approval }): Promise<boolean> {
     return this.database.transaction(async () => {
       const clientId = await this.devices.decide(sha256(normal(userCode)), decision);
-      if (clientId !== null) await this.clients.approve(clientId);
-      return clientId !== null;
+      if (clientId === null) return false;
+      await this.clients.approve(clientId);
+      await this.audit.granted(approval, decision.environmentId, { client_id: clientId, scope: decision.scope, lifetime_seconds: decision.lifetimeSeconds, device: true });
+      return true;
     });
   }
 

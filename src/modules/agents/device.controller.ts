@@ -64,7 +64,7 @@ export class DeviceController {
     const scope = SCOPES.find((one) => one === form['scope']);
     if (scope === undefined) throw badRequest('Choose what the program may do.');
     if (!grants(who.role, scope)) throw new ApiError('insufficient_scope', `You have the role ${who.role} yourself: you cannot allow more.`);
-    const isApproved = await this.devices.approve(userCode, { ...await this.consent.givenBy(who, form), scope });
+    const isApproved = await this.devices.approve(userCode, { ...await this.consent.givenBy(who, form, request), scope });
     if (!isApproved) throw badRequest('The program does not wait any more. Start it again.');
     this.consent.show(reply, devicePage(true));
   }

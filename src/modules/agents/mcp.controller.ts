@@ -2,7 +2,9 @@ import { Controller, HttpCode, type OnModuleInit, Post, Req, Res } from '@nestjs
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refusal, Scope } from '#http/access.js';
+import { Scope } from '#http/access.js';
+import { AccessRules } from '#http/access-rules.js';
+import { Audit } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Section } from '#http/openapi-sections.js';
@@ -28,6 +30,7 @@ export class McpController implements OnModuleInit {
     private readonly gate: AgentGate,
     private readonly server: McpServer,
     private readonly tools: ToolBox,
+    private readonly rules: AccessRules,
     private readonly filter: EnvelopeFilter,
     private readonly config: Config,
   ) {}
@@ -52,6 +55,8 @@ export class McpController implements OnModuleInit {
   @Post('mcp')
   @HttpCode(200)
   @Scope('read')
+  // What a tool changes is in the log as the request that it makes.
+  @Audit('never')
   @BodyLimit(BODY_BYTES_MAX)
   @ApiOperation({
     summary: 'Call the agent server',
@@ -68,9 +73,8 @@ export class McpController implements OnModuleInit {
   async callAgentServer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.gate.admit(request);
     this.allowOrigin(request, reply);
-    const { body, caller } = request;
-    const tool = this.tools.find(calledTool(body));
-    const refused = tool && refusal(tool.kind, caller);
+    const tool = this.tools.find(calledTool(request.body));
+    const refused = tool && this.rules.refusal(tool.kind, request);
     if (refused) throw refused;
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());

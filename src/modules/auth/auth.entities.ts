@@ -17,6 +17,14 @@ export class OrganizationEntity {
 
   @Column('timestamptz', { name: 'created_at' })
   createdAt: Date;
+
+  /** From when on nobody comes in; null while it is there. */
+  @Column('timestamptz', { name: 'removed_at', nullable: true })
+  removedAt: Date | null;
+
+  /** When what it configured was gone. */
+  @Column('timestamptz', { name: 'erased_at', nullable: true })
+  erasedAt: Date | null;
 }
 
 /** The live or the test half of an organization; the tenant of everything else. The secrets are sealed. */

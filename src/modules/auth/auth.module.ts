@@ -20,9 +20,13 @@ import { MembersController } from './members.controller.js';
 import { MembersService } from './members.service.js';
 import { MembersStore } from './members.store.js';
 import { OrgController } from './org.controller.js';
+import { OrganizationErasure } from './organization-erasure.js';
 import { OrganizationFounder } from './organization-founder.js';
 import { OrganizationService } from './organization.service.js';
 import { OrganizationsStore } from './organizations.store.js';
+import { OrgsController } from './orgs.controller.js';
+import { OrgsService } from './orgs.service.js';
+import { OrgsStore } from './orgs.store.js';
 import { AttachedRetrySchedules } from './retry-schedules.js';
 import { SessionSweep } from './session-sweep.js';
 import { SessionsController } from './sessions.controller.js';
@@ -37,7 +41,7 @@ import { AttachedSystemDestinations } from './system-destinations.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  controllers: [KeysController, MembersController, OrgController, SessionsController],
+  controllers: [KeysController, MembersController, OrgController, OrgsController, SessionsController],
   providers: [
     AttachedRetrySchedules,
     AttachedSystemDestinations,
@@ -48,7 +52,10 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     KeyUsage,
     OrganizationsStore,
     OrganizationService,
+    OrganizationErasure,
     OrganizationFounder,
+    OrgsService,
+    OrgsStore,
     SigningSecretsService,
     KeyAuthenticator,
     MembersService,

@@ -78,7 +78,7 @@ const OF_EMAIL: Statement = {
   // Index members_email_idx.
   text: `
     select m.organization_id, o.name as organization_name, m.id, m.role
-    from members m join organizations o on o.id = m.organization_id
+    from members m join organizations o on o.id = m.organization_id and o.removed_at is null
     where m.email = $1 and m.removed_at is null
     order by o.name, o.id`,
 };

@@ -7,7 +7,7 @@ import { newSigningSecret } from './signing-secret.js';
 
 const DEFAULT_RETENTION_DAYS = 30;
 
-/** Founds the installation's first organization. */
+/** Founds organizations. */
 @Injectable()
 export class OrganizationFounder {
   constructor(
@@ -23,9 +23,14 @@ export class OrganizationFounder {
     const first = await this.store.first();
     if (first !== null) return { organizationId: first.id, isNew: false };
     const id = this.ids.next();
-    await this.store.insert({ id, slug: 'default', name: 'Default', createdAt: this.clock.now() });
-    for (const mode of ['live', 'test'] as const) await this.addEnvironment(id, mode);
+    await this.found({ id, slug: 'default', name: 'Default' });
     return { organizationId: id, isNew: true };
+  }
+
+  /** An organization with its two environments, in the caller's transaction. */
+  async found({ id, slug, name }: { id: Id; slug: string; name: string }): Promise<void> {
+    await this.store.insert({ id, slug, name, createdAt: this.clock.now(), removedAt: null, erasedAt: null });
+    for (const mode of ['live', 'test'] as const) await this.addEnvironment(id, mode);
   }
 
   private async addEnvironment(organizationId: Id, mode: 'live' | 'test'): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Repository } from 'typeorm';
+import { IsNull, type Repository } from 'typeorm';
 import type { CatalogOwner } from '#modules/auth/contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -41,6 +41,14 @@ const CATALOG_OWNER: Statement = {
     where o.slug = $1 and e.mode = $2 and e.public_event_catalog`,
 };
 
+const ENVIRONMENT_OF: Statement = {
+  name: 'organizations.environment_of',
+  // Indexes environments_organization_id_mode_key and organizations_pkey.
+  text: `
+    select e.id from environments e join organizations o on o.id = e.organization_id
+    where e.organization_id = $1::uuid and e.mode = $2 and o.removed_at is null`,
+};
+
 /** Organizations and their environments. */
 @Injectable()
 export class OrganizationsStore {
@@ -51,9 +59,9 @@ export class OrganizationsStore {
     await this.database.query(LOCK_FIRST_START);
   }
 
-  /** The oldest organization of the installation. */
+  /** The oldest organization of the installation that was not removed. */
   async first(): Promise<OrganizationEntity | null> {
-    const [first] = await this.organizations().find({ order: { id: 'ASC' }, take: 1 });
+    const [first] = await this.organizations().find({ where: { removedAt: IsNull() }, order: { id: 'ASC' }, take: 1 });
     return first ?? null;
   }
 
@@ -64,7 +72,7 @@ export class OrganizationsStore {
 
   /** Index organizations_slug_key. */
   findBySlug(slug: string): Promise<OrganizationEntity | null> {
-    return this.organizations().findOneBy({ slug });
+    return this.organizations().findOneBy({ slug, removedAt: IsNull() });
   }
 
   async insert(row: OrganizationEntity): Promise<void> {
@@ -105,9 +113,10 @@ export class OrganizationsStore {
     await this.environments().update({ id }, changes);
   }
 
-  /** Index environments_organization_id_mode_key. */
+  /** Null also when the organization was removed. */
   async environmentIdOf(organizationId: Id, mode: 'live' | 'test'): Promise<number | null> {
-    return (await this.environments().findOne({ where: { organizationId, mode }, select: { id: true } }))?.id ?? null;
+    const [environment] = await this.database.query<{ id: number }>(ENVIRONMENT_OF, [organizationId, mode]);
+    return environment?.id ?? null;
   }
 
   /** The environment of a slug, when its event types are public. */

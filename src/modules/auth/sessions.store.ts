@@ -66,7 +66,7 @@ const BY_HASH: Statement = {
       m.id as member_id, m.email, m.name as member_name, coalesce(m.role, k.scope) as role,
       k.id as key_id, k.environment_id as key_environment_id, k.name as key_name, k.expires_at as key_expires_at, e.mode as key_mode
     from sessions s
-    join organizations o on o.id = s.organization_id
+    join organizations o on o.id = s.organization_id and o.removed_at is null
     left join members m on m.organization_id = s.organization_id and m.id = s.member_id and m.removed_at is null
     left join (api_keys k join environments e on e.id = k.environment_id)
       on k.environment_id = s.key_environment_id and k.id = s.key_id and k.revoked_at is null

@@ -4,6 +4,7 @@ import { ApiAcceptedResponse, ApiBody, ApiExtraModels, ApiOkResponse, ApiOperati
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { BodyLimit } from '#http/body-limit.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -26,6 +27,7 @@ export class EmailsController {
   ) {}
 
   @Post()
+  @Audit('never')
   @HttpCode(202)
   @Scope('write')
   @BodyLimit(BODY_BYTES_MAX)
@@ -40,6 +42,7 @@ export class EmailsController {
   }
 
   @Post('batch')
+  @Audit('never')
   @HttpCode(202)
   @Scope('write')
   @BodyLimit(BODY_BYTES_MAX)

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import { showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
@@ -48,6 +49,7 @@ export class PullController {
 
   @Post(':endpoint/ack')
   @HttpCode(200)
+  @Audit('never')
   @Scope('write')
   @ApiOperation({ summary: 'Acknowledge a batch', description: 'Commits everything before the cursor without reading on. Never moves back.' })
   @ApiParam(NAMED)

@@ -48,10 +48,11 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
     return { ticket, code };
   }
 
-  /** The address that a code was mailed to; null for a wrong one. It may be asked again until it is used. */
-  async check(ticket: string, code: string): Promise<string | null> {
+  /** Whether a code is right, and the address that it was mailed to; null when nothing may be tried any more. A right one may be asked again until it is used. */
+  async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
-    return pending !== null && timingSafeEqual(pending.code_hash, codeHash(ticket, code.replaceAll(/\D/g, ''))) ? pending.email : null;
+    if (pending === null) return { email: null, isRight: false };
+    return { email: pending.email, isRight: timingSafeEqual(pending.code_hash, codeHash(ticket, code.replaceAll(/\D/g, ''))) };
   }
 
   /** Uses a code up. False when somebody was faster. */

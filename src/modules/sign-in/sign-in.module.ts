@@ -4,13 +4,18 @@ import { DomainsModule } from '../domains/domains.module.js';
 import { CodeMail } from './code-mail.js';
 import { Codes } from './codes.js';
 import { CodesStore } from './codes.store.js';
+import { IdentityProvider } from './identity-provider.js';
+import { OidcController } from './oidc.controller.js';
+import { PendingCookie } from './pending-cookie.js';
+import { ProviderFetch } from './provider-fetch.js';
+import { SignInAudit } from './sign-in-audit.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignInService } from './sign-in.service.js';
 
 /** Where people sign in: with an API key, with a code that is mailed, through the company's identity provider. */
 @Module({
   imports: [AuthModule, DomainsModule],
-  controllers: [SignInController],
-  providers: [CodeMail, Codes, CodesStore, SignInService],
+  controllers: [OidcController, SignInController],
+  providers: [CodeMail, Codes, CodesStore, IdentityProvider, PendingCookie, ProviderFetch, SignInAudit, SignInService],
 })
 export class SignInModule {}

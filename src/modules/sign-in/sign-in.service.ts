@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { type Membership, Memberships } from '#modules/auth/members.contract.js';
-import { type SessionClient, Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
+import { Sessions, type SignedIn, type SignInWay } from '#modules/auth/sessions.contract.js';
 import { parseMailbox } from '#engine/mail/addresses.js';
 import { RateLimiter } from '#http/rate-limiter.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
+import type { OidcProvider } from '#kernel/oidc-provider.js';
 import { CodeMail } from './code-mail.js';
 import { Codes } from './codes.js';
+import type { ProvidedPerson } from './identity-provider.js';
+import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from './sign-in-audit.js';
 
 /** Of one address, wherever they come from. */
 const TRIES_OF_ADDRESS = { count: 10, periodMs: 900_000 };
@@ -16,7 +19,14 @@ const TRIES_OF_ADDRESS = { count: 10, periodMs: 900_000 };
 /** What came of a code. */
 export type CodeOutcome = { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
-/** Decides who may come in, and opens the session. */
+/** A code as it was typed, with the ticket of the browser and the membership that was chosen. */
+export interface GivenCode {
+  ticket: string;
+  code: string;
+  memberId: string | null;
+}
+
+/** Decides who may come in, and opens the session: with its entry in the audit log, or not at all. */
 @Injectable()
 export class SignInService {
   constructor(
@@ -26,6 +36,7 @@ export class SignInService {
     private readonly codes: Codes,
     private readonly mail: CodeMail,
     private readonly limiter: RateLimiter,
+    private readonly audit: SignInAudit,
     private readonly database: Database,
     private readonly config: Config,
   ) {}
@@ -36,12 +47,16 @@ export class SignInService {
   }
 
   /** `Set-Cookie`, or null when it is no key of ours that is in force. */
-  async byKey(key: string, client: SessionClient, cookieHeader: string | undefined): Promise<string | null> {
+  async byKey(key: string, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
     // Tokens that extensions vouch for are not ours to keep a session for: nobody would tell us when they end.
     const caller = key.startsWith('ek_') ? await this.authenticator.authenticate(key) : null;
-    if (caller === null) return null;
+    if (caller === null) return this.failed('key', null, client);
     const { organizationId, environmentId } = caller.tenant;
-    return this.sessions.begin({ organizationId, how: 'key', memberId: null, key: { environmentId, id: caller.keyId } }, client, cookieHeader);
+    return this.database.unit(async () => {
+      const cookie = await this.sessions.begin({ organizationId, how: 'key', memberId: null, key: { environmentId, id: caller.keyId } }, client, cookieHeader);
+      await this.audit.note({ action: 'sign-in.succeeded', organizationId, environmentId, actor: keyActor(caller.keyId), what: { how: 'key' } }, client);
+      return cookie;
+    });
   }
 
   /**
@@ -59,11 +74,13 @@ export class SignInService {
     return ticket;
   }
 
-  /** Throws nothing for a wrong code: the page asks again. */
-  async byCode({ ticket, code, memberId }: { ticket: string; code: string; memberId: string | null }, client: SessionClient, cookieHeader: string | undefined): Promise<CodeOutcome> {
-    const email = await this.codes.check(ticket, code);
-    if (email === null) return { kind: 'wrong' };
-    const memberships = await this.memberships.of(email);
+  async byCode({ ticket, code, memberId }: GivenCode, client: SignInClient, cookieHeader: string | undefined): Promise<CodeOutcome> {
+    const { email, isRight } = await this.codes.check(ticket, code);
+    const memberships = email === null ? [] : await this.memberships.of(email);
+    if (!isRight) {
+      await this.failed('code', email, client, memberships);
+      return { kind: 'wrong' };
+    }
     const chosen = memberships.length === 1 ? memberships[0] : memberships.find((membership) => membership.memberId === memberId);
     if (chosen === undefined) return memberships.length === 0 ? { kind: 'wrong' } : { kind: 'several', memberships };
     return this.database.unit(async (): Promise<CodeOutcome> => {
@@ -72,16 +89,49 @@ export class SignInService {
     });
   }
 
-  /** Opens a member's session. */
-  async enter({ organizationId, memberId }: Membership, how: 'code' | 'oidc', client: SessionClient, cookieHeader: string | undefined): Promise<string> {
-    return this.database.transaction(async () => {
-      await this.memberships.signedIn(organizationId, memberId);
-      return this.sessions.begin({ organizationId, how, memberId, key: null }, client, cookieHeader);
+  /**
+   * Lets somebody in whom the provider knows: a member, with the role that his groups come to, or a newcomer whom a group lets in.
+   * Null for everybody else.
+   */
+  async byProvider(person: ProvidedPerson, { organization }: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
+    return this.database.unit(async () => {
+      const { role } = person;
+      const provided = role === null ? null : await this.memberships.provision(organization, { ...person, role });
+      const [member] = provided === null ? await this.memberships.of(person.email) : [provided];
+      if (member === undefined) return this.failed('oidc', person.email, client);
+      return this.enter(member, 'oidc', client, cookieHeader);
     });
   }
 
-  end(cookieHeader: string | undefined, _who: SignedIn | null, _client: SessionClient): Promise<string> {
-    return this.sessions.end(cookieHeader);
+  /** `Set-Cookie` that takes the cookie away. */
+  end(cookieHeader: string | undefined, who: SignedIn | null, client: SignInClient): Promise<string> {
+    return this.database.unit(async () => {
+      if (who !== null) {
+        const actor = who.member === null ? who.key && keyActor(who.key.id) : memberActor(who.member.id);
+        await this.audit.note({
+          action: 'sign-out', organizationId: who.organizationId, actor: actor ?? NOBODY, what: { how: who.how }, ...(who.key && { environmentId: who.key.environmentId }),
+        }, client);
+      }
+      return this.sessions.end(cookieHeader);
+    });
+  }
+
+  private async enter({ organizationId, memberId }: Membership, how: 'code' | 'oidc', client: SignInClient, cookieHeader: string | undefined): Promise<string> {
+    return this.database.transaction(async () => {
+      await this.memberships.signedIn(organizationId, memberId);
+      const cookie = await this.sessions.begin({ organizationId, how, memberId, key: null }, client, cookieHeader);
+      await this.audit.note({ action: 'sign-in.succeeded', organizationId, actor: memberActor(memberId), what: { how } }, client);
+      return cookie;
+    });
+  }
+
+  /** For the log of every organization that the address is a member of, or for the operator's when it is nobody's. */
+  private async failed(how: SignInWay, email: string | null, client: SignInClient, memberships: readonly Membership[] = []): Promise<null> {
+    const organizations = memberships.length === 0 ? [null] : memberships.map(({ organizationId }) => organizationId);
+    for (const organizationId of organizations) {
+      await this.audit.note({ action: 'sign-in.failed', organizationId, actor: NOBODY, what: { how, ...(email !== null && { email }) } }, client);
+    }
+    return null;
   }
 
   private async countAddress(email: string): Promise<void> {

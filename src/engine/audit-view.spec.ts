@@ -1,0 +1,32 @@
+import { auditDiff, auditView, MASKED } from './audit-view.js';
+
+describe('auditView', () => {
+  it.each(['key', 'secret', 'signing_secret', 'verificationToken', 'token', 'credentials', 'password', 'secretAccessKey', 'authorization', 'x-api-key', 'client_secret', 'previous_secret'])('masks %s wherever it stands', (name) => {
+    const shown = JSON.stringify(auditView({ [name]: 'hunter2', nested: { list: [{ [name]: 'hunter2' }] } }));
+
+    expect(shown).not.toContain('hunter2');
+    expect(shown.split(MASKED)).toHaveLength(3);
+  });
+
+  it('leaves what is no secret: ids, flags, and that there is none', () => {
+    const resource = { id: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', key: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', has_secret: true, secret: null, name: 'Billing', keyword: 'a', tokens_left: 3, monkey: 'b' };
+
+    expect(auditView(resource)).toEqual(resource);
+  });
+
+  it('takes the password out of an address', () => {
+    expect(auditView({ url: 'https://user:hunter2@example.com/a' })).toEqual({ url: `https://${MASKED}@example.com/a` });
+  });
+
+  it('says that something was too large instead of keeping it', () => {
+    expect(auditView({ id: 'a', text: 'x'.repeat(20_000) })).toEqual({ id: 'a', truncated: true });
+  });
+});
+
+describe('auditDiff', () => {
+  it('keeps the fields that differ, each side with what it has', () => {
+    expect(auditDiff({ id: 'a', name: 'Old', tags: [1], gone: 1 }, { id: 'a', name: 'New', tags: [1], come: 2 })).toEqual({
+      before: { name: 'Old', gone: 1 }, after: { name: 'New', come: 2 },
+    });
+  });
+});

@@ -1,0 +1,49 @@
+/** What stands in the audit log in place of a secret. */
+export const MASKED = '[secret]';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Names of fields whose values let somebody in, however deep they stand. */
+const SECRET_NAME = /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:^|[_-])(?:secret|token|password|credential|api[_-]?key|private[_-]?key|access[_-]?key)s?$/i;
+/** The same in camel case: `verificationToken`. */
+const SECRET_CAMEL_NAME = /[a-z](?:Secret|Token|Password|ApiKey|AccessKey|PrivateKey)$/;
+/** U+0000, and half a surrogate pair. */
+const UNSTORABLE = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+const DEPTH_MAX = 12;
+const BYTES_MAX = 16_384;
+
+/** A resource as it may be kept: secrets are masked, addresses lose their passwords, texts what PostgreSQL cannot store, and what is too large is said to be. */
+export function auditView(resource: Fields): Fields {
+  const masked = maskedValue(resource, 0) as Fields;
+  return JSON.stringify(masked).length <= BYTES_MAX ? masked : { ...identityOf(masked), truncated: true };
+}
+
+/** Of two views the fields that differ, each as it was and as it is. */
+export function auditDiff(before: Fields, after: Fields): { before: Fields; after: Fields } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const pick = (fields: Fields): Fields => Object.fromEntries(changed.filter((name) => name in fields).map((name) => [name, fields[name]]));
+  return { before: pick(before), after: pick(after) };
+}
+
+function maskedValue(value: unknown, depth: number): unknown {
+  if (depth > DEPTH_MAX) return null;
+  if (typeof value === 'string') return withoutPassword(value);
+  if (Array.isArray(value)) return value.map((each) => maskedValue(each, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isSecret(name, each) ? MASKED : maskedValue(each, depth + 1)]));
+}
+
+/** `has_secret: true` says that there is one, and `key: null` that there is none. */
+function isSecret(name: string, value: unknown): boolean {
+  if (value === null || value === undefined || typeof value === 'boolean' || /^has_/.test(name)) return false;
+  return (SECRET_NAME.test(name) || SECRET_CAMEL_NAME.test(name)) && !/^(?:ek|mbr|sec)_[0-9A-HJKMNP-TV-Z]{26}$/.test(typeof value === 'string' ? value : '');
+}
+
+function withoutPassword(text: string): string {
+  return text.replaceAll(UNSTORABLE, '\uFFFD').replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, `$1${MASKED}@`);
+}
+
+function identityOf({ id, name }: Fields): Fields {
+  return { ...(id !== undefined && { id }), ...(name !== undefined && { name }) };
+}

@@ -1,0 +1,25 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '#kernel/errors.js';
+import { AccessRules } from './access-rules.js';
+
+/**
+ * Stands in front of every handler, also those of extensions, and lets nobody through whom the route's `@Scope` or `@Public`
+ * does not admit. It decides by what the gate found out before the body was read; what no gate has seen, and a route that says
+ * nothing, is refused.
+ */
+@Injectable()
+export class ScopeGuard implements CanActivate {
+  constructor(private readonly rules: AccessRules) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    // A request that no gate has seen carries nothing yet.
+    const access = (request.edge as FastifyRequest['edge'] | null)?.access;
+    const refused = access === undefined ? UNDECLARED : this.rules.refusal(access, request);
+    if (refused !== undefined) throw refused;
+    return true;
+  }
+}
+
+const UNDECLARED = new ApiError('insufficient_scope', 'This route does not say who may call it, so nobody may.');

@@ -1,0 +1,40 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { patiently } from '#kernel/patience.js';
+import { AuditStore } from './audit.store.js';
+
+const EVERY_MS = 6 * 3_600_000;
+
+/** Has the months of the audit log ready before they begin, and drops those that AUDIT_RETENTION_DAYS has passed. */
+@Injectable()
+export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('AuditLog');
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly store: AuditStore,
+    private readonly config: Config,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('AuditMonths', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    // Before anything is served: inside of a transaction it would be too late to make a month.
+    await patiently(() => this.store.ensurePartitions());
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async turn(): Promise<{ restMs: number }> {
+    await this.store.ensurePartitions();
+    const dropped = await this.store.dropExpired(this.config.auditRetentionDays);
+    if (dropped.length > 0) this.logger.log(`Dropped ${dropped.join(', ')}: older than ${this.config.auditRetentionDays} days.`);
+    return { restMs: EVERY_MS };
+  }
+}

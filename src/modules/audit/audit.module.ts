@@ -1,0 +1,16 @@
+import { Global, Module } from '@nestjs/common';
+import { AuditTrail } from '#kernel/audit.js';
+import { AuditController } from './audit.controller.js';
+import { AuditMonths } from './audit-months.js';
+import { AuditService } from './audit.service.js';
+import { AuditStore } from './audit.store.js';
+import { StoredAuditTrail } from './stored-audit-trail.js';
+
+/** Who did what, from where. Global, because the edge writes it for every route that changes something. */
+@Global()
+@Module({
+  controllers: [AuditController],
+  providers: [AuditMonths, AuditService, AuditStore, { provide: AuditTrail, useClass: StoredAuditTrail }],
+  exports: [AuditTrail],
+})
+export class AuditModule {}

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import {
+  allowInsecureRequests, authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallenge, ClientSecretPost, type Configuration, customFetch, discovery,
+  fetchUserInfo, None, randomNonce, randomPKCECodeVerifier, randomState,
+} from 'openid-client';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import type { OidcProvider } from '#kernel/oidc-provider.js';
+import type { Scope } from '#kernel/tenant.js';
+import { SCOPES } from '#kernel/tenant.js';
+import { ProviderAway, ProviderFetch } from './provider-fetch.js';
+
+const DOCUMENT_KEPT_MS = 3_600_000;
+const GROUPS_MAX = 1_000;
+
+/** What one sign-in has to remember until its answer comes. */
+export interface PendingSignIn {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** Who the provider says that somebody is. */
+export interface ProvidedPerson {
+  /** In lower case. */
+  email: string;
+  name: string;
+  /** What his groups come to; null when none of them has a role here. */
+  role: Scope | null;
+}
+
+/** The provider said no, or said something that must not be believed. The message is for the person. */
+export class NotProvided extends Error {}
+
+/**
+ * The company's identity provider: OpenID Connect with the authorization code, PKCE, state and nonce. What it publishes about
+ * itself is asked for once an hour.
+ */
+@Injectable()
+export class IdentityProvider {
+  private known: { configuration: Configuration; untilMs: number } | null = null;
+
+  constructor(
+    private readonly config: Config,
+    private readonly door: ProviderFetch,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Where the browser goes, and what is to be remembered meanwhile. Throws `ProviderAway`. */
+  async begin(provider: OidcProvider): Promise<{ url: URL; pending: PendingSignIn }> {
+    const configuration = await this.configuration(provider);
+    const pending = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const url = buildAuthorizationUrl(configuration, {
+      redirect_uri: this.redirectUri, scope: 'openid email profile', state: pending.state, nonce: pending.nonce,
+      code_challenge: await calculatePKCECodeChallenge(pending.verifier), code_challenge_method: 'S256',
+    });
+    return { url, pending };
+  }
+
+  /** Who came back, with the query of the redirect. Throws `ProviderAway` and `NotProvided`. */
+  async complete(provider: OidcProvider, query: string, { state, nonce, verifier }: PendingSignIn): Promise<ProvidedPerson> {
+    const configuration = await this.configuration(provider);
+    const url = new URL(`${this.redirectUri}${query === '' ? '' : `?${query}`}`);
+    try {
+      const tokens = await authorizationCodeGrant(configuration, url, { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true });
+      const claims: Readonly<Record<string, unknown>> & { sub: string } = tokens.claims() ?? { sub: '' };
+      const isWhole = typeof claims['email'] === 'string' && (provider.roles.length === 0 || claims[provider.groupsClaim] !== undefined);
+      const more = isWhole || configuration.serverMetadata().userinfo_endpoint === undefined ? {} : await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+      return personOf({ ...more, ...claims }, provider);
+    } catch (error) {
+      if (error instanceof NotProvided) throw error;
+      throw awayIn(error) ?? new NotProvided(saidBy(error));
+    }
+  }
+
+  private get redirectUri(): string {
+    return `${this.config.baseUrl}/signin/oidc/callback`;
+  }
+
+  private async configuration({ issuer, clientId, clientSecret }: OidcProvider): Promise<Configuration> {
+    const nowMs = this.clock.nowMs();
+    if (this.known !== null && this.known.untilMs > nowMs) return this.known.configuration;
+    try {
+      const configuration = await discovery(new URL(issuer), clientId, undefined, clientSecret === null ? None() : ClientSecretPost(clientSecret), {
+        [customFetch]: this.door.fetch,
+        // Only where the operator has written http himself, and EGRESS_ALLOW_HTTP lets it out.
+        ...(issuer.startsWith('http:') && { execute: [allowInsecureRequests] }),
+      });
+      this.known = { configuration, untilMs: nowMs + DOCUMENT_KEPT_MS };
+      return configuration;
+    } catch (error) {
+      throw awayIn(error) ?? new ProviderAway(`${issuer} does not describe itself as it should: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+/** Throws `NotProvided` for somebody whom nothing is known of, or who is not let in. */
+export function personOf(claims: Readonly<Record<string, unknown>>, { groupsClaim, roles, domains }: OidcProvider): ProvidedPerson {
+  const { email: given, email_verified: isVerified, name } = claims;
+  if (typeof given !== 'string' || !/^[^\s@]+@[^\s@]+$/.test(given)) throw new NotProvided('Your company\'s sign-in does not say your address. Its operator has to let this service see it.');
+  // Some say it as a text.
+  if (isVerified === false || isVerified === 'false') throw new NotProvided('Your company\'s sign-in has not verified your address.');
+  const email = given.toLowerCase();
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  if (domains.length > 0 && !domains.includes(domain)) throw new NotProvided(`Addresses at ${domain} are not let in here.`);
+  return { email, name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 200) : email, role: roleOf(claims[groupsClaim], roles) };
+}
+
+/** The largest role of any group. */
+function roleOf(claim: unknown, roles: OidcProvider['roles']): Scope | null {
+  const groups = (Array.isArray(claim) ? claim.slice(0, GROUPS_MAX) : [claim]).filter((group): group is string => typeof group === 'string');
+  const held = roles.filter(([group]) => group === '*' || groups.includes(group)).map(([, role]) => role);
+  return SCOPES.findLast((scope) => held.includes(scope)) ?? null;
+}
+
+/** The client wraps what its `fetch` throws. */
+function awayIn(error: unknown): ProviderAway | null {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof ProviderAway) return each;
+  return null;
+}
+
+/** What the provider itself said is told; how a forged answer was found out is nobody's business. */
+function saidBy(error: unknown): string {
+  const said = error instanceof Error && 'error' in error && typeof error.error === 'string' && /^[a-z_]{1,60}$/.test(error.error) ? error.error : null;
+  if (said === 'access_denied') return 'Your company\'s sign-in was called off. You can try again.';
+  return said === null ? 'The answer of your company\'s sign-in does not belong to this try. Start again.' : `Your company's sign-in refused: ${said}.`;
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { Vault } from '#kernel/vault.js';
+import type { PendingSignIn } from './identity-provider.js';
+
+const LIFETIME_SECONDS = 600;
+const PLACE = 'sign-in:oidc';
+
+/** A sign-in that is under way at the provider, and where the person goes on afterwards. */
+export type PendingInBrowser = PendingSignIn & { returnTo: string | null };
+
+/**
+ * Keeps a sign-in that is under way in the browser that began it: sealed, for ten minutes. No other browser can end it, so nobody
+ * can be signed in as somebody else by a link.
+ */
+@Injectable()
+export class PendingCookie {
+  constructor(
+    private readonly vault: Vault,
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
+
+  /** `Set-Cookie`. */
+  set(pending: PendingInBrowser): string {
+    const untilMs = this.clock.nowMs() + LIFETIME_SECONDS * 1000;
+    const sealed = this.vault.seal(JSON.stringify({ ...pending, untilMs }), PLACE).toString('base64url');
+    return `${this.name}=${sealed}; Max-Age=${LIFETIME_SECONDS}; ${this.attributes}`;
+  }
+
+  /** `Set-Cookie` that takes it away. */
+  get clear(): string {
+    return `${this.name}=; Max-Age=0; ${this.attributes}`;
+  }
+
+  /** Null for none, for one that was altered, and for one that is too old. */
+  read(header: string | undefined): PendingInBrowser | null {
+    const value = header?.split(';').map((pair) => pair.trim()).find((pair) => pair.startsWith(`${this.name}=`))?.slice(this.name.length + 1);
+    if (value === undefined || value === '') return null;
+    try {
+      const { untilMs, ...pending } = JSON.parse(this.vault.open(Buffer.from(value, 'base64url'), PLACE).toString()) as PendingInBrowser & { untilMs: number };
+      return untilMs > this.clock.nowMs() ? pending : null;
+    } catch {
+      return null;
+    }
+  }
+
+  private get name(): string {
+    return this.isSecure ? '__Host-posthorn_oidc' : 'posthorn_oidc';
+  }
+
+  /** Lax: the answer of the provider is a navigation from its site. */
+  private get attributes(): string {
+    return `Path=/; HttpOnly; SameSite=Lax${this.isSecure ? '; Secure' : ''}`;
+  }
+
+  private get isSecure(): boolean {
+    return this.config.baseUrl.startsWith('https:');
+  }
+}

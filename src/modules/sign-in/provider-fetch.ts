@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { CustomFetch } from 'openid-client';
+import { EgressAgent } from '#egress/agent.js';
+import { EgressGate } from '#egress/gate.js';
+
+const TIMEOUT_MS = 10_000;
+const BYTES_MAX = 1_048_576;
+
+/** The provider cannot be asked: it does not answer, or may not be connected to. */
+export class ProviderAway extends Error {}
+
+/** What the OpenID Connect client asks the provider, through the one door out: with its checks of addresses, and without redirects. */
+@Injectable()
+export class ProviderFetch {
+  constructor(
+    private readonly agent: EgressAgent,
+    private readonly gate: EgressGate,
+  ) {}
+
+  /** A `fetch` as far as the client needs one. Throws `ProviderAway`. */
+  readonly fetch: CustomFetch = async (url, { method, headers, body, signal }) => {
+    const verdict = this.gate.check(String(url));
+    if (!verdict.ok) throw new ProviderAway(`${new URL(url).origin} may not be connected to: ${verdict.reason}`);
+    const answer = await this.agent.exchange({
+      method, url: verdict.url, headers: { ...headers }, body: bytesOf(body), timeoutMs: TIMEOUT_MS, bodyBytesMax: BYTES_MAX, ...(signal && { signal }),
+    });
+    if (answer.kind === 'error') throw new ProviderAway(`${verdict.url.origin} does not answer: ${answer.detail}`);
+    const hasBody = answer.status !== 204 && answer.status !== 304;
+    return new Response(hasBody ? new Uint8Array(answer.body) : null, { status: answer.status, headers: answer.headers });
+  };
+}
+
+/** The client sends forms, and nothing that streams. */
+function bytesOf(body: Parameters<CustomFetch>[1]['body']): string | null {
+  if (body === null || body === undefined) return null;
+  if (typeof body === 'string' || body instanceof URLSearchParams) return String(body);
+  throw new Error('The OpenID Connect client sends a body of a kind that is not known here.');
+}

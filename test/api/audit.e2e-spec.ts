@@ -1,0 +1,171 @@
+import { startServer, type PosthornServer } from '../support/server.js';
+import { as, createKey, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
+import { until } from './polling.js';
+import { expectStatus, openSql, type Sql } from './scene.js';
+import { PlainBrowser } from './signing-in.js';
+
+interface Entry {
+  id: string;
+  at: string;
+  actor: { kind: string; id: string | null; name: string | null; source: string | null };
+  action: string;
+  resource_type: string | null;
+  resource_id: string | null;
+  ip: string | null;
+  user_agent: string | null;
+  request_id: string | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+describe('the audit log', () => {
+  let server: PosthornServer;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    server = await startServer({ TRUST_PROXY: '127.0.0.0/8' });
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql?.close();
+    await server?.stop();
+  });
+
+  async function entries(query: Record<string, string> = {}, key = server.apiKey): Promise<Entry[]> {
+    return expectStatus(await server.api('GET', `/v1/audit?${new URLSearchParams({ limit: '100', ...query }).toString()}`, undefined, as(key)), 200).json.data;
+  }
+
+  it('says who did what, from where, and what it was before and after', async () => {
+    const { id, key } = await createKey(server, { name: 'Deployer', scope: 'admin' });
+    const headers = { ...as(key), 'user-agent': 'deployer/1.0', 'x-forwarded-for': '203.0.113.7' };
+    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'First', type: 'pull' }, headers), 201);
+    expectStatus(await server.api('PATCH', `/v1/destinations/${pull.json.id}`, { name: 'Second' }, headers), 200);
+    expectStatus(await server.api('DELETE', `/v1/destinations/${pull.json.id}`, undefined, headers), 204);
+
+    const [removed, changed, made, ...older] = await entries({ actor: id });
+
+    expect(older).toEqual([]);
+    expect(made).toMatchObject({
+      actor: { kind: 'key', id, name: 'Deployer', source: 'api' }, action: 'POST /v1/destinations', resource_type: 'destinations', resource_id: pull.json.id,
+      ip: '203.0.113.7', user_agent: 'deployer/1.0', request_id: pull.headers.get('x-request-id'), before: null, after: { id: pull.json.id, name: 'First' },
+    });
+    expect([made?.at, made?.request_id]).toEqual([expect.stringMatching(TIMESTAMP), expect.stringMatching(REQUEST_ID)]);
+    expect(changed).toMatchObject({ action: 'PATCH /v1/destinations/:id', before: { name: 'First' }, after: { name: 'Second' } });
+    expect(Object.keys(changed?.before ?? {})).not.toContain('type');
+    expect(removed).toMatchObject({ action: 'DELETE /v1/destinations/:id', before: { name: 'Second' }, after: null });
+  });
+
+  it('holds no secret: not one that was given, and not one that was shown', async () => {
+    const { key } = await createKey(server, { scope: 'write' });
+    const { json: secret } = await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'hunter2-hunter2' });
+    await server.api('PUT', `/v1/secrets/${secret.id}`, { value: 'hunter3-hunter3' });
+    const rotated = await server.api('POST', '/v1/signing-secret/rotate', { grace_seconds: 0 });
+    const endpoint = await server.api('POST', '/v1/endpoints', { slug: 'audited' });
+    await server.api('PUT', `/v1/endpoints/${endpoint.json.id}/secret`, { secret: 'hunter4-hunter4' });
+    const { json: again } = await server.api('POST', `/v1/keys/${(await createKey(server, { scope: 'read' })).id}/rotate`, {});
+
+    const [{ log } = { log: '' }] = await sql.rows<{ log: string }>('select string_agg(audit_log::text, chr(10)) as log from audit_log');
+
+    expect(log).toContain('PUT /v1/endpoints/:id/secret');
+    expect(log).toContain('[secret]');
+    for (const text of [key, 'hunter2', 'hunter3', 'hunter4', rotated.json.secret, again.key, server.apiKey]) expect(log).not.toContain(text);
+  });
+
+  it('what was refused, what only reads, and traffic are not in it', async () => {
+    const { id, key } = await createKey(server, { scope: 'admin' });
+    const target = (await server.api('POST', '/v1/destinations', { name: 'Traffic', type: 'pull' }, as(key))).json.id as string;
+    const before = (await entries({ actor: id })).length;
+    expectStatus(await server.api('POST', '/v1/send', { destination: target, event_type: 'a', payload: {} }, as(key)), 202);
+    await server.api('GET', '/v1/destinations', undefined, as(key));
+    await server.api('PATCH', `/v1/destinations/${target}`, { nonsense: 1 }, as(key));
+    await server.api('GET', `/v1/pull/${target}`, undefined, as(key));
+
+    expect(await entries({ actor: id })).toHaveLength(before);
+  });
+
+  it('one entry for one effect: a repeated Idempotency-Key adds none', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const [first, again] = [await server.api('POST', '/v1/members', { email: 'once@customer.example', role: 'read' }, headers), await server.api('POST', '/v1/members', { email: 'once@customer.example', role: 'read' }, headers)];
+
+    expect([first.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+    expect(await entries({ resource: first.json.id })).toHaveLength(1);
+  });
+
+  it('a change of access and its entry are one commit', async () => {
+    const { id } = await createKey(server, { scope: 'read' });
+    const [row] = await sql.rows<{ same: boolean }>(`
+      select k.xmin = a.xmin as same from api_keys k, audit_log a where a.resource_id = $1 and a.action = 'POST /v1/keys' and k.name = 'A key' and k.xmin = a.xmin`, [id]);
+
+    expect(row?.same).toBe(true);
+  });
+
+  it('can be added to, and nothing else', async () => {
+    await createKey(server, { scope: 'read' });
+    const [{ name } = { name: '' }] = await sql.rows<{ name: string }>(`select tableoid::regclass::text as name from audit_log limit 1`);
+
+    for (const text of ['update audit_log set action = $$x$$', 'delete from audit_log', 'truncate audit_log', `update ${name} set action = $$x$$`, `delete from ${name}`, `truncate ${name}`]) {
+      await expect(sql.rows(text)).rejects.toThrow('can be added to, and nothing else');
+    }
+  });
+
+  it('filters, pages, and gives out no cursor for another query', async () => {
+    const { id, key } = await createKey(server, { scope: 'admin' });
+    for (let i = 0; i < 3; i += 1) await server.api('POST', '/v1/destinations', { name: `Page ${i}`, type: 'pull' }, as(key));
+    const first = (await server.api('GET', `/v1/audit?actor=${id}&limit=2`)).json;
+    const rest = (await server.api('GET', `/v1/audit?actor=${id}&limit=2&cursor=${first.next_cursor}`)).json;
+
+    expect([...first.data, ...rest.data].map((entry: Entry) => entry.after?.['name'])).toEqual(['Page 2', 'Page 1', 'Page 0']);
+    expect(rest.next_cursor).toBeNull();
+    expectRefusal(await server.api('GET', `/v1/audit?cursor=${first.next_cursor}`), 400);
+    expectRefusal(await server.api('GET', '/v1/audit?since=yesterday'), 400);
+    const { at } = rest.data[0] as Entry;
+    expect(await entries({ actor: id, until: at })).toEqual([]);
+    expect(await entries({ actor: id, since: at })).toHaveLength(3);
+    expect((await entries({ actor: id, action: 'POST /v1/destinations', resource: 'destinations' })).length).toBe(3);
+  });
+
+  it('exports all of it as JSON lines and as CSV, in which nothing is a formula', async () => {
+    const { id, key } = await createKey(server, { scope: 'admin', name: '=HYPERLINK("https://evil.example")' });
+    await server.api('POST', '/v1/destinations', { name: 'Exported', type: 'pull' }, { ...as(key), 'user-agent': '@SUM(1+1)' });
+
+    const lines = await server.api('GET', `/v1/audit/export?actor=${id}`);
+    const csv = await server.api('GET', `/v1/audit/export?actor=${id}&format=csv`);
+
+    expect(lines.text.trim().split('\n').map((line) => (JSON.parse(line) as Entry).action)).toEqual(['POST /v1/destinations']);
+    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(csv.text.split('\r\n')[0]).toMatch(/^id,at,actor_kind/);
+    expect(csv.text).toContain(`,"'=HYPERLINK(""https://evil.example"")",`);
+    expect(csv.text).toContain(`,'@SUM(1+1),`);
+  });
+
+  it('shows a test key nothing of live, and nothing that belongs to both', async () => {
+    const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+    const made = await server.api('POST', '/v1/destinations', { name: 'In test', type: 'pull' }, as(key));
+
+    const seen = await entries({}, key);
+
+    expect(seen.map(({ resource_id }) => resource_id)).toEqual([made.json.id]);
+    expect((await entries({ resource: made.json.id }))).toEqual([]);
+  });
+
+  it('knows who signed in and who failed to', async () => {
+    const browser = new PlainBrowser(server, '198.51.100.9');
+    const { id, key } = await createKey(server, { scope: 'admin' });
+    await browser.post('/signin/key', { key });
+
+    expect(await entries({ action: 'sign-in.succeeded', actor: id })).toEqual([expect.objectContaining({ ip: '198.51.100.9', after: { how: 'key' } })]);
+    await browser.post('/signin/key', { key: 'ek_live_000000000000000000000000' });
+    expect(await sql.rows(`select ip from audit_log where action = 'sign-in.failed'`)).toEqual([{ ip: '198.51.100.9' }]);
+  });
+
+  it('drops months that are past their retention', async () => {
+    await sql.rows(`create table audit_log_202001 partition of audit_log for values from ('2020-01-01') to ('2020-02-01')`);
+
+    const again = await startServer(server.env);
+    const [left] = await until(() => sql.rows(`select to_regclass('audit_log_202001') as name`), ([row]) => row?.['name'] === null, 20_000);
+    await again.stop();
+
+    expect(left).toEqual({ name: null });
+  });
+});

@@ -1,0 +1,127 @@
+import { startServer, type PosthornServer } from '../support/server.js';
+import { followFrom, TestIdentityProvider, type ProvidedAccount } from '../support/identity-provider.js';
+import { expectStatus } from './scene.js';
+import { PlainBrowser, type PageAnswer } from './signing-in.js';
+
+describe('sign-in through the identity provider', () => {
+  let provider: TestIdentityProvider;
+  let server: PosthornServer;
+
+  beforeAll(async () => {
+    provider = await TestIdentityProvider.start();
+    server = await startServer({
+      TRUST_PROXY: '127.0.0.0/8', OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: 'posthorn', OIDC_CLIENT_SECRET: 'a-secret-of-the-client',
+      OIDC_ROLES: 'admins=admin,developers=write', OIDC_DOMAINS: 'customer.example,partner.example',
+    });
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+    await provider?.stop();
+  });
+
+  /** Goes to the provider, signs in there, and comes back as far as the callback's address. */
+  async function throughProvider(browser: PlainBrowser, who: ProvidedAccount | null, returnTo = '/signin'): Promise<string> {
+    provider.current = who;
+    const begun = await browser.get(`/signin/oidc?return_to=${encodeURIComponent(returnTo)}`);
+    expect(begun.status).toBe(303);
+    return followFrom(begun.headers.get('location') ?? '', `${server.url}/signin/oidc/callback`);
+  }
+
+  async function signIn(who: ProvidedAccount | null, returnTo?: string): Promise<{ browser: PlainBrowser; answer: PageAnswer }> {
+    const browser = new PlainBrowser(server);
+    const callback = await throughProvider(browser, who, returnTo);
+    return { browser, answer: await browser.get(new URL(callback).pathname + new URL(callback).search) };
+  }
+
+  const memberOf = async (email: string) => (await server.api('GET', '/v1/members?limit=100')).json.data.find((member: { email: string }) => member.email === email);
+
+  it('503: a provider that does not answer is a page with a way back', async () => {
+    const answer = await new PlainBrowser(server).get('/signin/oidc');
+
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
+    expect(answer.text).toContain('does not answer');
+    expect(answer.text).toContain('href="/signin"');
+  });
+
+  describe('once it is there', () => {
+    beforeAll(() => provider.register(`${server.url}/signin/oidc/callback`));
+
+    it('303: a group lets a newcomer in, with its role, and back to where he was', async () => {
+      const { answer, browser } = await signIn({ email: 'Grace@customer.example', name: 'Grace', groups: ['developers', 'others'] }, '/signin?a=b');
+
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin?a=b']);
+      expect(await memberOf('grace@customer.example')).toMatchObject({ name: 'Grace', role: 'write' });
+      browser.cookie = (answer.headers.getSetCookie().find((set) => set.startsWith('posthorn_session=')) ?? '').split(';', 1)[0] ?? '';
+      expect((await browser.get('/signin')).text).toContain('grace@customer.example');
+    });
+
+    it('a role follows the groups at the next sign-in, and the largest counts', async () => {
+      await signIn({ email: 'role@customer.example', groups: ['admins', 'developers'] });
+      expect(await memberOf('role@customer.example')).toMatchObject({ role: 'admin' });
+      await signIn({ email: 'second@customer.example', groups: ['admins'] });
+
+      await signIn({ email: 'role@customer.example', groups: ['developers'] });
+
+      expect(await memberOf('role@customer.example')).toMatchObject({ role: 'write' });
+    });
+
+    it('303: a member comes in without any group', async () => {
+      expectStatus(await server.api('POST', '/v1/members', { email: 'known@partner.example', role: 'read' }), 201);
+
+      const { answer } = await signIn({ email: 'known@partner.example', email_verified: true });
+
+      expect(answer.status).toBe(303);
+    });
+
+    it.each<[string, ProvidedAccount | null]>([
+      ['nobody whom a group lets in', { email: 'stranger@customer.example', groups: ['others'] }],
+      ['an address of another domain', { email: 'admin@evil.example', groups: ['admins'] }],
+      ['an address that is not verified', { email: 'grace@customer.example', email_verified: false, groups: ['admins'] }],
+      ['who called it off', null],
+    ])('403: %s', async (_case, who) => {
+      const { answer } = await signIn(who);
+
+      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session='))]).toEqual([403, false]);
+      expect(answer.text).toContain('role="alert"');
+    });
+
+    it('403: what was begun in one browser is not ended in another', async () => {
+      const callback = new URL(await throughProvider(new PlainBrowser(server), { email: 'grace@customer.example', groups: ['admins'] }));
+
+      const answer = await new PlainBrowser(server).get(callback.pathname + callback.search);
+
+      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session='))]).toEqual([403, false]);
+    });
+
+    it('403: another state, and a code of another try', async () => {
+      const browser = new PlainBrowser(server);
+      const first = new URL(await throughProvider(browser, { email: 'grace@customer.example', groups: ['admins'] }));
+      const state = new URL(first);
+      state.searchParams.set('state', 'another');
+      expect((await browser.get(state.pathname + state.search)).status).toBe(403);
+
+      const other = new PlainBrowser(server);
+      const second = new URL(await throughProvider(other, { email: 'grace@customer.example', groups: ['admins'] }));
+      second.searchParams.set('code', first.searchParams.get('code') ?? '');
+      const answer = await other.get(second.pathname + second.search);
+
+      expect(answer.status).toBe(403);
+      expect(answer.text).not.toContain('stack');
+    });
+
+    it('asks for the provider\'s document once, not at every sign-in', async () => {
+      const asked = (): number => provider.requests.filter((line) => line.includes('/.well-known/')).length;
+      await signIn({ email: 'grace@customer.example', groups: ['developers'] });
+      const before = asked();
+
+      await signIn({ email: 'grace@customer.example', groups: ['developers'] });
+
+      expect(asked()).toBe(before);
+    });
+
+    it('no log holds the client\'s secret, or a code', () => {
+      expect(server.logs()).not.toMatch(/a-secret-of-the-client|code=/);
+    });
+  });
+});
