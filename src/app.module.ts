@@ -10,6 +10,7 @@ import type { SystemClock } from './kernel/clock.js';
 import type { Config } from './kernel/config.js';
 import { KernelModule } from './kernel/kernel.module.js';
 import { queueOptions } from './kernel/queue.js';
+import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApplicationsModule } from './modules/applications/applications.module.js';
 import { AuditModule } from './modules/audit/audit.module.js';
 import { AuthModule } from './modules/auth/auth.module.js';
@@ -68,6 +69,7 @@ export class AppModule {
         MetricsModule,
         ReplayModule.for(config.role),
         SystemEventsModule,
+        AgentsModule,
         DeliveryModule.for(config.role),
         ...extensions,
       ],

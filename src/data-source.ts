@@ -40,6 +40,8 @@ import { MailReports1732640000000 } from '../migrations/1732640000000-mail-repor
 import { Members1732650000000 } from '../migrations/1732650000000-members.js';
 import { AuditLog1732650100000 } from '../migrations/1732650100000-audit-log.js';
 import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-organization-removal.js';
+import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
+import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -91,6 +93,8 @@ export const MIGRATIONS = [
   Members1732650000000,
   AuditLog1732650100000,
   OrganizationRemoval1732650200000,
+  OAuth1732660000000,
+  GrantedKeys1732660010000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -21,6 +21,10 @@ export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
 export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
+// Tools for agents: providers that extend it are found.
+export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
+export type { AgentTool, ApiObject, ApiPath, ApiQuery, ApiReader, ApiWriter, ReadTool, TextPart, ToolAnswer, WriteTool } from '#modules/agents/contract.js';
+
 // Routes.
 export { CurrentCaller, CurrentTenant, OperatorOnly, Public, Scope } from '#http/access.js';
 export { AccessRule, ScopeRule } from '#http/access-rules.js';

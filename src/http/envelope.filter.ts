@@ -8,6 +8,7 @@ import { mayHaveSucceeded } from './idempotency-key.js';
 import { Answers } from './idempotency.store.js';
 import { isNotShipped } from './not-shipped.js';
 import { faultPage } from './pages/fault-page.js';
+import { oauthAnswerOf } from './oauth-answers.js';
 import { sendPage } from './pages/page.js';
 import { readBodyOn } from './unread-body.js';
 
@@ -18,6 +19,9 @@ import { readBodyOn } from './unread-body.js';
 @Catch()
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
+
+  /** What `WWW-Authenticate` says of an error where it is more than `Bearer`, or null; set by whoever tells callers where to sign in. */
+  challengeOf: (request: FastifyRequest, error: ApiError) => string | null = () => null;
 
   constructor(
     private readonly answers: Answers,
@@ -54,8 +58,11 @@ export class EnvelopeFilter implements ExceptionFilter {
     const answer = answerOf(apiError, request.id);
     if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
     if (reply.sent || reply.raw.headersSent) return;
+    if (request.edge?.oauth === true) return sendOAuth(apiError, answer, reply);
     if (request.edge?.page === true) return this.sendPage(apiError, answer, request, reply);
     if (answer.status === 413 || answer.status === 405) readBodyOn(request, reply);
+    const challenge = answer.status === 401 || answer.status === 403 ? this.challengeOf(request, apiError) : null;
+    if (challenge !== null) answer.headers['www-authenticate'] = challenge;
     reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE).send(answer.body);
   }
 
@@ -91,4 +98,9 @@ function replay(reply: FastifyReply, { status, body }: StoredAnswer): void {
   reply.code(status).header('idempotent-replayed', 'true');
   if (body !== '') reply.header('content-type', JSON_TYPE);
   reply.send(body === '' ? undefined : body);
+}
+
+function sendOAuth(apiError: ApiError, { headers }: ErrorAnswer, reply: FastifyReply): void {
+  const answer = oauthAnswerOf(apiError);
+  reply.code(answer.status).headers({ ...headers, ...answer.headers }).header('content-type', JSON_TYPE).send(answer.body);
 }

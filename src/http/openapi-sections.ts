@@ -7,7 +7,7 @@ const ORDER = [
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Secrets',
   'Metrics', 'System events', 'Organization', 'Keys', 'Health',
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Secrets',
-  'Metrics', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Health',
+  'Metrics', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
 ];
 
 /** What is made comes before what reads it, and that before what changes it. */

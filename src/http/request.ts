@@ -28,6 +28,8 @@ export interface EdgeRouteConfig {
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
+  /** OAuth clients read the answer: what goes wrong has the form of RFC 6749. */
+  oauth?: boolean;
   /** A form is what the route takes, instead of JSON. */
   takesForm?: boolean;
   /** People look at the answer: what goes wrong is told as a page. */

@@ -105,7 +105,8 @@ export function compileChecks(document: OpenAPIObject, routes: readonly RouteHan
     if (body) config.checkBody = checkBodyWith(compile(body));
     const known = parameters.get(name);
     if (query) config.checkQuery = checkQueryWith(compile(query));
-    else if (known && config.uncounted !== true) config.checkQuery = (given) => (refuseUnknown(given as object, known), given);
+    // OAuth has every server ignore parameters that it does not know (RFC 6749, section 3.1).
+    else if (known && config.uncounted !== true && config.page !== true && config.oauth !== true) config.checkQuery = (given) => (refuseUnknown(given as object, known), given);
   }
 }
 

@@ -144,6 +144,16 @@ export function isDnsServer(text: string): boolean {
   return isIPv4(bare) || isIPv6(bare);
 }
 
+/** Whether the text is the origin of web pages, as browsers send it: scheme and host, perhaps a port, nothing behind. */
+export function isOrigin(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Whether the text is a host name in lower case, or an address, without a port. */
+export function isHostName(text: string): boolean {
+  return URL.canParse(`http://${text}`) && new URL(`http://${text}`).hostname === text;
+}
+
 // The kernel may not import node:net (only egress and the listeners may), so `isIP` is out of reach.
 function isIPv4(text: string): boolean {
   return IPV4.test(text);

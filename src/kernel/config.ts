@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, parseMasterKey } from './config-values.js';
+import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, isHostName, isOrigin, parseMasterKey } from './config-values.js';
 import type { RateLimit } from './config-values.js';
 import type { AwsCredentials } from './aws-credentials.js';
 import { type BlobPlace, parseBlobStore } from './blob-store.js';
@@ -77,6 +77,12 @@ export class Config {
   declare readonly dnsServers: readonly string[];
   /** TRUST_PROXY: networks of balancers and proxies whose `X-Forwarded-For`, `-Proto` and `-Host` count; empty means nobody's. */
   declare readonly trustProxy: readonly string[];
+  /** MCP_ALLOWED_ORIGINS: origins of web pages that may call /mcp besides our own. */
+  declare readonly mcpAllowedOrigins: readonly string[];
+  /** MCP_ALLOWED_HOSTS: host names under which /mcp is served besides that of BASE_URL; empty means any. */
+  declare readonly mcpAllowedHosts: readonly string[];
+  /** OAUTH_REDIRECT_SCHEMES: private schemes of URIs that clients of OAuth may register, as programs on people's computers do. */
+  declare readonly oauthRedirectSchemes: readonly string[];
   /** RATE_LIMIT_KEY: the quota of one API key; `null` means none. */
   declare readonly rateLimitKey: RateLimit | null;
   /** RATE_LIMIT_ORG: the quota of all keys of one organization; `null` means none. */
@@ -235,6 +241,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     egressAllowCidrs: read.listOf('EGRESS_ALLOW_CIDRS', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
     egressAllowHttp: read.flag('EGRESS_ALLOW_HTTP') ?? false,
     dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
+    mcpAllowedOrigins: read.listOf('MCP_ALLOWED_ORIGINS', isOrigin, 'a comma-separated list of origins such as https://agents.example.com'),
+    mcpAllowedHosts: read.listOf('MCP_ALLOWED_HOSTS', isHostName, 'a comma-separated list of host names such as hooks.example.com'),
+    oauthRedirectSchemes: readRedirectSchemes(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS) ?? 'info',
     ...readTracing(read),
     otlpEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], false)?.href ?? null,
@@ -332,6 +341,12 @@ function readBaseUrl(read: ConfigReader): string | null {
     throw new ConfigError('BASE_URL must be a URL without credentials, query and fragment, such as https://hooks.example.com.');
   }
   return url.href.replace(/\/+$/, '');
+}
+
+function readRedirectSchemes(read: ConfigReader): string[] {
+  const isScheme = (text: string): boolean => /^[a-z][a-z0-9+.-]*$/.test(text) && !['http', 'https', 'javascript', 'data', 'file'].includes(text);
+  const listed = read.listOf('OAUTH_REDIRECT_SCHEMES', isScheme, 'a comma-separated list of private schemes such as cursor,vscode');
+  return listed.length > 0 ? listed : ['cursor', 'vscode', 'vscode-insiders'];
 }
 
 function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {

@@ -4,7 +4,7 @@ import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
 
-const FIELDS = ['created_at', 'environment', 'expires_at', 'id', 'last_used_at', 'name', 'prefix', 'revoked_at', 'scope', 'source'];
+const FIELDS = ['client_id', 'client_name', 'created_at', 'environment', 'expires_at', 'granted_by', 'id', 'last_used_at', 'name', 'prefix', 'revoked_at', 'scope', 'source'];
 const UNKNOWN = 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
 /** Within this time a revoked key is refused everywhere (contract, section 2). */
@@ -42,6 +42,7 @@ describe('keys', () => {
         id: expect.stringMatching(/^ek_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Billing', scope: 'write', environment: 'live',
         prefix: key.slice(0, 12), source: 'api',
         created_at: expect.stringMatching(TIMESTAMP), last_used_at: null, expires_at: null, revoked_at: null,
+        client_id: null, client_name: null, granted_by: null,
       });
     });
 

@@ -20,6 +20,7 @@ import { KnownApplications } from './known-applications.js';
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
+import { ApplicationTools } from './applications.tools.js';
 
 /** Applications: the caller's customers, their endpoints, and who subscribes to what. */
 @Module({
@@ -35,6 +36,7 @@ import { WaitingDeliveries } from './waiting-deliveries.js';
     ApplicationRemoval,
     ApplicationsService,
     ApplicationsStore,
+    ApplicationTools,
     EndpointPlaces,
     LiveApplications,
     LiveApplicationsStore,

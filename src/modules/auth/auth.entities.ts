@@ -101,4 +101,14 @@ export class ApiKeyEntity {
 
   @Column('timestamptz', { name: 'revoked_at', nullable: true })
   revokedAt: Date | null;
+
+  /** Of a granted key: the client, and who approved it. */
+  @Column('text', { name: 'client_id', nullable: true })
+  clientId: string | null;
+
+  @Column('text', { name: 'client_name', nullable: true })
+  clientName: string | null;
+
+  @Column('text', { name: 'granted_by', nullable: true })
+  grantedBy: string | null;
 }

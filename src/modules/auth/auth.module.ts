@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations } from '#modules/auth/contract.js';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { Memberships } from '#modules/auth/members.contract.js';
 import { Sessions } from '#modules/auth/sessions.contract.js';
 import { Authenticator } from '#kernel/authenticator.js';
@@ -33,6 +34,7 @@ import { SessionsService } from './sessions.service.js';
 import { SessionsStore } from './sessions.store.js';
 import { SignIn } from './sign-in.js';
 import { SigningSecretsService } from './signing-secrets.service.js';
+import { StoredGrantedKeys } from './stored-granted-keys.js';
 import { AttachedSystemDestinations } from './system-destinations.js';
 
 /** Who is calling, and for whom: organizations, their environments and API keys. Global, because the edge asks for the authenticator. */
@@ -63,6 +65,7 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     SessionsStore,
     { provide: Authenticator, useClass: SignIn },
     { provide: Environments, useClass: CachedEnvironments },
+    { provide: GrantedKeys, useClass: StoredGrantedKeys },
     { provide: FirstStart, useClass: LockedFirstStart },
     { provide: Memberships, useExisting: MembersService },
     { provide: Retention, useClass: EnvironmentRetention },
@@ -70,6 +73,6 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     { provide: Sessions, useClass: CachedSessions },
     { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart, Memberships, Retention, RetrySchedules, Sessions, SystemDestinations],
+  exports: [Authenticator, Environments, FirstStart, GrantedKeys, Memberships, Retention, RetrySchedules, Sessions, SystemDestinations],
 })
 export class AuthModule {}

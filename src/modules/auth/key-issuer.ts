@@ -15,6 +15,8 @@ export interface KeyRequest {
   scope: Scope;
   source: ApiKeyEntity['source'];
   expiresAt: Date | null;
+  /** To which client, and by whom, when somebody granted it. */
+  granted?: { clientId: string; clientName: string; grantedBy: string };
 }
 
 /** A key whose text is known for this one moment. */
@@ -33,7 +35,7 @@ export class KeyIssuer {
   ) {}
 
   /** Stores a key; its text is `text`, or a new one made of 32 bytes of the system's randomness. */
-  async issue({ mode, ...request }: KeyRequest, text = generateApiKey(mode, randomBytes(32))): Promise<IssuedKey> {
+  async issue({ mode, granted, ...request }: KeyRequest, text = generateApiKey(mode, randomBytes(32))): Promise<IssuedKey> {
     const row: ApiKeyEntity = {
       ...request,
       id: this.ids.next(),
@@ -42,6 +44,9 @@ export class KeyIssuer {
       createdAt: this.clock.now(),
       lastUsedAt: null,
       revokedAt: null,
+      clientId: granted?.clientId ?? null,
+      clientName: granted?.clientName ?? null,
+      grantedBy: granted?.grantedBy ?? null,
     };
     await this.keys.insert(row);
     return { row, text };

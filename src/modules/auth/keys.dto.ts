@@ -97,6 +97,18 @@ export class KeyItem {
   /** What made it: a call of this API, an OAuth grant, or the first start. */
   @ApiProperty({ enum: SOURCES, example: 'api' })
   source: ApiKeyEntity['source'];
+
+  /** Of a key from an OAuth grant: the client. Null otherwise. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  client_id: string | null;
+
+  /** Of a key from an OAuth grant: what the client calls itself, which nobody verified. Null otherwise. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  client_name: string | null;
+
+  /** Of a key from an OAuth grant: who approved it, as a member's address or the name of a key. Null otherwise. */
+  @ApiProperty({ type: String, nullable: true, example: null })
+  granted_by: string | null;
 }
 
 /** A key that was just made, with its text. */
@@ -141,6 +153,9 @@ export function presentKey(row: ApiKeyEntity, environment: 'live' | 'test'): Key
     expires_at: row.expiresAt?.toISOString() ?? null,
     revoked_at: row.revokedAt?.toISOString() ?? null,
     source: row.source,
+    client_id: row.clientId,
+    client_name: row.clientName,
+    granted_by: row.grantedBy,
   };
 }
 

@@ -43,6 +43,15 @@ const REVOKE: Statement = {
     returning hash`,
 };
 
+const REVOKE_GRANTED: Statement = {
+  name: 'keys.revoke_granted',
+  // Index api_keys_hash_key.
+  text: `
+    update api_keys set revoked_at = $3::timestamptz
+    where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null
+    returning hash`,
+};
+
 const LOCK_ADMINS: Statement = {
   name: 'keys.lock_admins',
   // Index api_keys_pkey, by the environments of an organization. In one order, so that two revocations wait for each other.
@@ -109,6 +118,11 @@ export class KeysStore {
   async revoke(environmentId: number, id: Id, at: Date): Promise<Buffer | null> {
     const [revoked] = await this.database.query<{ hash: Buffer }>(REVOKE, [environmentId, id, at]);
     return revoked?.hash ?? null;
+  }
+
+  /** Revokes the key with this hash if a client was granted it: this client, when it is said. False when there is none. */
+  async revokeGranted(hash: Buffer, clientId: string | null, at: Date): Promise<boolean> {
+    return (await this.database.query(REVOKE_GRANTED, [hash, clientId, at])).length > 0;
   }
 
   /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */

@@ -25,6 +25,7 @@ import { RetryRetention } from './retry-retention.js';
 import { StoredServiceDestinations } from './service-destinations.js';
 import { CachedTargets } from './targets.js';
 import { Validator } from './validator.js';
+import { DestinationTools } from './destinations.tools.js';
 
 /** The registry of targets: destinations, the adapters of their types, their circuits. */
 @Module({
@@ -38,6 +39,7 @@ import { Validator } from './validator.js';
     CircuitsStore,
     DestinationSecrets,
     DestinationTargets,
+    DestinationTools,
     DestinationsService,
     DestinationsStore,
     HeaderSecrets,

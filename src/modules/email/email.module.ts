@@ -27,6 +27,7 @@ import { StoredFacts } from './stored-facts.js';
 import { SuppressionsController } from './suppressions.controller.js';
 import { SuppressionsService } from './suppressions.service.js';
 import { SuppressionsStore } from './suppressions.store.js';
+import { EmailTools } from './email.tools.js';
 
 /** Sending email: an email is an event, and its transport a destination type. */
 @Module({
@@ -42,6 +43,7 @@ import { SuppressionsStore } from './suppressions.store.js';
     EmailMetrics,
     EmailsService,
     EmailsStore,
+    EmailTools,
     OrphanSweep,
     RawEmails,
     ReturnPaths,

@@ -19,6 +19,7 @@ import { IngestDomainsController } from './ingest-domains.controller.js';
 import { IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
 import { SealedConfigurations } from './sealed-configurations.js';
+import { EndpointTools } from './endpoints.tools.js';
 
 /** URLs that providers send to: how they are set up. */
 @Module({
@@ -35,6 +36,7 @@ import { SealedConfigurations } from './sealed-configurations.js';
     EndpointVault,
     EndpointsService,
     EndpointsStore,
+    EndpointTools,
     IngestDomains,
     OutsideChecks,
     { provide: EndpointConfigurations, useClass: SealedConfigurations },

@@ -31,6 +31,7 @@ import { SetAsideRequests } from './set-aside.contract.js';
 import { SetAsideStore } from './set-aside.store.js';
 import { Waiting } from './waiting.contract.js';
 import { WaitingStore } from './waiting.store.js';
+import { EventTools } from './events.tools.js';
 
 /** What people read of the ledger, and what they ask of one event. */
 @Module({
@@ -44,6 +45,7 @@ import { WaitingStore } from './waiting.store.js';
     EraseStore,
     EventsService,
     EventsStore,
+    EventTools,
     Payloads,
     PayloadStore,
     { provide: ApplicationErasures, useClass: ApplicationErasure },

@@ -12,11 +12,12 @@ import { Folding } from './folding.js';
 import { RollupsController } from './rollups.controller.js';
 import { RollupsService } from './rollups.service.js';
 import { RollupsStore } from './rollups.store.js';
+import { MetricTools } from './metrics.tools.js';
 
 /** Rollups of what the ledger counts, per endpoint and destination: the job that makes them, and what can be read of them. */
 @Module({
   imports: [ApplicationsModule, DestinationsModule, EventsModule, ReceivingModule],
   controllers: [EndpointStatsController, FailingApplicationsController, RollupsController],
-  providers: [EndpointStatistics, FailingApplications, FailingApplicationsStore, Folding, RollupsService, RollupsStore],
+  providers: [EndpointStatistics, FailingApplications, FailingApplicationsStore, Folding, MetricTools, RollupsService, RollupsStore],
 })
 export class MetricsModule {}

@@ -25,6 +25,7 @@ import { Transformer } from './transformer.js';
 import { UrlTransforms } from './url-transforms.js';
 import { VerificationWatch } from './verification-watch.js';
 import { Verifying } from './verifying.js';
+import { RequestTools } from './requests.tools.js';
 
 /** What happens to a request that came to an endpoint, from its bytes to the answer. */
 @Module({
@@ -41,6 +42,7 @@ import { Verifying } from './verifying.js';
     RawRequests,
     Reception,
     RepeatsDropped,
+    RequestTools,
     ResponseProxy,
     Routing,
     SampleEvents,

@@ -32,6 +32,7 @@ import { ReplayService } from './replay.service.js';
 import { ReplayAnnouncer, ReplayStart } from './replay-start.js';
 import { ReplaysController } from './replays.controller.js';
 import { RequestsWork } from './requests-work.js';
+import { ReplayTools } from './replay.tools.js';
 
 const WORKER = [
   ApplicationPages, EraseWork, LiveLoad, RangePages, RecoverPages, ReplayKinds, ReplayProcessor, ReplayReconciler, ReplayRunner, RequestsWork,
@@ -57,6 +58,7 @@ export class ReplayModule {
         ReplayPages,
         ReplayService,
         ReplayStart,
+        ReplayTools,
         { provide: ReplayAnnouncer, useClass: ReplayQueue },
         ...(role === 'api' ? [] : WORKER),
       ],

@@ -13,11 +13,12 @@ import { SendController } from './send.controller.js';
 import { SendService } from './send.service.js';
 import { TestEventController } from './test-event.controller.js';
 import { TestEventService } from './test-event.service.js';
+import { SendTools } from './send.tools.js';
 
 /** Sending: from a request to a committed event. */
 @Module({
   imports: [ApplicationsModule, AuthModule, DestinationsModule, EventTypesModule, EventsModule, LedgerModule],
   controllers: [EndpointTestController, FanOutController, SendController, TestEventController],
-  providers: [EndpointTestService, FanOutService, SendService, TestedEndpoints, TestEventService],
+  providers: [EndpointTestService, FanOutService, SendService, SendTools, TestedEndpoints, TestEventService],
 })
 export class SendModule {}

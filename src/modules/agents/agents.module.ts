@@ -1,0 +1,44 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { AgentGate } from './agent-gate.js';
+import { Authorization } from './authorization.js';
+import { AuthorizeController } from './authorize.controller.js';
+import { Challenge } from './challenge.js';
+import { ClientDocuments } from './client-documents.js';
+import { Consent } from './consent.js';
+import { DeviceController } from './device.controller.js';
+import { DeviceGrants } from './device-grants.js';
+import { GrantAudit } from './grant-audit.js';
+import { McpController } from './mcp.controller.js';
+import { McpServer } from './mcp-server.js';
+import { OAuthClients } from './oauth-clients.js';
+import { OAuthClientsStore } from './oauth-clients.store.js';
+import { OAuthCodesStore } from './oauth-codes.store.js';
+import { OAuthController } from './oauth.controller.js';
+import { OAuthDevicesStore } from './oauth-devices.store.js';
+import { OAuthMetadataController } from './oauth-metadata.controller.js';
+import { OAuthSweep } from './oauth-sweep.js';
+import { ToolBox } from './tool-box.js';
+
+/** Agents: the Model Context Protocol, and how they sign in. */
+@Module({
+  imports: [DiscoveryModule],
+  controllers: [AuthorizeController, DeviceController, McpController, OAuthController, OAuthMetadataController],
+  providers: [
+    AgentGate,
+    Authorization,
+    Challenge,
+    ClientDocuments,
+    Consent,
+    DeviceGrants,
+    GrantAudit,
+    McpServer,
+    OAuthClients,
+    OAuthClientsStore,
+    OAuthCodesStore,
+    OAuthDevicesStore,
+    OAuthSweep,
+    ToolBox,
+  ],
+})
+export class AgentsModule {}

@@ -1,0 +1,140 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import { type OAuthErrorCode, oauthError } from '#http/oauth-answers.js';
+import { Config } from '#kernel/config.js';
+import { Database } from '#kernel/database.js';
+import { type Approval, GrantAudit } from './grant-audit.js';
+import type { OAuthClient } from './client-metadata.js';
+import { OAuthClients } from './oauth-clients.js';
+import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
+import { isRegistered, redirectTo } from './redirect-uris.js';
+
+/** How long a code counts. */
+const CODE_SECONDS = 60;
+const STATE_LENGTH_MAX = 1_000;
+
+/** A request for a grant that may be put to a person. */
+export interface AuthorizationRequest {
+  client: OAuthClient;
+  redirectUri: string;
+  state: string | null;
+  codeChallenge: string;
+}
+
+/** What a request comes to: a question to a person, a fault that the client is told, or one that only the person is told. */
+export type ReadRequest =
+  | { kind: 'asked'; request: AuthorizationRequest }
+  | { kind: 'refused'; location: string }
+  | { kind: 'unsafe'; message: string };
+
+/** A token, as the client gets it. */
+export interface IssuedToken {
+  text: string;
+  scope: string;
+  lifetimeSeconds: number;
+}
+
+/** What a person chose to grant. */
+export interface ConsentGiven {
+  environmentId: number;
+  lifetimeSeconds: number;
+  grantedBy: string;
+  /** For the audit log: who, and from where. */
+  approval: Approval;
+}
+
+/** The authorization code grant (RFC 6749, section 4.1) with PKCE (RFC 7636), `iss` (RFC 9207) and `resource` (RFC 8707). */
+@Injectable()
+export class Authorization {
+  constructor(
+    private readonly clients: OAuthClients,
+    private readonly codes: OAuthCodesStore,
+    private readonly keys: GrantedKeys,
+    private readonly audit: GrantAudit,
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /** Nobody is sent to an address before it is known to be the client's: until then a fault is told to the person. */
+  async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
+    const { client_id: clientId, redirect_uri: redirectUri } = given;
+    if (typeof clientId !== 'string' || typeof redirectUri !== 'string') return unsafe('The client_id or the redirect_uri is missing, or is there twice.');
+    const client = await this.clients.find(clientId);
+    if (typeof client === 'string') return unsafe(client);
+    if (!isRegistered(redirectUri, client.redirectUris)) return unsafe('The application asks to be answered at an address that it did not register.');
+    const state = typeof given['state'] === 'string' && given['state'].length <= STATE_LENGTH_MAX ? given['state'] : null;
+    const fault = this.faultOf(given);
+    if (fault !== null) return { kind: 'refused', location: this.refusal({ redirectUri, state }, ...fault) };
+    return { kind: 'asked', request: { client, redirectUri, state, codeChallenge: given['code_challenge'] as string } };
+  }
+
+  /** Where the person's browser takes a refusal. */
+  refusal({ redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>, error: OAuthErrorCode, description: string): string {
+    return redirectTo(redirectUri, { error, error_description: description, state, iss: this.config.baseUrl });
+  }
+
+  /** Where the person's browser takes the code, which is bound to everything that was asked and chosen. */
+  async approve({ client, redirectUri, state, codeChallenge }: AuthorizationRequest, { approval, ...given }: ConsentGiven): Promise<string> {
+    const code = randomBytes(32).toString('base64url');
+    await this.database.transaction(async () => {
+      await this.clients.approve(client.id);
+      await this.codes.add(sha256(code), { ...given, clientId: client.id, clientName: client.name, redirectUri, codeChallenge }, CODE_SECONDS);
+      await this.audit.granted(approval, given.environmentId, { client_id: client.id, client_name: client.name, redirect_uri: redirectUri, scope: 'read', lifetime_seconds: given.lifetimeSeconds });
+    });
+    return redirectTo(redirectUri, { code, state, iss: this.config.baseUrl });
+  }
+
+  /** Exchanges a code for a key. One answer for everything that is wrong with a code; one that is used again revokes its key. */
+  async exchange(form: Readonly<Record<string, string>>): Promise<IssuedToken> {
+    const { code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, resource } = form;
+    if (!code || !clientId || !redirectUri || !verifier) throw oauthError('invalid_request', 'Send code, client_id, redirect_uri and code_verifier.');
+    if (resource !== undefined && !this.isOurs(resource)) throw oauthError('invalid_target', `The resource is ${this.config.baseUrl}/mcp.`);
+    const hash = sha256(code);
+    const issued = await this.database.transaction(async () => {
+      const taken = await this.codes.take(hash);
+      if (taken === null) return null;
+      // Committed although the exchange fails: whoever shows a code that is not his, or shows it twice, has spent it.
+      if (taken.wasUsed && taken.keyId !== null) await this.keys.revoke(taken.environmentId, taken.keyId);
+      if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
+      const { environmentId, clientName, grantedBy, lifetimeSeconds } = taken;
+      const { id, text } = await this.keys.issue({ environmentId, scope: 'read', clientId, clientName, grantedBy, lifetimeSeconds });
+      await this.codes.noteKey(environmentId, hash, id);
+      return { text, scope: 'read', lifetimeSeconds };
+    });
+    if (issued === null) throw oauthError('invalid_grant', 'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier.');
+    return issued;
+  }
+
+  private faultOf(given: Readonly<Record<string, unknown>>): [OAuthErrorCode, string] | null {
+    const repeated = Object.entries(given).find(([name, value]) => typeof value !== 'string' && name !== 'resource');
+    if (repeated) return ['invalid_request', `${repeated[0]} is there twice.`];
+    const { response_type: type, code_challenge: challenge, code_challenge_method: method, scope = '', resource, state = '' } = given;
+    if (typeof state === 'string' && state.length > STATE_LENGTH_MAX) return ['invalid_request', 'The state is too long.'];
+    if (type !== 'code') return type === undefined ? ['invalid_request', 'The response_type is missing.'] : ['unsupported_response_type', 'The response_type must be code.'];
+    if (method !== 'S256') return ['invalid_request', 'The code_challenge_method must be S256.'];
+    if (typeof challenge !== 'string' || !/^[A-Za-z0-9._~-]{43,128}$/.test(challenge)) return ['invalid_request', 'The code_challenge is missing or malformed.'];
+    if (!(scope as string).split(' ').every((one) => one === '' || one === 'read')) return ['invalid_scope', 'The scope must be read.'];
+    if (resource !== undefined && !(typeof resource === 'string' && this.isOurs(resource))) return ['invalid_target', `The resource must be ${this.config.baseUrl}/mcp.`];
+    return null;
+  }
+
+  private isOurs(resource: string): boolean {
+    return resource === `${this.config.baseUrl}/mcp`;
+  }
+}
+
+function fits(taken: TakenCode, given: { clientId: string; redirectUri: string; verifier: string }): boolean {
+  const challenge = createHash('sha256').update(given.verifier).digest('base64url');
+  const isForm = /^[A-Za-z0-9._~-]{43,128}$/.test(given.verifier);
+  return isForm && !taken.isExpired && isSame(taken.clientId, given.clientId) && isSame(taken.redirectUri, given.redirectUri) && isSame(taken.codeChallenge, challenge);
+}
+
+/** In a time that does not depend on where they differ. */
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(sha256(a), sha256(b));
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const unsafe = (message: string): ReadRequest => ({ kind: 'unsafe', message });

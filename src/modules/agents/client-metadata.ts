@@ -1,0 +1,36 @@
+import type { OAuthErrorCode } from '#http/oauth-answers.js';
+import { redirectFault } from './redirect-uris.js';
+
+/** What is known of a client: what it says of itself, and nobody verified. */
+export interface OAuthClient {
+  id: string;
+  name: string;
+  uri: string | null;
+  redirectUris: string[];
+  /** Whether its id is the URL of its metadata, so that its host is known. */
+  isDocument: boolean;
+}
+
+const NAME_LENGTH_MAX = 100;
+const REDIRECTS_MAX = 10;
+
+/** What a client may say of itself (RFC 7591, section 2), or what is wrong with it. What we do not use is ignored, and nothing that it names is ever fetched. */
+export function clientMetadata(given: unknown, privateSchemes: readonly string[]): Pick<OAuthClient, 'name' | 'uri' | 'redirectUris'> | { code: OAuthErrorCode; fault: string } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return { code: 'invalid_client_metadata', fault: 'The metadata must be a JSON object.' };
+  const { redirect_uris: redirects, client_name: name, client_uri: uri, token_endpoint_auth_method: method, grant_types: grants, response_types: responses } = given as Record<string, unknown>;
+  if (!Array.isArray(redirects) || redirects.length < 1 || redirects.length > REDIRECTS_MAX) return { code: 'invalid_redirect_uri', fault: `redirect_uris must have 1 to ${REDIRECTS_MAX} entries.` };
+  for (const one of redirects) {
+    const fault = redirectFault(one, privateSchemes);
+    if (fault !== null) return { code: 'invalid_redirect_uri', fault };
+  }
+  if (method !== undefined && method !== 'none') return { code: 'invalid_client_metadata', fault: 'Only public clients are registered: token_endpoint_auth_method must be none.' };
+  if (grants !== undefined && !(Array.isArray(grants) && grants.includes('authorization_code'))) return { code: 'invalid_client_metadata', fault: 'grant_types must have authorization_code.' };
+  if (responses !== undefined && !(Array.isArray(responses) && responses.includes('code'))) return { code: 'invalid_client_metadata', fault: 'response_types must have code.' };
+  if (name !== undefined && (typeof name !== 'string' || name.length > NAME_LENGTH_MAX)) return { code: 'invalid_client_metadata', fault: `client_name must be a text of at most ${NAME_LENGTH_MAX} characters.` };
+  return { name: plain(name) || 'An application without a name', uri: typeof uri === 'string' && /^https?:\/\//.test(uri) && uri.length <= 500 ? uri : null, redirectUris: redirects as string[] };
+}
+
+/** Without what turns text around, hides in it or breaks lines: a name is shown to people who decide by it. */
+function plain(name: unknown): string {
+  return typeof name === 'string' ? name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim() : '';
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import type { FormFields } from '#http/form-parser.js';
+import { type Page, type PageOptions, sendPage } from '#http/pages/page.js';
+import { Config } from '#kernel/config.js';
+import { ApiError, badRequest } from '#kernel/errors.js';
+import { type Id, showId } from '#kernel/ids.js';
+import type { AuditActor } from '#kernel/audit.js';
+import type { ConsentGiven } from './authorization.js';
+
+/** How long a key may live, in days; the first is offered. */
+export const LIFETIMES = [30, 1, 7, 90] as const;
+const DAY_SECONDS = 86_400;
+
+/** What both pages need on which people grant keys: who is there, and what he chose. */
+@Injectable()
+export class Consent {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly keys: GrantedKeys,
+    private readonly config: Config,
+  ) {}
+
+  /** Who is signed in; null when nobody is, who was sent to the sign-in and comes back here afterwards. */
+  async whoOrSignIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | null> {
+    const who = await this.sessions.read(request.headers.cookie);
+    if (who !== null) return who;
+    const back = new URLSearchParams({ return_to: this.config.basePath + request.url });
+    reply.header('cache-control', 'no-store').redirect(`${this.config.basePath}/signin?${back.toString()}`, 303);
+    return null;
+  }
+
+  /** Who sent a form of his own session. Throws 401 and 403. */
+  async whoSent(request: FastifyRequest, form: FormFields): Promise<SignedIn> {
+    const who = await this.sessions.read(request.headers.cookie);
+    if (who === null) throw new ApiError('unauthenticated', 'You are not signed in any more. Start again from the application.');
+    if (!this.sessions.holdsCsrfToken(who, form['csrf_token'])) throw new ApiError('insufficient_scope', 'This form is not of your session. Start again from the application.');
+    return who;
+  }
+
+  /** What a person chose. Throws 400 for what the page does not offer him. */
+  async givenBy(who: SignedIn, { environment, lifetime }: FormFields, { ip, headers, id }: FastifyRequest): Promise<ConsentGiven> {
+    const mode = who.modes.find((one) => one === environment);
+    if (mode === undefined) throw badRequest('Choose one of your environments.');
+    const days = LIFETIMES.find((one) => String(one) === lifetime);
+    if (days === undefined) throw badRequest('Choose how long the access lasts.');
+    const environmentId = await this.keys.environmentOf(who.organizationId, mode);
+    return {
+      environmentId, lifetimeSeconds: days * DAY_SECONDS, grantedBy: who.member?.email ?? `the key "${who.key?.name ?? ''}"`,
+      approval: { organizationId: who.organizationId, actor: actorOf(who), origin: { ip, userAgent: headers['user-agent'], requestId: id } },
+    };
+  }
+
+  show(reply: FastifyReply, page: Page, options: PageOptions = {}): void {
+    sendPage(reply, page, { basePath: this.config.basePath, ...options });
+  }
+
+  get basePath(): string {
+    return this.config.basePath;
+  }
+}
+
+function actorOf({ member, key }: SignedIn): AuditActor {
+  return member === null ? { kind: 'key', id: showId('ek', (key as { id: Id }).id) } : { kind: 'member', id: showId('mbr', member.id) };
+}

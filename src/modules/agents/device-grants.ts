@@ -1,0 +1,102 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import { oauthError } from '#http/oauth-answers.js';
+import { Database } from '#kernel/database.js';
+import { type Approval, GrantAudit } from './grant-audit.js';
+import type { IssuedToken } from './authorization.js';
+import type { OAuthClient } from './client-metadata.js';
+import { OAuthClients } from './oauth-clients.js';
+import { type DeviceDecision, OAuthDevicesStore, type PolledDevice, type WaitingDevice } from './oauth-devices.store.js';
+
+/** Consonants: no word is spelt by accident, and none is taken for another (RFC 8628, section 6.1). */
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+const LETTERS_COUNT = 8;
+
+/** How long a person has, and how often a device may ask meanwhile. */
+export const DEVICE_SECONDS = 600;
+export const POLL_SECONDS = 5;
+
+/** What a device is told: one code for itself, one for its person. */
+export interface DeviceCodes {
+  deviceCode: string;
+  userCode: string;
+}
+
+/** The device grant (RFC 8628): a program shows a code, and a person types it on a page of ours. */
+@Injectable()
+export class DeviceGrants {
+  constructor(
+    private readonly clients: OAuthClients,
+    private readonly devices: OAuthDevicesStore,
+    private readonly keys: GrantedKeys,
+    private readonly audit: GrantAudit,
+    private readonly database: Database,
+  ) {}
+
+  async begin(client: OAuthClient, address: string): Promise<DeviceCodes> {
+    for (;;) {
+      const deviceCode = randomBytes(32).toString('base64url');
+      const letters = Array.from({ length: LETTERS_COUNT }, () => LETTERS.charAt(randomInt(LETTERS.length))).join('');
+      const device = { clientId: client.id, clientName: client.name, address };
+      const isAdded = await this.devices.add(sha256(deviceCode), sha256(letters), device, POLL_SECONDS, DEVICE_SECONDS);
+      if (isAdded) return { deviceCode, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` };
+    }
+  }
+
+  /** Who waits for a code that a person typed; null when nobody does. */
+  waiting(userCode: string): Promise<WaitingDevice | null> {
+    return this.devices.waiting(sha256(normal(userCode)));
+  }
+
+  /** False when nobody waits for it any more. */
+  async approve(userCode: string, { approval, ...decision }: DeviceDecision & { approval: Approval }): Promise<boolean> {
+    return this.database.transaction(async () => {
+      const clientId = await this.devices.decide(sha256(normal(userCode)), decision);
+      if (clientId === null) return false;
+      await this.clients.approve(clientId);
+      await this.audit.granted(approval, decision.environmentId, { client_id: clientId, scope: decision.scope, lifetime_seconds: decision.lifetimeSeconds, device: true });
+      return true;
+    });
+  }
+
+  async deny(userCode: string): Promise<void> {
+    await this.devices.decide(sha256(normal(userCode)), null);
+  }
+
+  /** The key, once. Throws what a device is to do instead, by RFC 8628, section 3.5. */
+  async poll(form: Readonly<Record<string, string>>): Promise<IssuedToken> {
+    const { device_code: code, client_id: clientId } = form;
+    if (!code || !clientId) throw oauthError('invalid_request', 'Send device_code and client_id.');
+    const outcome = await this.database.transaction(async () => {
+      const device = await this.devices.poll(sha256(code), clientId);
+      return device !== null && isGranted(device) ? this.issue(device) : device;
+    });
+    if (outcome !== null && 'text' in outcome) return outcome;
+    throw whyNot(outcome);
+  }
+
+  private async issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds }: Granted): Promise<IssuedToken> {
+    const { text } = await this.keys.issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds });
+    return { text, scope, lifetimeSeconds };
+  }
+}
+
+type Granted = PolledDevice & DeviceDecision;
+
+function isGranted(device: PolledDevice): device is Granted {
+  return device.state === 'approved' && !device.isExpired && !device.isTooSoon;
+}
+
+function whyNot(device: PolledDevice | null): Error {
+  if (device === null || device.state === 'used') return oauthError('invalid_grant', 'The device_code is unknown or used, or is not of this client.');
+  if (device.isExpired) return oauthError('expired_token', 'The device_code has expired. Ask for another one.');
+  if (device.state === 'denied') return oauthError('access_denied', 'The person refused.');
+  if (device.isTooSoon) return oauthError('slow_down', 'Ask less often: five seconds more between two requests from now on.');
+  return oauthError('authorization_pending', 'Nobody has typed the code yet.');
+}
+
+/** Typed as people type: in any case, with spaces or without the hyphen. */
+const normal = (userCode: string): string => userCode.toUpperCase().replace(/[^A-Z0-9]/g, '');
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,0 +1,108 @@
+import { setTimeout as after } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { ApiObject, ApiPath, ApiQuery, ApiWriter, TextPart } from '#modules/agents/contract.js';
+
+/** What a page may take of an answer, which carries it twice: for programs, and as text for models. */
+export const JSON_CHARACTERS_MAX = 10_000;
+const WAIT_SECONDS_MAX = 25;
+const LOOK_EVERY_MS = 1_000;
+
+/** Who calls, as far as the API has to know it. */
+export interface Origin {
+  authorization: string;
+  /** The client's address, for quotas and the audit. */
+  address: string;
+  host: string;
+  userAgent: string;
+}
+
+/** A request that the API refused; `error` is its envelope's. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+
+  constructor(
+    readonly status: number,
+    readonly error: { type: string; message: string; details: ApiObject },
+    readonly retryAfter: string | undefined,
+  ) {
+    super(error.message);
+  }
+}
+
+/**
+ * The API as a caller of it sees it, without a connection: the request takes the same way through the edge, with the caller's
+ * own key. What holds for the routes (validation, quotas, scopes, tenancy, the audit) holds here, because it is they.
+ */
+export class InProcessApi implements ApiWriter {
+  constructor(
+    private readonly fastify: FastifyInstance,
+    private readonly origin: Origin,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  get(path: ApiPath, query: ApiQuery = {}): Promise<ApiObject> {
+    return this.request('GET', path, query);
+  }
+
+  async page(path: ApiPath, query: ApiQuery): Promise<ApiObject> {
+    for (let limit = Number(query['limit']); ; limit = Math.floor(limit / 2)) {
+      const found = await this.get(path, { ...query, limit });
+      // One item alone is whoever answers' to shorten.
+      if (limit <= 1 || JSON.stringify(found).length <= JSON_CHARACTERS_MAX) return found;
+    }
+  }
+
+  async text(path: ApiPath, offset: number, charactersMax: number): Promise<TextPart> {
+    const { body, contentType } = await this.exchange('GET', path.text);
+    const text = decoded(body);
+    const end = offset + charactersMax;
+    return { text: text?.slice(offset, end) ?? null, contentType, sizeBytes: body.length, nextOffset: text !== null && end < text.length ? end : null };
+  }
+
+  async until<T>(seconds: number, look: () => Promise<T | null>): Promise<T | null> {
+    const untilMs = performance.now() + Math.min(seconds, WAIT_SECONDS_MAX) * 1000;
+    for (;;) {
+      const found = await look();
+      const leftMs = untilMs - performance.now();
+      if (found !== null || leftMs <= 0) return found;
+      await after(Math.min(LOOK_EVERY_MS, leftMs), undefined, { signal: this.signal });
+    }
+  }
+
+  post(path: ApiPath, body: ApiObject | undefined, idempotencyKey: string | undefined): Promise<ApiObject> {
+    return this.request('POST', path, {}, body, idempotencyKey);
+  }
+
+  private async request(method: 'GET' | 'POST', path: ApiPath, query: ApiQuery, body?: ApiObject, idempotencyKey?: string): Promise<ApiObject> {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]);
+    const search = new URLSearchParams(given).toString();
+    const answer = await this.exchange(method, search === '' ? path.text : `${path.text}?${search}`, body, idempotencyKey);
+    return answer.body.length === 0 ? {} : (JSON.parse(answer.body.toString('utf8')) as ApiObject);
+  }
+
+  private async exchange(method: 'GET' | 'POST', url: string, body?: ApiObject, idempotencyKey?: string): Promise<{ body: Buffer; contentType: string }> {
+    this.signal.throwIfAborted();
+    const { authorization, address, host, userAgent } = this.origin;
+    const answer = await this.fastify.inject({
+      method, url, remoteAddress: address,
+      headers: { authorization, host, 'user-agent': userAgent, ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }) },
+      ...(body !== undefined && { payload: body }),
+    });
+    if (answer.statusCode >= 300) throw refusedWith(answer.statusCode, answer.payload, answer.headers['retry-after']);
+    return { body: answer.rawPayload, contentType: String(answer.headers['content-type'] ?? '') };
+  }
+}
+
+function refusedWith(status: number, payload: string, retryAfter: number | string | string[] | undefined): Refused {
+  const { error } = JSON.parse(payload) as { error: Refused['error'] };
+  return new Refused(status, error, retryAfter === undefined ? undefined : String(retryAfter));
+}
+
+/** Null for what is not UTF-8. */
+function decoded(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,98 @@
+import { Controller, HttpCode, type OnModuleInit, Post, Req, Res } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Scope } from '#http/access.js';
+import { AccessRules } from '#http/access-rules.js';
+import { Audit } from '#http/audit.js';
+import { BodyLimit } from '#http/body-limit.js';
+import { EnvelopeFilter } from '#http/envelope.filter.js';
+import { Section } from '#http/openapi-sections.js';
+import { Config } from '#kernel/config.js';
+import { methodNotAllowed } from '#kernel/errors.js';
+import { AgentGate } from './agent-gate.js';
+import { McpServer } from './mcp-server.js';
+import { ToolBox } from './tool-box.js';
+
+const BODY_BYTES_MAX = 1_048_576;
+
+const CALL = {
+  jsonrpc: '2.0', id: 1, method: 'tools/call',
+  params: { name: 'search_events', arguments: { status: 'dlq', limit: 5 } },
+};
+
+/** Where agents come in (specification, Agent transport). */
+@Section('Agents', 'The Model Context Protocol, and how an agent signs in: OAuth 2 with PKCE, whose token is an ordinary API key. Errors of `/oauth` have the form of RFC 6749.')
+@Controller()
+export class McpController implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly gate: AgentGate,
+    private readonly server: McpServer,
+    private readonly tools: ToolBox,
+    private readonly rules: AccessRules,
+    private readonly filter: EnvelopeFilter,
+    private readonly config: Config,
+  ) {}
+
+  /** What is no POST: streams and sessions, which there are none of, and the questions that browsers ask first. */
+  onModuleInit(): void {
+    if (this.config.role === 'worker') return;
+    const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    const config = { access: 'public' } as const;
+    fastify.route({ method: ['GET', 'DELETE', 'PUT', 'PATCH'], url: '/mcp', config, exposeHeadRoute: false, handler: async (request, reply) => {
+      await this.filter.answer(methodNotAllowed('MCP is spoken here in POST requests, one message each.', ['POST', 'OPTIONS']), request, reply);
+      return reply;
+    } });
+    fastify.route({ method: 'OPTIONS', url: '/mcp', config, handler: (request, reply) => {
+      this.allowOrigin(request, reply);
+      reply.header('access-control-allow-methods', 'POST').header('access-control-max-age', 600)
+        .header('access-control-allow-headers', 'authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name')
+        .code(204).send();
+    } });
+  }
+
+  @Post('mcp')
+  @HttpCode(200)
+  @Scope('read')
+  // What a tool changes is in the log as the request that it makes.
+  @Audit('never')
+  @BodyLimit(BODY_BYTES_MAX)
+  @ApiOperation({
+    summary: 'Call the agent server',
+    description:
+      'The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message a request. Which tools there are depends on the scope of the key; ' +
+      'each call counts against its quota, and so do the requests that the tool makes. 401 says in `WWW-Authenticate` where an agent signs in.',
+  })
+  @ApiHeader({ name: 'MCP-Protocol-Version', required: false, description: 'The revision of the protocol.', example: '2026-07-28' })
+  @ApiBody({ description: 'One JSON-RPC message.', schema: { type: 'object', additionalProperties: true, example: CALL } })
+  @ApiOkResponse({
+    description: 'The answer to it.',
+    schema: { type: 'object', additionalProperties: true, example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: '{"data":[]}' }], structuredContent: { data: [] } } } },
+  })
+  async callAgentServer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.gate.admit(request);
+    this.allowOrigin(request, reply);
+    const tool = this.tools.find(calledTool(request.body));
+    const refused = tool && this.rules.refusal(tool.kind, request);
+    if (refused) throw refused;
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const answer = await this.server.answer(request, gone.signal);
+    reply.code(answer.status);
+    answer.headers.forEach((value, name) => void reply.header(name, value));
+    reply.header('cache-control', 'no-store').send(Buffer.from(await answer.arrayBuffer()));
+  }
+
+  private allowOrigin({ headers: { origin } }: FastifyRequest, reply: FastifyReply): void {
+    reply.header('vary', 'origin');
+    if (origin === undefined || !this.gate.admitsOrigin(origin)) return;
+    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', 'www-authenticate, x-request-id');
+  }
+}
+
+/** The tool that a message calls, if it does. */
+function calledTool(body: unknown): string {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  return method === 'tools/call' && typeof params?.name === 'string' ? params.name : '';
+}

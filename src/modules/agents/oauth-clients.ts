@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { oauthError } from '#http/oauth-answers.js';
+import { clientNetwork } from '#http/client-network.js';
+import { Config } from '#kernel/config.js';
+import { ApiError } from '#kernel/errors.js';
+import { ClientDocuments } from './client-documents.js';
+import { clientMetadata, type OAuthClient } from './client-metadata.js';
+import { OAuthClientsStore } from './oauth-clients.store.js';
+
+/** Clients that nobody approved yet, at most: they are deleted after a day. */
+const UNAPPROVED_MAX = 10_000;
+
+/** The command line, which is delivered with the service and needs no registration; it uses the device grant alone. */
+const COMMAND_LINE: OAuthClient = { id: 'posthorn-cli', name: 'Posthorn command line', uri: null, redirectUris: [], isDocument: false };
+
+/** Who asks people for a key. */
+@Injectable()
+export class OAuthClients {
+  constructor(
+    private readonly store: OAuthClientsStore,
+    private readonly documents: ClientDocuments,
+    private readonly config: Config,
+  ) {}
+
+  /** Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`, and 503 while too many wait for an approval. */
+  async register(given: unknown, address: string): Promise<OAuthClient & { createdAt: Date }> {
+    const metadata = clientMetadata(given, this.config.oauthRedirectSchemes);
+    if ('fault' in metadata) throw oauthError(metadata.code, metadata.fault);
+    const client = { id: randomBytes(16).toString('base64url'), ...metadata };
+    const createdAt = await this.store.add(client, clientNetwork(address), UNAPPROVED_MAX);
+    if (createdAt === null) throw new ApiError('unavailable', 'Too many clients have registered that nobody approved. Try again tomorrow.', {}, 3600);
+    return { ...client, isDocument: false, createdAt };
+  }
+
+  /** The client, or a sentence that says why there is none. */
+  async find(id: string | undefined): Promise<OAuthClient | string> {
+    if (id === undefined || id === '') return 'The client_id is missing.';
+    if (id === COMMAND_LINE.id) return COMMAND_LINE;
+    if (ClientDocuments.isDocumentUrl(id)) return this.documents.find(id);
+    const found = /^[A-Za-z0-9_-]{22}$/.test(id) ? await this.store.find(id) : null;
+    return found === null ? 'This client is not registered here, or its registration has expired.' : { ...found, isDocument: false };
+  }
+
+  /** Somebody approved it: it is kept. */
+  approve(id: string): Promise<void> {
+    return this.store.approve(id);
+  }
+}

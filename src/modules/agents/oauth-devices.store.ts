@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Scope } from '#kernel/tenant.js';
+
+/** A device that asks for a key, as the person who is to decide sees it. */
+export interface WaitingDevice {
+  clientId: string;
+  clientName: string;
+  /** Where it asked from. */
+  address: string;
+  createdAt: Date;
+}
+
+/** What a person decided. */
+export interface DeviceDecision {
+  environmentId: number;
+  scope: Scope;
+  lifetimeSeconds: number;
+  grantedBy: string;
+}
+
+/** How a device stands when it asks; what was granted stands in it once it may be taken. */
+export interface PolledDevice {
+  state: 'pending' | 'approved' | 'denied' | 'used';
+  clientId: string;
+  clientName: string;
+  isExpired: boolean;
+  isTooSoon: boolean;
+  environmentId: number | null;
+  scope: Scope | null;
+  lifetimeSeconds: number | null;
+  grantedBy: string | null;
+}
+
+const ADD: Statement = {
+  name: 'oauth_devices.add',
+  text: `
+    insert into oauth_devices (hash, user_code_hash, client_id, client_name, address, state, interval_seconds, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, 'pending', $6, now(), now() + make_interval(secs => $7))
+    on conflict (user_code_hash) do nothing returning 1`,
+};
+
+/** Index oauth_devices_user_code_key. */
+const WAITING: Statement = {
+  name: 'oauth_devices.waiting',
+  text: `
+    select client_id as "clientId", client_name as "clientName", address, created_at as "createdAt" from oauth_devices
+    where user_code_hash = $1 and state = 'pending' and expires_at > now()`,
+};
+
+/** Index oauth_devices_user_code_key. */
+const DECIDE: Statement = {
+  name: 'oauth_devices.decide',
+  text: `
+    update oauth_devices set state = case when $2::int is null then 'denied' else 'approved' end,
+      granted_environment_id = $2, scope = $3, lifetime_seconds = $4, granted_by = $5
+    where user_code_hash = $1 and state = 'pending' and expires_at > now() returning client_id as "clientId"`,
+};
+
+/** Index oauth_devices_pkey. Asked before its interval is over, the interval grows (RFC 8628, section 3.5). What was approved is taken once. */
+const POLL: Statement = {
+  name: 'oauth_devices.poll',
+  text: `
+    with before as (
+      select *, polled_at is not null and polled_at > now() - make_interval(secs => interval_seconds) as is_too_soon, expires_at <= now() as is_expired
+      from oauth_devices where hash = $1 and client_id = $2 for update
+    )
+    update oauth_devices d set polled_at = now(),
+      interval_seconds = d.interval_seconds + case when b.is_too_soon then 5 else 0 end,
+      state = case when b.state = 'approved' and not b.is_expired and not b.is_too_soon then 'used' else b.state end
+    from before b where d.hash = b.hash
+    returning b.state, d.client_id as "clientId", d.client_name as "clientName", b.is_expired as "isExpired", b.is_too_soon as "isTooSoon",
+      d.granted_environment_id as "environmentId", d.scope, d.lifetime_seconds as "lifetimeSeconds", d.granted_by as "grantedBy"`,
+};
+
+/** Index oauth_devices_expires_at_idx. */
+const PURGE: Statement = { name: 'oauth_devices.purge', text: `delete from oauth_devices where expires_at < now() - interval '1 day'` };
+
+/** Devices that wait for a person, by the SHA-256 of their codes. */
+@Injectable()
+export class OAuthDevicesStore {
+  constructor(private readonly database: Database) {}
+
+  /** False when the user code is another device's. */
+  async add(hash: Buffer, userCodeHash: Buffer, device: Omit<WaitingDevice, 'createdAt'>, intervalSeconds: number, validSeconds: number): Promise<boolean> {
+    const { clientId, clientName, address } = device;
+    return (await this.database.query(ADD, [hash, userCodeHash, clientId, clientName, address, intervalSeconds, validSeconds])).length > 0;
+  }
+
+  async waiting(userCodeHash: Buffer): Promise<WaitingDevice | null> {
+    const [found] = await this.database.query<WaitingDevice>(WAITING, [userCodeHash]);
+    return found ?? null;
+  }
+
+  /** Approves, or refuses when there is no decision; the client, or null when nothing waits for this code any more. */
+  async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
+    const { environmentId = null, scope = null, lifetimeSeconds = null, grantedBy = null } = decision ?? {};
+    const [decided] = await this.database.query<{ clientId: string }>(DECIDE, [userCodeHash, environmentId, scope, lifetimeSeconds, grantedBy]);
+    return decided?.clientId ?? null;
+  }
+
+  /** Notes that it asked, in the caller's transaction; null when there is no such device of this client. */
+  async poll(hash: Buffer, clientId: string): Promise<PolledDevice | null> {
+    const [polled] = await this.database.query<PolledDevice>(POLL, [hash, clientId]);
+    return polled ?? null;
+  }
+
+  async purge(): Promise<void> {
+    await this.database.query(PURGE);
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { OAuthClientsStore } from './oauth-clients.store.js';
+import { OAuthCodesStore } from './oauth-codes.store.js';
+import { OAuthDevicesStore } from './oauth-devices.store.js';
+
+const EVERY_MS = 600_000;
+
+/** Deletes clients that nobody approved, and codes that are over. */
+@Injectable()
+export class OAuthSweep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly clients: OAuthClientsStore,
+    private readonly codes: OAuthCodesStore,
+    private readonly devices: OAuthDevicesStore,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('OAuthSweep', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async sweep(): Promise<{ restMs: number }> {
+    await this.clients.purge();
+    await this.codes.purge();
+    await this.devices.purge();
+    return { restMs: EVERY_MS };
+  }
+}

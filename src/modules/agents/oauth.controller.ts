@@ -1,0 +1,154 @@
+import { Body, Controller, HttpCode, type OnModuleInit, Post, Req } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ApiBadRequestResponse, ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import { BodyLimit } from '#http/body-limit.js';
+import { type FormFields, TakesForm } from '#http/form-parser.js';
+import { ANY_ORIGIN, AnswersOAuth, oauthError } from '#http/oauth-answers.js';
+import { RateLimit } from '#http/rate-limit.js';
+import { Config } from '#kernel/config.js';
+import { Authorization, type IssuedToken } from './authorization.js';
+import { DEVICE_SECONDS, DeviceGrants, POLL_SECONDS } from './device-grants.js';
+import { DeviceCodesItem, OAuthFault, RegisteredClientItem, TokenItem } from './oauth.dto.js';
+import { OAuthClients } from './oauth-clients.js';
+
+const REGISTRATION_BYTES_MAX = 8_192;
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const FORM = 'application/x-www-form-urlencoded';
+/** What pages of any origin may call, and ask about first. */
+const OPEN_PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-authorization-server', '/oauth/register', '/oauth/token', '/oauth/revoke', '/oauth/device'];
+
+const text = (description: string, example: string): Record<string, unknown> => ({ type: 'string', description, example });
+const formOf = (properties: Record<string, unknown>, required: string[]): Parameters<typeof ApiBody>[0] => ({
+  required: true, schema: { type: 'object', required, properties } as never, description: `As ${FORM}.`,
+});
+const CLIENT = text('The client.', 'k3W6pQ0bT2mXcR9sY7vZ1A');
+
+/** What clients of OAuth call (RFC 6749, 7591, 7009 and 8628). */
+@ApiTags('Agents')
+@ApiBadRequestResponse({ type: OAuthFault, description: 'What is wrong, in the form of RFC 6749.' })
+@Controller('oauth')
+export class OAuthController implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly clients: OAuthClients,
+    private readonly authorization: Authorization,
+    private readonly devices: DeviceGrants,
+    private readonly keys: GrantedKeys,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.config.role === 'worker') return;
+    const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    for (const url of OPEN_PATHS) {
+      fastify.route({ method: 'OPTIONS', url, config: { access: 'public' }, handler: (_request, reply) => {
+        reply.code(204).headers(ANY_ORIGIN).header('access-control-allow-methods', 'GET, POST, OPTIONS').header('access-control-allow-headers', 'content-type, mcp-protocol-version')
+          .header('access-control-max-age', 600).send();
+      } });
+    }
+  }
+
+  @Post('register')
+  @HttpCode(201)
+  @AnswersOAuth()
+  @BodyLimit(REGISTRATION_BYTES_MAX)
+  @RateLimit({ name: 'register', count: 10, seconds: 3_600 })
+  @ApiOperation({
+    summary: 'Register a client',
+    description: 'RFC 7591, for public clients: no secret is issued. Ten an hour from one address; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES.',
+  })
+  @ApiBody({
+    description: 'The client; what is not known is ignored.',
+    schema: {
+      type: 'object', required: ['redirect_uris'], additionalProperties: true,
+      properties: {
+        redirect_uris: { type: 'array', items: { type: 'string' }, description: 'Where it may be answered: 1 to 10.', example: ['http://127.0.0.1:3456/callback'] },
+        client_name: text('What people are shown, and told that nobody verified.', 'An assistant'),
+      },
+    },
+  })
+  @ApiCreatedResponse({ type: RegisteredClientItem, description: 'The client.' })
+  async registerClient(@Req() request: FastifyRequest): Promise<RegisteredClientItem> {
+    const client = await this.clients.register(request.body, request.ip);
+    return {
+      client_id: client.id, client_id_issued_at: Math.floor(client.createdAt.getTime() / 1000), client_name: client.name, redirect_uris: client.redirectUris,
+      grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'none', scope: 'read',
+    };
+  }
+
+  @Post('token')
+  @HttpCode(200)
+  @AnswersOAuth()
+  @TakesForm()
+  @RateLimit({ name: 'token', count: 120, seconds: 60 })
+  @ApiOperation({
+    summary: 'Exchange a code for a key',
+    description:
+      'RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: it is listed in `GET /v1/keys` with `source` `oauth`, and revoked there. A code counts once and for 60 s; used again, it revokes the key that came of it. There are no refresh tokens.',
+  })
+  @ApiBody(formOf({
+    grant_type: text(`\`authorization_code\`, or \`${DEVICE_GRANT}\`.`, 'authorization_code'),
+    code: text('The code.', 'Vb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR'),
+    redirect_uri: text('The same as it was asked with.', 'http://127.0.0.1:3456/callback'),
+    client_id: CLIENT,
+    code_verifier: text('What the code_challenge was made of (RFC 7636).', 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'),
+    resource: text('What the key is for (RFC 8707); may be left out.', 'https://hooks.example.com/mcp'),
+    device_code: text('Instead of the code, from a device.', 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o'),
+  }, ['grant_type', 'client_id']))
+  @ApiOkResponse({ type: TokenItem, description: 'The key.' })
+  async exchangeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<TokenItem> {
+    const form = formIn(request, body);
+    const { grant_type: grant } = form;
+    if (grant === 'authorization_code') return presentToken(await this.authorization.exchange(form));
+    if (grant === DEVICE_GRANT) return presentToken(await this.devices.poll(form));
+    throw grant === undefined ? oauthError('invalid_request', 'The grant_type is missing.') : oauthError('unsupported_grant_type', `The grant_type must be authorization_code or ${DEVICE_GRANT}.`);
+  }
+
+  @Post('revoke')
+  @HttpCode(200)
+  @AnswersOAuth()
+  @TakesForm()
+  @RateLimit({ name: 'token', count: 120, seconds: 60 })
+  @ApiOperation({ summary: 'Give a key back', description: 'RFC 7009: 200 whether or not there is such a key. Only keys from grants are revoked here.' })
+  @ApiBody(formOf({ token: text('The key.', 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR'), token_type_hint: text('Ignored.', 'access_token'), client_id: CLIENT }, ['token']))
+  @ApiOkResponse({ description: 'It is good for nothing any more.' })
+  async revokeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<void> {
+    const { token, client_id: clientId } = formIn(request, body);
+    if (!token) throw oauthError('invalid_request', 'The token is missing.');
+    await this.keys.revokeText(token, clientId ?? null);
+  }
+
+  @Post('device')
+  @HttpCode(200)
+  @AnswersOAuth()
+  @TakesForm()
+  @RateLimit({ name: 'device-start', count: 20, seconds: 300 })
+  @ApiOperation({ summary: 'Ask for a code for a device', description: 'RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.' })
+  @ApiBody(formOf({ client_id: text('The client.', 'posthorn-cli'), scope: text('Ignored: the person chooses.', 'read') }, ['client_id']))
+  @ApiOkResponse({ type: DeviceCodesItem, description: 'The codes.' })
+  async authorizeDevice(@Req() request: FastifyRequest, @Body() body: object): Promise<DeviceCodesItem> {
+    const client = await this.clients.find(formIn(request, body)['client_id']);
+    if (typeof client === 'string') throw oauthError('invalid_client', client);
+    const { deviceCode, userCode } = await this.devices.begin(client, request.ip);
+    const page = `${this.config.baseUrl}/oauth/device`;
+    return {
+      device_code: deviceCode, user_code: userCode, verification_uri: page, verification_uri_complete: `${page}?user_code=${userCode}`,
+      expires_in: DEVICE_SECONDS, interval: POLL_SECONDS,
+    };
+  }
+}
+
+/** Forms only, and no secret: clients here have none. */
+function formIn({ headers }: FastifyRequest, body: object | undefined): FormFields {
+  if (!(headers['content-type'] ?? '').toLowerCase().startsWith(FORM)) throw oauthError('invalid_request', `Send the body as ${FORM}.`);
+  if (headers.authorization !== undefined) throw oauthError('invalid_client', 'Clients here have no secret: send client_id in the body, and no Authorization header.');
+  const form = (body ?? {}) as FormFields;
+  if (form['client_secret'] !== undefined) throw oauthError('invalid_client', 'Clients here have no secret.');
+  return form;
+}
+
+function presentToken({ text: token, lifetimeSeconds, scope }: IssuedToken): TokenItem {
+  return { access_token: token, token_type: 'Bearer', expires_in: lifetimeSeconds, scope };
+}

@@ -1,0 +1,54 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import type { Tool } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
+import { providersExtending } from '#kernel/extension-points.js';
+import { grants, type Scope } from '#kernel/tenant.js';
+
+const NAME = /^[a-z][a-z0-9_]{2,63}$/;
+
+/** Every tool of every module, as a model is told of it. */
+@Injectable()
+export class ToolBox implements OnModuleInit {
+  private readonly byName = new Map<string, AgentTool>();
+  private listings: Readonly<Record<'read' | 'write', readonly Tool[]>> = { read: [], write: [] };
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** Throws for a name that is none or somebody else's, and for an example that the tool itself would refuse. */
+  onModuleInit(): void {
+    for (const { tools } of providersExtending(this.discovery, AgentTools)) tools.forEach((tool) => this.add(tool));
+    const all = [...this.byName.values()].sort((a, b) => a.tool.name.localeCompare(b.tool.name));
+    this.listings = { read: all.filter(({ kind }) => kind === 'read').map(described), write: all.map(described) };
+  }
+
+  find(name: string): AgentTool | undefined {
+    return this.byName.get(name);
+  }
+
+  /** What a caller of this scope may use, by name. */
+  list(scope: Scope): readonly Tool[] {
+    return this.listings[grants(scope, 'write') ? 'write' : 'read'];
+  }
+
+  private add(added: AgentTool): void {
+    const { name, input, example } = added.tool;
+    if (!NAME.test(name)) throw new Error(`The tool "${name}" needs a name in snake_case.`);
+    if (this.byName.has(name)) throw new Error(`There are two tools called ${name}.`);
+    if (!input.strict().safeParse(example).success) throw new Error(`The example of the tool ${name} does not fit its arguments.`);
+    this.byName.set(name, added);
+  }
+}
+
+function described(added: AgentTool): Tool {
+  const { name, title, description, input } = added.tool;
+  const hints = added.kind === 'read'
+    ? { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
+    : { readOnlyHint: false, destructiveHint: added.tool.isDestructive, idempotentHint: added.tool.isIdempotent, openWorldHint: true };
+  const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), { io: 'input', override: ({ jsonSchema }) => {
+    // The format says as much, and a model pays for every character of the pattern.
+    if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+  } });
+  return { name, title, description, inputSchema: schema as Tool['inputSchema'], annotations: { title, ...hints } };
+}

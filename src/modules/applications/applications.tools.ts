@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
+import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
+
+const application = z.string().min(1).max(256).describe('An `app_` id, or your own id of it.');
+
+/** Looking into applications, for agents. */
+@Injectable()
+export class ApplicationTools extends AgentTools {
+  override readonly tools = [
+    readTool({
+      name: 'list_applications',
+      title: 'List applications',
+      description: 'Your customers, each with endpoints of its own that events fan out to. Newest first.',
+      input: z.object({ cursor, limit }),
+      example: { limit: 20 },
+      run: async (api, args) => ({ content: await api.page(apiPath`/v1/app`, args) }),
+    }),
+    readTool({
+      name: 'get_application',
+      title: 'Get an application',
+      description: 'One application and its endpoints: their URLs, what they subscribe to, and whether they are disabled.',
+      input: z.object({ application, cursor, limit }),
+      example: { application: 'customer-42' },
+      run: async (api, { application: app, ...query }) => {
+        const [found, endpoints] = [await api.get(apiPath`/v1/app/${app}`), await api.page(apiPath`/v1/app/${app}/endpoints`, query)];
+        return { content: { ...found, endpoints: endpoints['data'], next_cursor: endpoints['next_cursor'] } };
+      },
+    }),
+    readTool({
+      name: 'list_application_messages',
+      title: 'List the messages of an application',
+      description: 'What was sent to an application, newest first, whether or not an endpoint subscribed. What became of one: search_events with `message_id`.',
+      input: z.object({ application, cursor, limit }),
+      example: { application: 'customer-42' },
+      run: async (api, { application, ...query }) => ({ content: await api.page(apiPath`/v1/app/${application}/messages`, query) }),
+    }),
+    readTool({
+      name: 'list_endpoint_attempts',
+      title: "List the attempts at a customer's endpoint",
+      description: "What was tried at one endpoint of an application, newest event first. For a destination's attempts use search_events with `destination`, then get_event.",
+      input: z.object({ application, endpoint: id('ep', 'The endpoint of the application'), since, until, cursor, limit }),
+      example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+      run: async (api, { application, endpoint, ...query }) => ({
+        content: await api.page(apiPath`/v1/app/${application}/endpoints/${endpoint}/attempts`, query), untrusted: ['data[].response_excerpt'],
+      }),
+    }),
+  ];
+}

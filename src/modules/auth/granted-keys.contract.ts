@@ -1,0 +1,29 @@
+import type { Id } from '#kernel/ids.js';
+import type { Scope } from '#kernel/tenant.js';
+
+/** What a person granted to a client, on a page of ours. */
+export interface KeyGrant {
+  environmentId: number;
+  scope: Scope;
+  clientId: string;
+  /** As the client calls itself. */
+  clientName: string;
+  /** Who approved: a member's address, or the name of the key that he signed in with. */
+  grantedBy: string;
+  lifetimeSeconds: number;
+}
+
+/** Keys that OAuth clients were granted: ordinary keys, with `source` `oauth`. */
+export abstract class GrantedKeys {
+  /** The number of the organization's environment. */
+  abstract environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number>;
+
+  /** Makes a key, in the caller's transaction if there is one. The text is known for this one moment. */
+  abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string }>;
+
+  /** Revokes a key that was issued here, unless it is revoked. */
+  abstract revoke(environmentId: number, id: Id): Promise<void>;
+
+  /** Revokes the key of this text, when a client was granted it (this one, when it is said). Nothing happens otherwise. */
+  abstract revokeText(text: string, clientId: string | null): Promise<void>;
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
+import { cursor, id, limit } from '#modules/agents/tool-arguments.contract.js';
+
+const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
+
+/** Looking into destinations, for agents. */
+@Injectable()
+export class DestinationTools extends AgentTools {
+  override readonly tools = [
+    readTool({
+      name: 'list_destinations',
+      title: 'List destinations',
+      description: 'Where deliveries go: id, name, type, URL, whether the last check found it valid, and whether it is active. Newest first.',
+      input: z.object({
+        type: z.string().max(64).optional().describe('As in `https`, `sqs`, `mirror`, `pull`.'),
+        validation: z.enum(['valid', 'stale', 'invalid']).optional().describe('What the last check found.'),
+        cursor, limit,
+      }),
+      example: { validation: 'invalid' },
+      run: async (api, args) => ({ content: await api.page(apiPath`/v1/destinations`, args) }),
+    }),
+    readTool({
+      name: 'get_destination',
+      title: 'Get a destination',
+      description:
+        'One destination with its settings, its retry schedule and its circuit. `circuit.state` `open` means that it failed so often that only probes go out until one succeeds. `disabled_reason` says why it takes nothing.',
+      input: z.object({ destination_id: id('dst', 'The destination') }),
+      example: { destination_id: DESTINATION },
+      run: async (api, { destination_id: destination }) => ({ content: await api.get(apiPath`/v1/destinations/${destination}`) }),
+    }),
+  ];
+}

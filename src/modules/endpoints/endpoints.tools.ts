@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
+import { cursor, id, limit } from '#modules/agents/tool-arguments.contract.js';
+
+const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
+
+/** Looking into what receives, for agents. */
+@Injectable()
+export class EndpointTools extends AgentTools {
+  override readonly tools = [
+    readTool({
+      name: 'list_endpoints',
+      title: 'List endpoints',
+      description: 'The URLs that providers call, newest first: each with its preset, its destinations and whether it has a secret to verify signatures with.',
+      input: z.object({
+        status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: what comes is parked and delivered to nobody.'),
+        preset: z.string().max(64).optional().describe("The provider, as in `stripe` or `github`."),
+        cursor, limit,
+      }),
+      example: { preset: 'stripe' },
+      run: async (api, args) => ({ content: await api.page(apiPath`/v1/endpoints`, args) }),
+    }),
+    readTool({
+      name: 'get_endpoint',
+      title: 'Get an endpoint',
+      description: 'One endpoint with its routes and their filters, its verification, transform and answers. What it received: list_requests.',
+      input: z.object({ endpoint_id: id('ep', 'The endpoint') }),
+      example: { endpoint_id: ENDPOINT },
+      run: async (api, { endpoint_id: endpoint }) => ({ content: await api.get(apiPath`/v1/endpoints/${endpoint}`) }),
+    }),
+  ];
+}

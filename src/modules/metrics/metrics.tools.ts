@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
+import { since, until } from '#modules/agents/tool-arguments.contract.js';
+
+/** Numbers, for agents. */
+@Injectable()
+export class MetricTools extends AgentTools {
+  override readonly tools = [
+    readTool({
+      name: 'get_metrics',
+      title: 'Get metrics',
+      description: 'Counts of one endpoint or destination by window of time: received, delivered, failed, retried, dead letters, attempts, success rate and latency. A day by hours unless told otherwise.',
+      input: z.object({
+        key: z.string().min(1).max(64).describe('An `ep_` or `dst_` id.'),
+        window: z.enum(['1m', '1h', '1d']).default('1h').describe('How long each window is.'),
+        since, until,
+      }),
+      example: { key: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', window: '1d' },
+      run: async (api, args) => ({ content: await api.get(apiPath`/v1/metrics`, args) }),
+    }),
+  ];
+}

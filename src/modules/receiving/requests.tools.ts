@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
+import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
+
+const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
+const BODY_PAGE = 4_000;
+
+/** Looking into what providers sent, for agents. */
+@Injectable()
+export class RequestTools extends AgentTools {
+  override readonly tools = [
+    readTool({
+      name: 'list_requests',
+      title: 'List raw requests',
+      description:
+        'What an endpoint received, newest first, refused requests too. `routed`: it went on. `quarantined`: its signature did not fit. `parked`: the endpoint was paused. `ignored`: no route took it. `duplicate`: it came before. `note` says why.',
+      input: z.object({
+        endpoint_id: id('ep', 'The endpoint'),
+        status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('What became of it.'),
+        method: z.string().regex(/^[A-Z-]{1,32}$/).optional().describe('The HTTP method, as in `POST`.'),
+        since, until, cursor, limit,
+      }),
+      example: { endpoint_id: ENDPOINT, status: 'quarantined' },
+      run: async (api, { endpoint_id: endpoint, ...query }) => ({
+        content: await api.page(apiPath`/v1/endpoints/${endpoint}/requests`, query), untrusted: ['data[].path', 'data[].dedupe_id'],
+      }),
+    }),
+    readTool({
+      name: 'get_request',
+      title: 'Get a raw request',
+      description: `One received request as it came: URL, headers, body (${BODY_PAGE} characters at a time) and what it was answered. Values of secret headers are hidden.`,
+      input: z.object({
+        endpoint_id: id('ep', 'The endpoint'),
+        request_id: z.string().min(1).max(200).describe('A `req_` id, or the `evt_` id of its event.'),
+        body_offset: z.number().int().min(0).default(0).describe('Where in the body to begin, in characters: `body_next_offset` of the call before.'),
+      }),
+      example: { endpoint_id: ENDPOINT, request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+      run: async (api, { endpoint_id: endpoint, request_id: request, body_offset: offset }) => {
+        const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`);
+        const text = String(body);
+        const end = offset + BODY_PAGE;
+        return {
+          content: { ...rest, body: text.slice(offset, end), body_next_offset: end < text.length ? end : null },
+          untrusted: ['url', 'query', 'headers', 'body'],
+        };
+      },
+    }),
+  ];
+}

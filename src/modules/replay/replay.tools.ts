@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
+import { cursor, id, idempotencyKey, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
+
+const ENDPOINT = 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
+
+/** Sending again, for agents. */
+@Injectable()
+export class ReplayTools extends AgentTools {
+  override readonly tools = [
+    readTool({
+      name: 'list_replay_jobs',
+      title: 'List replay jobs',
+      description: 'Replays of a range of time, newest first, each with its state and how far it is.',
+      input: z.object({
+        endpoint: z.string().max(64).optional().describe('Those of this endpoint: an `ep_` id.'),
+        state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How they stand.'),
+        cursor, limit,
+      }),
+      example: { state: 'running' },
+      run: async (api, args) => ({ content: await api.page(apiPath`/v1/replays`, args) }),
+    }),
+    readTool({
+      name: 'get_replay_job',
+      title: 'Get a replay job',
+      description: 'One replay job: its state, and how many events it looked at, sent again, left out and skipped.',
+      input: z.object({ job_id: id('rpj', 'The job') }),
+      example: { job_id: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+      run: async (api, { job_id: job }) => ({ content: await api.get(apiPath`/v1/replays/${job}`) }),
+    }),
+    writeTool({
+      name: 'replay_event',
+      title: 'Replay an event',
+      description: 'Sends one event again with the same webhook-id and body, marked as a replay, whatever became of it. Receivers that dedupe by webhook-id may ignore it.',
+      input: z.object({ event_id: z.string().min(1).max(200).describe('An `evt_` id, or the `msg_` id that a send returned.'), idempotency_key: idempotencyKey }),
+      example: { event_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+      isDestructive: false,
+      isIdempotent: false,
+      run: async (api, { event_id: event, idempotency_key: key }) => ({ content: await api.post(apiPath`/v1/events/${event}/replay`, undefined, key) }),
+    }),
+    writeTool({
+      name: 'redrive_dead_letters',
+      title: 'Redrive dead letters',
+      description: 'Sends every dead letter again, or those of one destination or endpoint, or those since a time. Find out why they failed first: search_events with status dlq.',
+      input: z.object({
+        endpoint: z.string().max(200).optional().describe('Only those of this destination (`dst_`) or endpoint (`ep_`).'),
+        since, idempotency_key: idempotencyKey,
+      }),
+      example: { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+      isDestructive: false,
+      isIdempotent: false,
+      run: async (api, { idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/dlq/redrive`, body, key) }),
+    }),
+    writeTool({
+      name: 'replay_endpoint',
+      title: 'Replay a range of an endpoint',
+      description:
+        'Sends again what an endpoint received in a range of time, to where its routes lead now, delivered events too. With `dry_run` true (the default) it only counts; call it so first. For real it starts a job: follow it with get_replay_job. One live job per endpoint.',
+      input: z.object({
+        endpoint_id: id('ep', 'The endpoint'), since, until,
+        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only events of this status.'),
+        destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these destinations: `dst_` ids.'),
+        dry_run: z.boolean().default(true).describe('Whether to count only.'),
+        idempotency_key: idempotencyKey,
+      }),
+      example: { endpoint_id: ENDPOINT, since: '2026-11-20T00:00:00Z', dry_run: true },
+      isDestructive: false,
+      isIdempotent: false,
+      run: async (api, { endpoint_id: endpoint, idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/endpoints/${endpoint}/replay`, body, key) }),
+    }),
+  ];
+}

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { AgentTools, apiPath, writeTool } from '#modules/agents/contract.js';
+import { id, idempotencyKey } from '#modules/agents/tool-arguments.contract.js';
+
+/** Sending webhooks, for agents. */
+@Injectable()
+export class SendTools extends AgentTools {
+  override readonly tools = [
+    writeTool({
+      name: 'send_webhook',
+      title: 'Send a webhook',
+      description: 'Sends one event to a destination or an HTTPS URL; it is signed, and retried for 28 hours. Returns a `message_id`: follow it with wait_for_event or get_event.',
+      input: z.object({
+        destination: z.string().min(1).max(2048).describe('A `dst_` id, or an HTTPS URL.'),
+        event_type: z.string().min(1).max(256).describe('What happened, as in `invoice.paid`.'),
+        payload: z.record(z.string(), z.unknown()).describe('The body: a JSON object.'),
+        headers: z.record(z.string(), z.string()).optional().describe('Headers to send along.'),
+        idempotency_key: idempotencyKey,
+      }),
+      example: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', event_type: 'invoice.paid', payload: { amount: 4200 } },
+      isDestructive: true,
+      isIdempotent: false,
+      run: async (api, { idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/send`, body, key) }),
+    }),
+    writeTool({
+      name: 'test_destination',
+      title: 'Test a destination',
+      description: 'Sends an event of type `posthorn.test` to a destination through the real path and returns what came of the first attempt.',
+      input: z.object({ destination_id: id('dst', 'The destination'), idempotency_key: idempotencyKey }),
+      example: { destination_id: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+      isDestructive: false,
+      isIdempotent: false,
+      run: async (api, { destination_id: destination, idempotency_key: key }) => ({
+        content: await api.post(apiPath`/v1/destinations/${destination}/test`, undefined, key), untrusted: ['attempt.response_excerpt'],
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,37 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { PosthornServer } from '../support/server.js';
+
+/** What a tool said. */
+export interface Said {
+  isError: boolean;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  content: any;
+  text: string;
+  /** What the whole answer takes. */
+  bytes: number;
+}
+
+/** An agent's client, connected over HTTP with a key. */
+export interface Agent {
+  readonly client: Client;
+  tools(): Promise<string[]>;
+  call(name: string, args?: Record<string, unknown>): Promise<Said>;
+  close(): Promise<void>;
+}
+
+/** Connects as an agent does. `revision` `legacy` is the handshake of 2025, which most agents still do. */
+export async function connectAgent(server: Pick<PosthornServer, 'url'>, key: string, revision: 'modern' | 'legacy' = 'modern'): Promise<Agent> {
+  const client = new Client({ name: 'test agent', version: '1' }, revision === 'modern' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {});
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers: { authorization: `Bearer ${key}` } } }));
+  return {
+    client,
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name, args = {}) => {
+      const answer = await client.callTool({ name, arguments: args });
+      const [first] = answer.content;
+      const text = first?.type === 'text' ? first.text : '';
+      return { isError: answer.isError === true, content: answer.structuredContent ?? JSON.parse(text), text, bytes: Buffer.byteLength(JSON.stringify(answer)) };
+    },
+    close: () => client.close(),
+  };
+}

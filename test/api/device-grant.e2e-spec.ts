@@ -1,0 +1,167 @@
+import * as oauth from 'oauth4webapi';
+import { startServer, type PosthornServer } from '../support/server.js';
+import { as, createKey } from './answers.js';
+import { browserOf, csrfOf, form, registered } from './oauth.js';
+import { openSql, type Sql } from './scene.js';
+import { fieldOf, PlainBrowser, type PageAnswer } from './signing-in.js';
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const CLI = 'posthorn-cli';
+
+describe('the device grant', () => {
+  let server: PosthornServer;
+  let sql: Sql;
+
+  beforeAll(async () => {
+    server = await startServer({ TRUST_PROXY: '127.0.0.0/8' });
+    sql = openSql(server);
+  });
+
+  afterAll(async () => {
+    await sql?.close();
+    await server?.stop();
+  });
+
+  const begin = async (clientId = CLI, from = '192.0.2.77'): Promise<{ device_code: string; user_code: string }> =>
+    (await form(server, '/oauth/device', { client_id: clientId }, { 'x-forwarded-for': from })).json;
+  const poll = (code: string, clientId = CLI): ReturnType<typeof form> => form(server, '/oauth/token', { grant_type: GRANT, device_code: code, client_id: clientId });
+  /** As if it had waited. */
+  const waited = (): Promise<unknown> => sql.rows(`update oauth_devices set polled_at = polled_at - interval '1 hour'`);
+
+  async function typed(browser: PlainBrowser, userCode: string): Promise<PageAnswer> {
+    const page = await browser.get('/oauth/device');
+    return browser.post('/oauth/device/code', { csrf_token: csrfOf(page.text), user_code: userCode });
+  }
+
+  async function decide(browser: PlainBrowser, userCode: string, choices: Record<string, string> = {}): Promise<PageAnswer> {
+    const page = await typed(browser, userCode);
+    return browser.post('/oauth/device/decision', {
+      csrf_token: csrfOf(page.text), user_code: fieldOf(page.text, 'user_code'), environment: 'live', lifetime: '30', scope: 'read', decision: 'allow', ...choices,
+    });
+  }
+
+  it('a strict client: codes, then a person, then a key that may what the person chose', async () => {
+    const issuer = new URL(server.url);
+    const http = { [oauth.allowInsecureRequests]: true };
+    const known = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...http }));
+    const client = { client_id: CLI };
+    const device = await oauth.processDeviceAuthorizationResponse(known, client, await oauth.deviceAuthorizationRequest(known, client, oauth.None(), {}, http));
+    expect(device).toMatchObject({
+      user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/), expires_in: 600, interval: 5,
+      verification_uri: `${server.url}/oauth/device`, verification_uri_complete: `${server.url}/oauth/device?user_code=${device.user_code}`,
+    });
+
+    const page = await decide(await browserOf(server), ` ${device.user_code.toLowerCase().replace('-', ' ')} `, { scope: 'admin', lifetime: '90' });
+    const token = await oauth.processDeviceCodeResponse(known, client, await oauth.deviceCodeGrantRequest(known, client, oauth.None(), device.device_code, http));
+
+    expect(page.text).toContain('The program is signed in');
+    expect(token).toMatchObject({ scope: 'admin', expires_in: 90 * 86_400 });
+    expect((await server.api('GET', '/v1/keys', undefined, as(token.access_token))).json.data[0]).toMatchObject({ source: 'oauth', client_id: CLI, scope: 'admin' });
+  });
+
+  it('pending until somebody decides, slow_down for who asks too often, and the interval grows', async () => {
+    const { device_code: code } = await begin();
+
+    const [first, second] = [await poll(code), await poll(code)];
+    await sql.rows(`update oauth_devices set polled_at = now() - interval '6 seconds' where polled_at is not null`);
+    const third = await poll(code);
+    await waited();
+    const fourth = await poll(code);
+
+    expect([first, second, third, fourth].map(({ status, json }) => [status, json.error])).toEqual([
+      [400, 'authorization_pending'], [400, 'slow_down'], [400, 'slow_down'], [400, 'authorization_pending'],
+    ]);
+  });
+
+  it('the key is given once', async () => {
+    const { device_code: code, user_code: userCode } = await begin();
+    await decide(await browserOf(server), userCode);
+
+    const answers = await Promise.all([poll(code), poll(code)]);
+    await waited();
+    const later = await poll(code);
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(later.json.error).toBe('invalid_grant');
+  });
+
+  it('access_denied when the person refuses, expired_token after ten minutes, invalid_grant for another client', async () => {
+    const [refused, old, stolen] = [await begin(), await begin(), await begin()];
+    const other = await registered(server);
+    await decide(await browserOf(server), refused.user_code, { decision: 'deny' });
+    await decide(await browserOf(server), stolen.user_code);
+    await sql.rows(`update oauth_devices set expires_at = now() where state = 'pending'`);
+
+    expect([(await poll(refused.device_code)).json.error, (await poll(old.device_code)).json.error, (await poll(stolen.device_code, other)).json.error]).toEqual([
+      'access_denied', 'expired_token', 'invalid_grant',
+    ]);
+    expect((await typed(await browserOf(server), old.user_code)).status).toBe(400);
+  });
+
+  it('invalid_client for a client that there is none of', async () => {
+    const { status, json } = await form(server, '/oauth/device', { client_id: 'nobody' });
+
+    expect([status, json.error]).toEqual([401, 'invalid_client']);
+  });
+
+  it('phishing: the page shows who asks, from where, and the code to compare; a link with the code approves nothing', async () => {
+    const name = 'Posthorn <b>support</b>';
+    const { user_code: userCode } = await begin(await registered(server, { client_name: name }));
+    const browser = await browserOf(server);
+
+    const linked = await browser.get(`/oauth/device?user_code=${userCode}`);
+    const page = await typed(browser, userCode);
+
+    expect(linked.text).toContain(`value="${userCode}"`);
+    expect(linked.text).toContain('letter by letter');
+    for (const shown of [userCode, '192.0.2.77', '“Posthorn &lt;b&gt;support&lt;/b&gt;”', 'Nobody verified it', 'If somebody sent you this code']) expect(page.text).toContain(shown);
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    expect(await sql.rows(`select 1 from oauth_devices where state = 'approved' and client_name = $1`, [name])).toEqual([]);
+  });
+
+  it('guesses: five in a minute from one address, then 429', async () => {
+    const browser = await browserOf(server);
+    const statuses: number[] = [];
+    for (let i = 0; i < 6; i += 1) statuses.push((await typed(browser, 'BBBB-BBBB')).status);
+
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
+  });
+
+  it('403: nobody grants more than he has', async () => {
+    const { key } = await createKey(server, { scope: 'write' });
+    const { device_code: code, user_code: userCode } = await begin();
+    const browser = await browserOf(server, key);
+
+    const page = await typed(browser, userCode);
+    const answer = await decide(browser, userCode, { scope: 'admin' });
+
+    expect(page.text).not.toContain('value="admin"');
+    expect(answer.status).toBe(403);
+    expect((await poll(code)).json.error).toBe('authorization_pending');
+  });
+
+  it('CSRF: a form without the session\'s token, or from another site, decides nothing', async () => {
+    const { device_code: code, user_code: userCode } = await begin();
+    const browser = await browserOf(server);
+
+    const answers = [await decide(browser, userCode, { csrf_token: 'x'.repeat(43) }), await browser.post('/oauth/device/decision', {}, { origin: 'https://evil.example.com' })];
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+    expect((await poll(code)).json.error).toBe('authorization_pending');
+  });
+
+  it('only SHA-256 of the codes is stored', async () => {
+    const { device_code: code, user_code: userCode } = await begin();
+
+    const [row] = await sql.rows<{ text: string }>('select string_agg(d::text, chr(10)) as text from oauth_devices d');
+
+    expect(row?.text).not.toContain(code);
+    expect(row?.text).not.toContain(userCode.replace('-', ''));
+  });
+
+  it('without a session: to the sign-in, and back with the code', async () => {
+    const answer = await new PlainBrowser(server).get('/oauth/device?user_code=BCDF-GHJK');
+
+    expect(answer.headers.get('location')).toBe(`/signin?return_to=${encodeURIComponent('/oauth/device?user_code=BCDF-GHJK')}`);
+  });
+});

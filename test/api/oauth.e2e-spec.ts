@@ -1,0 +1,492 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import * as oauth from 'oauth4webapi';
+import { TLS } from '../support/egress.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+import { connectAgent } from './agent.js';
+import { as, createKey } from './answers.js';
+import { authorizePath, browserOf, CALLBACK, codeFor, decide, form, pkce, redirected, registered } from './oauth.js';
+import { openSql, type Sql } from './scene.js';
+import type { PlainBrowser } from './signing-in.js';
+
+const HTTP = { [oauth.allowInsecureRequests]: true };
+const CERTIFICATE = path.resolve(import.meta.dirname, '..', 'support', 'tls', 'localhost-cert.pem');
+
+describe('OAuth', () => {
+  let server: PosthornServer;
+  let sql: Sql;
+  let person: PlainBrowser;
+  let documents: Server;
+  let documentUrl: string;
+  /** What the next client metadata document is; its answer by path. */
+  const served = new Map<string, { status?: number; type?: string; headers?: Record<string, string>; body: string }>();
+  let fetched: string[] = [];
+  let clientId: string;
+  let addresses = 0;
+
+  beforeAll(async () => {
+    documents = createServer({ cert: TLS.cert, key: TLS.key }, (request, response) => {
+      fetched.push(request.url ?? '');
+      const { status = 200, type = 'application/json', headers = {}, body } = served.get(request.url ?? '') ?? { status: 404, body: '' };
+      response.writeHead(status, { 'content-type': type, ...headers }).end(body);
+    });
+    await new Promise<void>((resolve) => documents.listen(0, '127.0.0.1', resolve));
+    documentUrl = `https://127.0.0.1:${(documents.address() as AddressInfo).port}`;
+    server = await startServer({ TRUST_PROXY: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: CERTIFICATE });
+    sql = openSql(server);
+    person = await browserOf(server);
+    clientId = await registered(server);
+  });
+
+  afterAll(async () => {
+    await sql?.close();
+    await server?.stop();
+    documents?.closeAllConnections();
+    await new Promise<void>((resolve) => void documents?.close(() => resolve()));
+  });
+
+  beforeEach(() => (fetched = []));
+
+  /** An address that nobody else has: registrations are counted by address. */
+  const address = (): string => `203.0.113.${(addresses += 1)}`;
+  const client = (): string => clientId;
+  const exchange = (fields: Record<string, string>): ReturnType<typeof form> =>
+    form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: client(), redirect_uri: CALLBACK, ...fields });
+
+  async function tokenFor(browser = person): Promise<{ token: string; code: string; verifier: string }> {
+    const { verifier, challenge } = pkce();
+    const code = await codeFor(browser, client(), challenge);
+    const { json } = await exchange({ code, code_verifier: verifier });
+    return { token: json.access_token as string, code, verifier };
+  }
+
+  const use = async (token: string): Promise<number> => (await server.api('GET', '/v1/events', undefined, as(token))).status;
+
+  describe('a strict client', () => {
+    it('goes through discovery, registration, consent, exchange and a tool call to a revocation', async () => {
+      const issuer = new URL(server.url);
+      const refused = await fetch(`${server.url}/mcp`, { method: 'POST' });
+      const resource = await oauth.processResourceDiscoveryResponse(new URL(`${server.url}/mcp`), await oauth.resourceDiscoveryRequest(new URL(`${server.url}/mcp`), HTTP));
+      const as_ = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...HTTP }));
+      const registration = await oauth.dynamicClientRegistrationRequest(as_, { client_name: 'A strict client', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' }, HTTP);
+      const known = await oauth.processDynamicClientRegistrationResponse(registration);
+      const verifier = oauth.generateRandomCodeVerifier();
+      const state = oauth.generateRandomState();
+      const asked = new URL(as_.authorization_endpoint as string);
+      for (const [name, value] of Object.entries({
+        response_type: 'code', client_id: known.client_id, redirect_uri: CALLBACK, scope: 'read', state, resource: resource.resource,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256',
+      })) asked.searchParams.set(name, value);
+      const answered = await decide(person, asked.pathname + asked.search, { environment: 'live', lifetime: '7' });
+      const parameters = oauth.validateAuthResponse(as_, known, new URL(answered.headers.get('location') ?? ''), state);
+      const response = await oauth.authorizationCodeGrantRequest(as_, known, oauth.None(), parameters, CALLBACK, verifier, { additionalParameters: { resource: resource.resource }, ...HTTP });
+      const token = await oauth.processAuthorizationCodeResponse(as_, known, response);
+
+      expect(refused.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource"');
+      expect(known.client_secret).toBeUndefined();
+      expect(token).toMatchObject({ access_token: expect.stringMatching(/^ek_live_/), token_type: 'bearer', expires_in: 7 * 86_400, scope: 'read' });
+      const agent = await connectAgent(server, token.access_token);
+      expect((await agent.call('search_events')).isError).toBe(false);
+      expect(await agent.tools()).not.toContain('send_webhook');
+      await agent.close();
+
+      await oauth.processRevocationResponse(await oauth.revocationRequest(as_, known, oauth.None(), token.access_token, HTTP));
+
+      expect(await use(token.access_token)).toBe(401);
+    });
+
+    it('the client of MCP finds its way by itself, from 401 to a tool call', async () => {
+      const { Client, StreamableHTTPClientTransport, UnauthorizedError } = await import('@modelcontextprotocol/client');
+      const kept: { client?: object; tokens?: object; verifier?: string; location?: URL } = {};
+      const authProvider = {
+        redirectUrl: CALLBACK,
+        clientMetadata: { client_name: 'An agent', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] },
+        state: () => 'the state',
+        clientInformation: () => kept.client,
+        saveClientInformation: (given: object) => void (kept.client = given),
+        tokens: () => kept.tokens,
+        saveTokens: (given: object) => void (kept.tokens = given),
+        redirectToAuthorization: (location: URL) => void (kept.location = location),
+        saveCodeVerifier: (given: string) => void (kept.verifier = given),
+        codeVerifier: () => kept.verifier ?? '',
+      };
+      const transport = (): InstanceType<typeof StreamableHTTPClientTransport> =>
+        new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { authProvider: authProvider as never });
+      const first = transport();
+      await expect(new Client({ name: 'agent', version: '1' }).connect(first)).rejects.toThrow(UnauthorizedError);
+
+      const { given } = redirected(await decide(person, (kept.location?.pathname ?? '') + (kept.location?.search ?? '')));
+      await first.finishAuth(new URLSearchParams(given));
+      const agent = new Client({ name: 'agent', version: '1' });
+      await agent.connect(transport());
+      const { tools } = await agent.listTools();
+      await agent.close();
+
+      expect(tools.map(({ name }) => name)).toContain('search_events');
+    });
+  });
+
+  describe('metadata', () => {
+    it.each(['', '/mcp'])('200: of the agent server, at both of its paths (%s), for pages of any origin', async (suffix) => {
+      const response = await fetch(`${server.url}/.well-known/oauth-protected-resource${suffix}`);
+
+      expect(await response.json()).toMatchObject({ resource: `${server.url}/mcp`, authorization_servers: [server.url], scopes_supported: ['read'], bearer_methods_supported: ['header'] });
+      expect([response.headers.get('access-control-allow-origin'), response.headers.get('cache-control')]).toEqual(['*', 'public, max-age=300']);
+    });
+
+    it('200: of the authorization server: S256 alone, no secrets, iss', async () => {
+      const { json } = await server.api('GET', '/.well-known/oauth-authorization-server');
+
+      expect(json).toMatchObject({
+        issuer: server.url, code_challenge_methods_supported: ['S256'], token_endpoint_auth_methods_supported: ['none'], response_types_supported: ['code'],
+        authorization_response_iss_parameter_supported: true, client_id_metadata_document_supported: true,
+      });
+    });
+  });
+
+  describe('registration', () => {
+    const register = (body: unknown, from = address()): Promise<Response> =>
+      fetch(`${server.url}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-forwarded-for': from }, body: typeof body === 'string' ? body : JSON.stringify(body) });
+
+    it('201: a public client, kept by no cache, and what we do not know is ignored', async () => {
+      const response = await register({ client_name: 'An assistant', redirect_uris: [CALLBACK], application_type: 'native', software_id: 'x' });
+
+      expect(response.status).toBe(201);
+      expect(await response.json()).toEqual({
+        client_id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/), client_id_issued_at: expect.any(Number), client_name: 'An assistant', redirect_uris: [CALLBACK],
+        grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'none', scope: 'read',
+      });
+      expect([response.headers.get('cache-control'), response.headers.get('access-control-allow-origin')]).toEqual(['no-store', '*']);
+    });
+
+    it.each<[string, unknown, string]>([
+      ['http elsewhere', { redirect_uris: ['http://client.example.com/cb'] }, 'invalid_redirect_uri'],
+      ['javascript', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+      ['a fragment', { redirect_uris: [`${CALLBACK}#x`] }, 'invalid_redirect_uri'],
+      ['a wildcard', { redirect_uris: ['https://*.example.com/'] }, 'invalid_redirect_uri'],
+      ['none', {}, 'invalid_redirect_uri'],
+      ['eleven', { redirect_uris: Array.from({ length: 11 }, () => CALLBACK) }, 'invalid_redirect_uri'],
+      ['a secret', { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'client_secret_basic' }, 'invalid_client_metadata'],
+      ['a list', [], 'invalid_client_metadata'],
+    ])('400 for %s, in the form of RFC 7591', async (_, body, code) => {
+      const response = await register(body);
+
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({ error: code, error_description: expect.stringMatching(/\w/) });
+    });
+
+    it('a flood: eleven an hour from one address is one too many, more than 8 KB too much, and nothing that is named is fetched', async () => {
+      const from = address();
+      for (let i = 0; i < 10; i += 1) expect((await register({ redirect_uris: [CALLBACK], logo_uri: `${documentUrl}/logo`, jwks_uri: `${documentUrl}/jwks` }, from)).status).toBe(201);
+
+      const [eleventh, large, malformed] = [await register({ redirect_uris: [CALLBACK] }, from), await register({ redirect_uris: [CALLBACK], client_name: 'x'.repeat(9_000) }), await register('{')];
+
+      expect([eleventh.status, large.status, malformed.status]).toEqual([429, 413, 400]);
+      for (const response of [eleventh, large, malformed]) expect(await response.json()).toEqual({ error: expect.any(String), error_description: expect.any(String) });
+      expect(fetched).toEqual([]);
+    });
+
+    it('what nobody approved is forgotten after a day, and what somebody did is not', async () => {
+      const [forgotten, kept] = [await registered(server, {}, address()), await registered(server, {}, address())];
+      await decide(person, authorizePath(kept, pkce().challenge));
+      await sql.rows(`update oauth_clients set created_at = now() - interval '25 hours' where id = any ($1)`, [[forgotten, kept]]);
+
+      // A start sweeps at once.
+      const second = await startServer(server.env);
+      await second.stop();
+
+      expect((await person.get(authorizePath(forgotten, pkce().challenge))).status).toBe(400);
+      expect((await person.get(authorizePath(kept, pkce().challenge))).status).toBe(200);
+    });
+  });
+
+  describe('the request of a client', () => {
+    it.each<[string, Record<string, string | null>]>([
+      ['an unknown client', { client_id: 'AAAAAAAAAAAAAAAAAAAAAA' }],
+      ['no client', { client_id: null }],
+      ['another address', { redirect_uri: 'https://evil.example.com/callback' }],
+      ['an address that begins alike', { redirect_uri: `${CALLBACK}.evil.example.com` }],
+      ['an address with more behind it', { redirect_uri: `${CALLBACK}?next=https://evil.example.com` }],
+      ['no address', { redirect_uri: null }],
+    ])('open redirect: %s is told to the person, and leads nowhere', async (_, changes) => {
+      const answer = await person.get(authorizePath(client(), pkce().challenge, changes));
+
+      expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({ status: 400, location: null });
+      expect(answer.headers.get('content-type')).toContain('text/html');
+      expect(answer.headers.get('x-frame-options')).toBe('DENY');
+    });
+
+    it.each<[string, Record<string, string | null>, string]>([
+      ['no PKCE', { code_challenge: null, code_challenge_method: null }, 'invalid_request'],
+      ['plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
+      ['a short challenge', { code_challenge: 'abc' }, 'invalid_request'],
+      ['an implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
+      ['more than reading', { scope: 'read write' }, 'invalid_scope'],
+      ['another resource', { resource: 'https://other.example.com/mcp' }, 'invalid_target'],
+    ])('%s is told to the client, with iss and state', async (_, changes, error) => {
+      const { target, given } = redirected(await person.get(authorizePath(client(), pkce().challenge, changes)));
+
+      expect({ target, given }).toEqual({ target: CALLBACK, given: { error, error_description: expect.any(String), state: 'a state', iss: server.url } });
+    });
+
+    it('a parameter that is there twice is refused, one that nobody knows is ignored', async () => {
+      const address_ = authorizePath(client(), pkce().challenge);
+
+      expect(redirected(await person.get(`${address_}&scope=read&scope=read`)).given['error']).toBe('invalid_request');
+      expect((await person.get(`${address_}&prompt=consent`)).status).toBe(200);
+    });
+
+    it('a program on the person\'s computer may choose its port when it starts', async () => {
+      const native = await registered(server, { redirect_uris: ['http://127.0.0.1:1/cb'] }, address());
+
+      const [other, elsewhere] = [
+        await person.get(authorizePath(native, pkce().challenge, { redirect_uri: 'http://127.0.0.1:49152/cb' })),
+        await person.get(authorizePath(native, pkce().challenge, { redirect_uri: 'http://127.0.0.1:49152/other' })),
+      ];
+
+      expect([other.status, elsewhere.status]).toEqual([200, 400]);
+      expect(other.text).toContain('a program on the computer in front of you');
+    });
+  });
+
+  describe('consent', () => {
+    it('without a session: to the sign-in, and back with everything that was asked', async () => {
+      const { PlainBrowser: Browser } = await import('./signing-in.js');
+      const stranger = new Browser(server);
+      const wanted = authorizePath(client(), pkce().challenge);
+
+      const answer = await stranger.get(wanted);
+
+      const location = new URL(answer.headers.get('location') ?? '', server.url);
+      expect([answer.status, location.pathname, location.searchParams.get('return_to')]).toEqual([303, '/signin', wanted]);
+    });
+
+    it('phishing: it shows the whole target, that the name is not verified, who grants, and for how long, and shows nothing of the client\'s own', async () => {
+      const name = '<img src=x onerror=alert(1)> Posthorn\u202e official';
+      const phisher = await registered(server, { client_name: name, logo_uri: `${documentUrl}/logo.svg`, redirect_uris: ['https://phisher.example.com/long/path'] }, address());
+
+      const page = await person.get(authorizePath(phisher, pkce().challenge, { redirect_uri: 'https://phisher.example.com/long/path' }));
+
+      expect(page.text).toContain('<strong>https://phisher.example.com</strong><br><span class="quiet">https://phisher.example.com/long/path</span>');
+      expect(page.text).toContain('“&lt;img src=x onerror=alert(1)&gt; Posthorn official”');
+      expect(page.text).toContain('Nobody verified it.');
+      expect(page.text).not.toMatch(/<script|<img|logo\.svg/);
+    });
+
+    it('clickjacking: it stands in no frame, runs nothing, and its form leads here and to the client alone', async () => {
+      const page = await person.get(authorizePath(client(), pkce().challenge));
+
+      expect(page.headers.get('content-security-policy')).toBe(`default-src 'none'; style-src 'self'; form-action 'self' https://client.example.com; base-uri 'none'; frame-ancestors 'none'`);
+      expect([page.headers.get('x-frame-options'), page.headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
+    });
+
+    it('CSRF: a form without the session\'s token, with another one\'s, or from another site, grants nothing', async () => {
+      const wanted = authorizePath(client(), pkce().challenge);
+      const other = await browserOf(server);
+      const { csrfOf } = await import('./oauth.js');
+      const foreign = csrfOf((await other.get(wanted)).text);
+      const before = await sql.rows('select hash from oauth_codes');
+
+      const answers = [
+        await decide(person, wanted, { csrf_token: '' }), await decide(person, wanted, { csrf_token: foreign }),
+        await person.post('/oauth/authorize', {}, { origin: 'https://evil.example.com', 'sec-fetch-site': 'cross-site' }),
+      ];
+
+      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+      expect(await sql.rows('select hash from oauth_codes')).toHaveLength(before.length);
+    });
+
+    it.each<[string, Record<string, string>]>([['no environment', { environment: '' }], ['no such lifetime', { lifetime: '36500' }], ['no decision', { decision: '' }]])('400: %s was chosen', async (_, choices) => {
+      expect((await decide(person, authorizePath(client(), pkce().challenge), choices)).status).toBe(400);
+    });
+
+    it('what a person may not reach he cannot grant: the key of one environment does not lead to the other', async () => {
+      const { key } = await createKey(server, { scope: 'read', environment: 'test' });
+
+      const answer = await decide(await browserOf(server, key), authorizePath(client(), pkce().challenge), { environment: 'live' });
+
+      expect(answer.status).toBe(400);
+    });
+
+    it('a refusal is told to the client', async () => {
+      const { given } = redirected(await decide(person, authorizePath(client(), pkce().challenge), { decision: 'deny' }));
+
+      expect(given).toEqual({ error: 'access_denied', error_description: expect.any(String), state: 'a state', iss: server.url });
+    });
+
+    it('mix-up: the answer says who gave it, each parameter once', async () => {
+      const answer = await decide(person, authorizePath(client(), pkce().challenge));
+
+      expect(answer.status).toBe(302);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect([...new URL(answer.headers.get('location') ?? '').searchParams].map(([name]) => name)).toEqual(['code', 'state', 'iss']);
+      expect(redirected(answer).given['iss']).toBe(server.url);
+    });
+
+    it('it is asked every time, also of a client that has a key', async () => {
+      await tokenFor();
+
+      expect((await person.get(authorizePath(client(), pkce().challenge))).text).toContain('Allow access?');
+    });
+  });
+
+  describe('the exchange', () => {
+    it('200: an ordinary key, read-only, listed with its client and who granted it, and revoked like any other', async () => {
+      const { token } = await tokenFor();
+
+      const { data } = (await server.api('GET', '/v1/keys')).json;
+      const [key] = data;
+      expect(key).toMatchObject({ source: 'oauth', scope: 'read', client_id: client(), client_name: 'An assistant', granted_by: expect.stringMatching(/^the key "/), prefix: token.slice(0, 12) });
+      expect(Date.parse(key.expires_at) - Date.parse(key.created_at)).toBe(30 * 86_400_000);
+      expect(await use(token)).toBe(200);
+      expect((await server.api('GET', '/v1/audit')).json.data).toContainEqual(expect.objectContaining({ action: 'oauth.granted' }));
+      expect((await server.api('POST', '/v1/send', {}, as(token))).status).toBe(403);
+      await server.api('DELETE', `/v1/keys/${key.id}`);
+      expect(await use(token)).toBe(401);
+    });
+
+    it('is kept by no cache, and any page may read it', async () => {
+      const { headers } = await exchange({ code: 'x', code_verifier: 'y' });
+
+      expect([headers.get('cache-control'), headers.get('pragma'), headers.get('access-control-allow-origin')]).toEqual(['no-store', 'no-cache', '*']);
+    });
+
+    it('interception: another verifier, client or address gets nothing, and the code is spent', async () => {
+      const other = await registered(server, {}, address());
+      for (const stolen of [{ code_verifier: pkce().verifier }, { client_id: other }, { redirect_uri: 'https://client.example.com/other' }, { code_verifier: 'short' }]) {
+        const { verifier, challenge } = pkce();
+        const code = await codeFor(person, client(), challenge);
+
+        const [first, second] = [await exchange({ code, code_verifier: verifier, ...stolen }), await exchange({ code, code_verifier: verifier })];
+
+        expect([first.status, first.json.error, second.json.error]).toEqual([400, 'invalid_grant', 'invalid_grant']);
+      }
+    });
+
+    it('a code that is used again revokes the key that came of it', async () => {
+      const { token, code, verifier } = await tokenFor();
+      expect(await use(token)).toBe(200);
+
+      const again = await exchange({ code, code_verifier: verifier });
+
+      expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
+      expect(await use(token)).toBe(401);
+    });
+
+    it('two exchanges of one code at once: no key is left', async () => {
+      const { verifier, challenge } = pkce();
+      const code = await codeFor(person, client(), challenge);
+
+      const answers = await Promise.all([1, 2, 3].map(() => exchange({ code, code_verifier: verifier })));
+
+      const won = answers.filter(({ status }) => status === 200);
+      expect(won).toHaveLength(1);
+      expect(await use(won[0]?.json.access_token)).toBe(401);
+    });
+
+    it('a code counts for a minute', async () => {
+      const { verifier, challenge } = pkce();
+      const code = await codeFor(person, client(), challenge);
+      const [row] = await sql.rows<{ seconds: number }>('select extract(epoch from expires_at - created_at)::int as seconds from oauth_codes order by created_at desc limit 1');
+      await sql.rows(`update oauth_codes set expires_at = now() - interval '1 millisecond' where used_at is null`);
+
+      const { json } = await exchange({ code, code_verifier: verifier });
+
+      expect(row?.seconds).toBe(60);
+      expect(json.error).toBe('invalid_grant');
+    });
+
+    it('an oracle: whatever is wrong with a code, the answer is the same, and only its SHA-256 is stored', async () => {
+      const { verifier, challenge } = pkce();
+      const code = await codeFor(person, client(), challenge);
+
+      const [unknown, wrong] = [await exchange({ code: pkce().verifier, code_verifier: verifier }), await exchange({ code, code_verifier: pkce().verifier })];
+
+      expect(wrong.json).toEqual(unknown.json);
+      const [row] = await sql.rows<{ text: string }>('select string_agg(c::text, chr(10)) as text from oauth_codes c');
+      expect(row?.text).not.toContain(code);
+      expect(server.logs()).not.toContain(code);
+    });
+
+    it.each<[string, Record<string, string>, Record<string, string>, number, string]>([
+      ['a password grant', { grant_type: 'password' }, {}, 400, 'unsupported_grant_type'],
+      ['no code', {}, {}, 400, 'invalid_request'],
+      ['another resource', { code: 'x', code_verifier: 'y', resource: 'https://other.example.com' }, {}, 400, 'invalid_target'],
+      ['a secret', { client_secret: 'x' }, {}, 401, 'invalid_client'],
+      ['a secret in the header', {}, { authorization: 'Basic eDp5' }, 401, 'invalid_client'],
+    ])('%s is refused in the form of RFC 6749', async (_, fields, headers, status, error) => {
+      const answer = await form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: client(), redirect_uri: CALLBACK, ...fields }, headers);
+
+      expect({ status: answer.status, json: answer.json }).toEqual({ status, json: { error, error_description: expect.stringMatching(/^[\x20-\x7e]+$/) } });
+    });
+
+    it('JSON, and a field that is there twice, are refused in that form too', async () => {
+      const [json, twice] = [
+        await fetch(`${server.url}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"grant_type":"authorization_code"}' }),
+        await fetch(`${server.url}/oauth/token`, { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'code=a&code=b' }),
+      ];
+
+      for (const response of [json, twice]) expect([response.status, ((await response.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
+    });
+
+    it('passthrough: nothing but our own keys is taken at /mcp, and a key of ours is', async () => {
+      const call = async (token: string): Promise<number> => (await server.api('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { ...as(token), accept: 'application/json, text/event-stream' })).status;
+
+      expect([await call('eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.'), await call((await tokenFor()).token)]).toEqual([401, 200]);
+    });
+  });
+
+  describe('revocation', () => {
+    it('200 for a key that there is none of, for another client\'s, and for one that was not granted: which all go on', async () => {
+      const { token } = await tokenFor();
+      const { key } = await createKey(server, { scope: 'read' });
+
+      for (const fields of [{ token: 'nothing' }, { token, client_id: await registered(server, {}, address()) }, { token: key }]) expect((await form(server, '/oauth/revoke', fields)).status).toBe(200);
+
+      expect([await use(token), await use(key)]).toEqual([200, 200]);
+    });
+  });
+
+  describe('a client that is named by the URL of its metadata', () => {
+    const describe_ = (name: string, document: object, more: object = {}): string => {
+      const url = `${documentUrl}/${name}`;
+      served.set(`/${name}`, { body: JSON.stringify({ client_id: url, client_name: 'A documented client', redirect_uris: [CALLBACK], ...document }), ...more });
+      return url;
+    };
+
+    it('is shown with that URL, and its document is fetched once', async () => {
+      const url = describe_('client.json', {});
+
+      const [page] = [await person.get(authorizePath(url, pkce().challenge)), await person.get(authorizePath(url, pkce().challenge))];
+
+      expect(page.status).toBe(200);
+      expect(page.text).toContain(url);
+      expect(fetched).toEqual(['/client.json']);
+    });
+
+    it.each<[string, object, object]>([
+      ['another-id', { client_id: 'https://other.example.com/client' }, {}],
+      ['large', { client_name: 'x'.repeat(6_000) }, {}],
+      ['redirect', {}, { status: 302, headers: { location: '/client.json' } }],
+      ['html', {}, { type: 'text/html' }],
+      ['evil-target', { redirect_uris: ['javascript:alert(1)'] }, {}],
+      ['failing', {}, { status: 500 }],
+    ])('400 for a document that is not good: %s', async (name, document, more) => {
+      const answer = await person.get(authorizePath(describe_(name, document, more), pkce().challenge));
+
+      expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({ status: 400, location: null });
+      expect(fetched).toEqual([`/${name}`]);
+    });
+
+    it.each(['https://169.254.169.254/latest/client', 'https://10.0.0.1/client', 'https://localhost.localdomain/client', 'https://[::ffff:10.0.0.1]/client', 'https://user@127.0.0.1/client', 'http://127.0.0.1/client', 'https://127.0.0.1/'])(
+      'SSRF: %s is not fetched', async (url) => {
+        const answer = await person.get(authorizePath(url, pkce().challenge));
+
+        expect(answer.status).toBe(400);
+        expect(answer.text).not.toMatch(/ECONN|private|loopback/i);
+        expect(fetched).toEqual([]);
+      },
+    );
+  });
+});
