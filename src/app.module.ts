@@ -20,6 +20,7 @@ import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
 import { RoutesModule } from './modules/endpoints/routes.module.js';
 import { EventTypesModule } from './modules/event-types/event-types.module.js';
 import { EventsModule } from './modules/events/events.module.js';
+import { InboxModule } from './modules/inbox/inbox.module.js';
 import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
@@ -52,6 +53,7 @@ export class AppModule {
         SendModule,
         DomainsModule,
         EmailModule,
+        InboxModule,
         EndpointsModule,
         ReceivingModule,
         RoutesModule,

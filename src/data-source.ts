@@ -34,17 +34,19 @@ import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
 import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoint-domains.js';
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
+import { Inbox1732620000000 } from '../migrations/1732620000000-inbox.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
 import { DomainEntity } from './modules/domains/domains.entities.js';
 import { EndpointEntity, RouteEntity } from './modules/endpoints/endpoints.entities.js';
 import { EventTypeEntity } from './modules/event-types/event-types.entities.js';
+import { AliasEntity } from './modules/inbox/inbox.entities.js';
 import { SecretEntity } from './modules/secrets/secrets.entities.js';
 
 /** Everything that the database consists of, by name: no globs, so that a forgotten file does not start. */
 export const ENTITIES = [
-  ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
+  AliasEntity, ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
 ];
 export const MIGRATIONS = [
   Tenancy1732100000000,
@@ -79,6 +81,7 @@ export const MIGRATIONS = [
   EndpointDomains1732600010000,
   Blobs1732601000000,
   Emails1732602000000,
+  Inbox1732620000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

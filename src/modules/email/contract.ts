@@ -26,3 +26,37 @@ export abstract class EmailFacts {
    */
   abstract record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void>;
 }
+
+/** Mail that came to an address that only reports go to, as the listener took it. */
+export interface IncomingReport {
+  /** The environment of the email that the signed return path names (`ReturnAddresses`); null for mail to an address of the operator's. */
+  environmentId: number | null;
+  /** The email that it names; null together with `environmentId`. */
+  emailId: Id | null;
+  /** The address it was sent to (RCPT). */
+  recipient: string;
+  /** The sender that the conversation named (MAIL FROM); empty for the null sender, which reports have. */
+  envelopeFrom: string;
+  /** The address of the client that brought it. */
+  receivedFrom: string;
+}
+
+/** Reports about mail of ours: bounces, delays, complaints, and whatever else is sent where they go. */
+export abstract class IncomingReports {
+  /** Larger ones are refused by whoever takes them, with 552 5.3.4. */
+  static readonly BYTES_MAX = 1_048_576;
+
+  /**
+   * Keeps a report, whose facts are found later. Committed when it resolves. `raw` is the message as it came, at most
+   * `BYTES_MAX`. One that was brought before (the sender heard no answer) is kept once. Throws while storage is away.
+   */
+  abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
+}
+
+/** The addresses that bounces of our emails go to. */
+export abstract class ReturnAddresses {
+  /** The email that the local part of a recipient names, which is then `IncomingReports`' business; null for what we never gave out: 550 5.1.1 where it looks like one. */
+  abstract read(localPart: string): { environmentId: number; emailId: Id } | null;
+  /** Whether a local part is meant to be one: then it belongs to nobody else, and `read` decides. */
+  abstract isMeant(localPart: string): boolean;
+}
