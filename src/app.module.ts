@@ -23,6 +23,7 @@ import { RoutesModule } from './modules/endpoints/routes.module.js';
 import { EventTypesModule } from './modules/event-types/event-types.module.js';
 import { EventsModule } from './modules/events/events.module.js';
 import { FeedbackModule } from './modules/feedback/feedback.module.js';
+import { InboxModule } from './modules/inbox/inbox.module.js';
 import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
@@ -32,6 +33,7 @@ import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
 import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { SystemEventsModule } from './modules/system-events/system-events.module.js';
+import { SmtpModule } from './smtp/smtp.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 
 /** The table of contents: every module, in the order in which data flows. */
@@ -58,6 +60,8 @@ export class AppModule {
         DomainsModule,
         SignInModule,
         EmailModule,
+        InboxModule,
+        SmtpModule,
         EndpointsModule,
         ReceivingModule,
         FeedbackModule,

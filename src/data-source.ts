@@ -42,17 +42,19 @@ import { AuditLog1732650100000 } from '../migrations/1732650100000-audit-log.js'
 import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-organization-removal.js';
 import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
 import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
+import { Inbox1732620000000 } from '../migrations/1732620000000-inbox.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
 import { DomainEntity } from './modules/domains/domains.entities.js';
 import { EndpointEntity, RouteEntity } from './modules/endpoints/endpoints.entities.js';
 import { EventTypeEntity } from './modules/event-types/event-types.entities.js';
+import { AliasEntity } from './modules/inbox/inbox.entities.js';
 import { SecretEntity } from './modules/secrets/secrets.entities.js';
 
 /** Everything that the database consists of, by name: no globs, so that a forgotten file does not start. */
 export const ENTITIES = [
-  ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
+  AliasEntity, ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
 ];
 export const MIGRATIONS = [
   Tenancy1732100000000,
@@ -95,6 +97,7 @@ export const MIGRATIONS = [
   OrganizationRemoval1732650200000,
   OAuth1732660000000,
   GrantedKeys1732660010000,
+  Inbox1732620000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -30,6 +30,7 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private get isSwept(): boolean {
     return this.store instanceof FileBlobs || this.store instanceof S3Blobs;
+    if (this.store instanceof FileBlobs && this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

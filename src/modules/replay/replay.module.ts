@@ -60,7 +60,7 @@ export class ReplayModule {
         ReplayStart,
         ReplayTools,
         { provide: ReplayAnnouncer, useClass: ReplayQueue },
-        ...(role === 'api' ? [] : WORKER),
+        ...(role === 'worker' || role === 'all' ? WORKER : []),
       ],
     };
   }
