@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
 import { CallThread } from '#sandbox/call-thread.js';
 import { Lane, type JobEnd, type LaneOptions } from '#sandbox/lane.js';
-import type { AttachmentNote, ParsedMessage } from './parse-message.js';
+import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
 /** What a thread is asked. */
