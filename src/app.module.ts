@@ -29,6 +29,7 @@ import { ReplayModule } from './modules/replay/replay.module.js';
 import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
 import { SystemEventsModule } from './modules/system-events/system-events.module.js';
+import { SmtpModule } from './smtp/smtp.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 
 /** The table of contents: every module, in the order in which data flows. */
@@ -54,6 +55,7 @@ export class AppModule {
         DomainsModule,
         EmailModule,
         InboxModule,
+        SmtpModule,
         EndpointsModule,
         ReceivingModule,
         RoutesModule,

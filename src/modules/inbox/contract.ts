@@ -62,7 +62,8 @@ export abstract class IncomingMail {
 
   /**
    * Takes a message. An answer of 250 means that it is committed, or that the same message was before (same alias, sender and
-   * bytes within 24 hours, with a Message-ID). Every other answer means that nothing of it is there. Never throws.
+   * bytes within 24 hours, with a Message-ID). Every other answer means that nothing of it is there, or all of it where storage
+   * went away before it told of the commit: whoever sends it again is recognised. Never throws.
    */
   abstract accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer>;
 
