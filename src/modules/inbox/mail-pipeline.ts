@@ -48,7 +48,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'all' && this.config.role !== 'worker') return;
+    if (!this.config.isWorker) return;
     this.arrivals.onArrival(() => this.loop.wake());
     this.loop.start();
   }

@@ -39,7 +39,7 @@ export class ReadMessage {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
     // Loaded when the first message comes: most processes never need it.
     const { authenticate } = await import('./authentication.js');
-    const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: this.config.platformDomain };
+    const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: this.config.smtpName ?? this.config.platformDomain };
     const [authentication, scanned] = await Promise.all([
       authenticate(arrived, this.records, (bytes, keys) => this.threads.signatures(environmentId, bytes, keys)),
       this.scanners.scan(message, raw),
