@@ -7,6 +7,7 @@ import { EgressGate } from './gate.js';
 import { NameRecords } from './name-records.js';
 import { Names } from './names/names.js';
 import { ServerRecords } from './names/server-records.js';
+import { OwnServices } from './own-services.js';
 
 /** The one door out of the process, for every context and adapter. */
 @Global()
@@ -14,6 +15,7 @@ import { ServerRecords } from './names/server-records.js';
   providers: [
     Dialer,
     EgressGate,
+    OwnServices,
     { provide: Names, useFactory: (config: Config, metrics: Metrics) => watched(new Names({ servers: config.dnsServers }), metrics), inject: [Config, Metrics] },
     { provide: ServerRecords, useFactory: (config: Config) => new ServerRecords({ servers: config.dnsServers }), inject: [Config] },
     { provide: NameRecords, useExisting: ServerRecords },
@@ -27,7 +29,7 @@ import { ServerRecords } from './names/server-records.js';
       inject: [EgressGate, Names, Config],
     },
   ],
-  exports: [Dialer, EgressAgent, EgressGate, NameRecords],
+  exports: [Dialer, EgressAgent, EgressGate, NameRecords, OwnServices],
 })
 export class EgressModule implements OnApplicationShutdown {
   constructor(

@@ -21,4 +21,7 @@ export abstract class NameRecords {
 
   /** IPv4 and IPv6; unanswered when either is. */
   abstract addresses(name: string, share: string): Promise<FoundRecords<string>>;
+
+  /** The names that an address has (PTR). The caller takes none of them as true before it leads back to the address. */
+  abstract pointers(address: string, share: string): Promise<FoundRecords<string>>;
 }

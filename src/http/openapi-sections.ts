@@ -6,6 +6,7 @@ const DESCRIPTIONS = new Map<string, string>();
 const ORDER = [
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Secrets',
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Aliases', 'Secrets',
+  'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Aliases', 'Received mail', 'Secrets',
   'Metrics', 'System events', 'Organization', 'Keys', 'Health',
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Secrets',
   'Metrics', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',

@@ -149,6 +149,11 @@ export class Config {
   /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
   declare readonly blobDirectory: string | null;
 
+  /** RSPAMD_URL: the rspamd that judges received mail (its normal worker); `null` means none. */
+  declare readonly rspamdUrl: string | null;
+  /** CLAMD_ADDRESS: host and port of the clamd that looks for viruses in received mail; `null` means none. */
+  declare readonly clamdAddress: string | null;
+
   #listeningPort: number | null = null;
   readonly #listeningPorts = new Set<number>();
 
@@ -283,8 +288,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
     blobDirectory: readBlobDirectory(read),
     ...readAccess(read),
+    rspamdUrl: read.url('RSPAMD_URL', ['http:', 'https:'], false)?.href ?? null,
+    clamdAddress: read.matching('CLAMD_ADDRESS', CLAMD_ADDRESS, 'a host and a port such as clamd:3310 or [::1]:3310'),
   });
 }
+
+const CLAMD_ADDRESS = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}$/;
 
 type ListenerFields = Pick<ConfigFields, 'port' | 'host' | 'configuredBaseUrl' | 'trustProxy' | 'metricsPort' | 'metricsToken'>;
 

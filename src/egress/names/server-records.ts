@@ -50,6 +50,10 @@ export class ServerRecords extends NameRecords {
     return { found: [four, six].flatMap((answer) => ('found' in answer ? answer.found : [])) };
   }
 
+  override pointers(address: string, share: string): Promise<FoundRecords<string>> {
+    return this.ask(share, (resolver) => resolver.reverse(address));
+  }
+
   /** Ends every question. */
   close(): void {
     for (const ending of this.underWay) ending.abort(new LookupFailed('ECANCELLED'));

@@ -3,12 +3,15 @@ import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { EmailModule } from '../email/email.module.js';
+import { EventsModule } from '../events/events.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptMail } from './accept-mail.js';
 import { AcceptMailStore } from './accept-mail.store.js';
+import { AcceptMessage } from './accept-message.js';
 import { AliasDomains } from './alias-domains.js';
 import { AliasLookupStore } from './alias-lookup.store.js';
 import { AliasRegistration } from './alias-registration.js';
+import { AliasReplay } from './alias-replay.js';
 import { AliasSettingsReader } from './alias-settings.js';
 import { AliasSweep } from './alias-sweep.js';
 import { AliasesController } from './aliases.controller.js';
@@ -19,19 +22,32 @@ import { IncomingMail, MailArrivals } from './contract.js';
 import { InboxMetrics } from './inbox.metrics.js';
 import { StoredIncomingMail } from './incoming-mail.js';
 import { MailGroup } from './mail-group.js';
+import { MailPipeline } from './mail-pipeline.js';
+import { MailThreads } from './mail-threads.js';
+import { MessageBytes } from './message-bytes.js';
+import { MessageErasure } from './message-erasure.js';
+import { MessagesController } from './messages.controller.js';
+import { MessagesService } from './messages.service.js';
+import { MessagesStore } from './messages.store.js';
+import { PipelineMetrics } from './pipeline.metrics.js';
+import { ReadMessage } from './read-message.js';
 import { Recipients } from './recipients.js';
+import { Scanners } from './scanners.js';
+import { WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail that is captured comes back in by it. */
 @Global()
 @Module({
-  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, LedgerModule],
-  controllers: [AliasesController],
+  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, LedgerModule],
+  controllers: [AliasesController, MessagesController],
   providers: [
     AcceptMail,
     AcceptMailStore,
+    AcceptMessage,
     AliasDomains,
     AliasLookupStore,
     AliasRegistration,
+    AliasReplay,
     AliasSettingsReader,
     AliasSweep,
     AliasesService,
@@ -39,7 +55,17 @@ import { Recipients } from './recipients.js';
     ArrivalBell,
     InboxMetrics,
     MailGroup,
+    MailPipeline,
+    MailThreads,
+    MessageBytes,
+    MessageErasure,
+    MessagesService,
+    MessagesStore,
+    PipelineMetrics,
+    ReadMessage,
     Recipients,
+    Scanners,
+    WaitingMessagesStore,
     { provide: IncomingMail, useClass: StoredIncomingMail },
     { provide: MailArrivals, useExisting: ArrivalBell },
   ],

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Targets } from '#modules/destinations/contract.js';
+import { Ledger, type Arrival } from '#modules/ledger/accept.contract.js';
+import { Config } from '#kernel/config.js';
+import { AlreadyAnswered } from '#kernel/idempotency.js';
+import type { Id } from '#kernel/ids.js';
+import type { Disposition } from '#engine/inbound/disposition.js';
+import { eventBody } from './message-view.js';
+import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
+
+/** The type of the event that a received message is. */
+export const RECEIVED_EVENT_TYPE = 'email.received';
+
+/** Longer than anybody tries. */
+const KEY_TTL_MS = 7 * 86_400_000;
+
+/**
+ * Makes a decided message an event: once, whoever dies and whoever is slow. What was decided is stored before, so that whoever takes
+ * it up finds it; the key of its event is taken in the commit of the event; and the row follows.
+ */
+@Injectable()
+export class AcceptMessage {
+  constructor(
+    private readonly store: WaitingMessagesStore,
+    private readonly targets: Targets,
+    private readonly ledger: Ledger,
+    private readonly config: Config,
+  ) {}
+
+  /** False where it is somebody else's by now. Throws 503 while storage is away. */
+  async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
+    if (message.decided === null && !(await this.store.decide(message, decided))) return false;
+    // The key has an end, and the event has not: whoever comes very late looks first.
+    const isThere = message.decided !== null && (await this.store.hasEvent(message.environmentId, message.id));
+    if (!isThere) await this.makeEvent(message, decided);
+    await this.store.settle(message);
+    return true;
+  }
+
+  private async makeEvent(message: WaitingMessage, decided: Decided): Promise<void> {
+    const { environmentId, id, aliasId, address, expiresOnDay, clientIp, destinationIds } = message;
+    const set = decided.reason !== null ? 'quarantined' : decided.detail.isParked ? 'parked' : destinationIds.length === 0 ? 'ignored' : null;
+    const payload = eventBody(message, decided, set, this.config.baseUrl);
+    const payloadBytes = Buffer.byteLength(payload);
+    const deliveries = set === null ? await Promise.all(destinationIds.map((targetId) => this.arrival(environmentId, targetId, payload))) : [];
+    const key = { environmentId, route: 'received mail', key: id, fingerprint: createHash('sha256').update(id).digest() };
+    try {
+      await this.ledger.receive({
+        environmentId, id, expiresOnDay, endpointId: aliasId, endpointPath: address, eventType: RECEIVED_EVENT_TYPE,
+        headers: { 'content-type': 'application/json' }, traceparent: null, payload, payloadBytes, disposition: set, deliveries,
+        request: {
+          method: 'POST', url: `mailto:${address}`, path: '', query: '', headers: [['content-type', 'application/json']], body: null, sizeBytes: payloadBytes, ip: clientIp,
+          verification: decided.auth === 'pass' ? 'verified' : decided.auth === 'fail' ? 'failed' : 'none', dedupeId: null, note: noteOf(decided, set), replayOf: null, answer: null,
+        },
+        idempotency: { request: key, status: 202, body: id },
+        keyTtlMs: KEY_TTL_MS,
+      });
+    } catch (error) {
+      if (!(error instanceof AlreadyAnswered)) throw error;
+    }
+  }
+
+  /** As for what endpoints receive: one that was deleted or disabled gets its delivery too, which fails where everybody can see it. */
+  private async arrival(environmentId: number, targetId: Id, payload: string): Promise<Arrival> {
+    const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
+    return {
+      environmentId, targetId, payload,
+      pulled: target !== null && this.targets.adapter(target.type).pulled,
+      ratePerSecond: target?.ratePerSecond ?? null,
+      concurrency: target?.concurrency ?? null,
+    };
+  }
+}
+
+const NOTES: Readonly<Record<NonNullable<Decided['reason']>, string>> = {
+  sender_not_allowed: 'Its sender is not one that the alias takes mail from, or is not who he says.',
+  too_large: 'It is larger than the alias takes.',
+  from_missing: 'It has no From header.',
+  from_ambiguous: 'Its From header names several senders, or can be read in two ways.',
+  dmarc_failed: 'It is not from the domain that it says it is from, which asks for such mail to be set aside (DMARC).',
+  virus: 'A virus was found in it.',
+};
+
+function noteOf({ reason, detail }: Decided, set: Disposition | null): string | null {
+  if (reason !== null) return NOTES[reason];
+  return set === 'parked' ? detail.parseError : null;
+}

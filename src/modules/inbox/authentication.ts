@@ -1,0 +1,91 @@
+import { createRequire } from 'node:module';
+import type { spf as Spf } from 'mailauth/lib/spf/index.js';
+import type { evaluateDmarc as EvaluateDmarc } from 'mailauth/lib/dmarc/index.js';
+import type { NameRecords } from '#egress/name-records.js';
+import { authVerdict, bestOf, type AuthVerdict, type DmarcPolicy, type Verdicts } from '#engine/mail/mail-verdicts.js';
+import { fieldsOf } from '#engine/mail/message-head.js';
+import { signatureKeyNames } from '#engine/mail/signature-keys.js';
+import { MessageLookups } from './message-lookups.js';
+import type { Read } from './mail-threads.js';
+import type { FoundKeys, Signatures } from './signatures.js';
+
+const require = createRequire(import.meta.url);
+const { spf } = require('mailauth/lib/spf/index.js') as { spf: typeof Spf };
+const { evaluateDmarc } = require('mailauth/lib/dmarc/index.js') as { evaluateDmarc: typeof EvaluateDmarc };
+
+/** A message with how it came, as the conversation told it; nothing that it says of itself is trusted. */
+export interface Arrived {
+  environmentId: number;
+  raw: Buffer;
+  clientIp: string;
+  helo: string;
+  /** MAIL FROM; empty for the null sender, whose HELO is looked at instead (RFC 7208, section 2.4). */
+  mailFrom: string;
+  /** What we call ourselves. */
+  ownName: string;
+}
+
+/** What is asked for SPF and the keys of signatures may take so long, and then DMARC; each is given up for itself. */
+const FIRST_MS_MAX = 10_000;
+const THEN_MS_MAX = 5_000;
+/** What of a message its signatures are looked for in. */
+const HEAD_BYTES = 256 * 1024;
+
+/** Whom a message is from: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Name servers that are silent cost a verdict, never the message. */
+export async function authenticate(
+  message: Arrived, records: NameRecords, verify: (raw: Buffer, keys: FoundKeys) => Promise<Read<Signatures>>,
+): Promise<Pick<Verdicts, 'spf' | 'dkim' | 'dmarc' | 'dmarcPolicy' | 'arc'>> {
+  const lookups = new MessageLookups(records, `mail of ${message.environmentId}`);
+  try {
+    lookups.allow(FIRST_MS_MAX);
+    const [sender, keys] = await Promise.all([senderPolicy(message, lookups), keysOf(message.raw, lookups)]);
+    const signatures = await verify(message.raw, keys);
+    if ('fault' in signatures) return { spf: sender.verdict, dkim: 'permerror', dmarc: 'permerror', dmarcPolicy: null, arc: 'permerror' };
+    lookups.allow(THEN_MS_MAX);
+    const { dkim, arc } = signatures;
+    return { spf: sender.verdict, dkim: bestOf(dkim.map(({ verdict }) => verdict)), arc, ...(await alignment(signatures, sender, lookups)) };
+  } finally {
+    lookups.close();
+  }
+}
+
+/** What SPF says, and of which domain. */
+interface SenderPolicy {
+  verdict: AuthVerdict;
+  domain: string | null;
+}
+
+/** RFC 7208 to the letter: its own limits on look-ups, too. */
+export async function senderPolicy({ clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>, lookups: MessageLookups): Promise<SenderPolicy> {
+  const options = { ip: clientIp, helo, sender: mailFrom, mta: ownName, resolver: lookups.resolve, strict: true };
+  const result = await spf(options as never).catch(() => null) as { status?: { result?: string }; domain?: string } | null;
+  if (result === null) return { verdict: 'temperror', domain: null };
+  return { verdict: authVerdict(result.status?.result), domain: result.domain ?? null };
+}
+
+async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> {
+  const names = signatureKeyNames(fieldsOf(raw.subarray(0, HEAD_BYTES)));
+  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await lookups.txt(name)] as const)));
+}
+
+/** What DMARC makes of it: whether what passed belongs to the domain that the message says it is from. */
+export async function alignment(
+  { from, fromFields, dkim }: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>, sender: SenderPolicy, lookups: MessageLookups,
+): Promise<{ dmarc: AuthVerdict; dmarcPolicy: DmarcPolicy | null }> {
+  const passed = dkim.filter(({ verdict }) => verdict === 'pass');
+  const options = {
+    headerFrom: from, fromFields, resolver: lookups.resolve,
+    spfDomains: sender.verdict === 'pass' && sender.domain !== null ? [sender.domain] : [],
+    dkimDomains: passed.map(({ id, domain, underSized }) => ({ id, domain, underSized })),
+  };
+  const evaluated = await evaluateDmarc(options as never).catch(() => null) as { response: DmarcResponse | false } | null;
+  if (evaluated === null) return { dmarc: 'temperror', dmarcPolicy: null };
+  if (evaluated.response === false) return { dmarc: 'permerror', dmarcPolicy: null };
+  const { status, policy } = evaluated.response;
+  return { dmarc: authVerdict(status.result), dmarcPolicy: policy ?? null };
+}
+
+interface DmarcResponse {
+  status: { result: string };
+  policy?: DmarcPolicy;
+}

@@ -1,0 +1,114 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { ApiError } from '#kernel/errors.js';
+import { Ids, showId } from '#kernel/ids.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { AcceptMessage } from './accept-message.js';
+import { MailArrivals } from './contract.js';
+import { PipelineMetrics } from './pipeline.metrics.js';
+import { ReadMessage, undecided } from './read-message.js';
+import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
+
+/** Messages that one process reads at once: most of the time they wait for name servers. */
+const UNDER_WAY_MAX = 24;
+/** Of them, those of one environment: a flood, or slow name servers, keep nobody else's mail waiting. */
+const OF_ONE_MAX = 6;
+/** Bytes of messages that are in memory at once; a single one may be larger. */
+const BYTES_MAX = 96 * 1024 * 1024;
+/** What other processes received is found by looking. */
+const REST_MS = 500;
+const TRIES_MAX = 8;
+const BACKOFF_MS_FIRST = 1_000;
+const BACKOFF_MS_MAX = 600_000;
+/** Where the machine has no room, which is nobody's fault. */
+const BUSY_MS = 1_000;
+
+/** Takes received messages one by one through verdicts, parsing and policy, and makes each an event. In every process that delivers. */
+@Injectable()
+export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Mail pipeline');
+  private readonly loop: Loop;
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly held = new Map<number, number>();
+  private bytes = 0;
+  private isStopping = false;
+
+  constructor(
+    private readonly store: WaitingMessagesStore,
+    private readonly reading: ReadMessage,
+    private readonly accepting: AcceptMessage,
+    private readonly metrics: PipelineMetrics,
+    private readonly arrivals: MailArrivals,
+    private readonly ids: Ids,
+    private readonly config: Config,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('Mail pipeline', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.config.isWorker) return;
+    this.arrivals.onArrival(() => this.loop.wake());
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.loop.stop();
+    await Promise.all(this.underWay);
+  }
+
+  private async turn(): Promise<Rest> {
+    const free = UNDER_WAY_MAX - this.underWay.size;
+    if (free <= 0 || this.bytes >= BYTES_MAX) return { restMs: REST_MS };
+    const claimed = await this.store.claim({ claim: this.ids.next(), limit: free, perEnvironmentMax: OF_ONE_MAX, held: this.held });
+    for (const message of claimed) this.begin(message);
+    return { restMs: REST_MS };
+  }
+
+  private begin(message: WaitingMessage): void {
+    const { environmentId, sizeBytes } = message;
+    this.hold(environmentId, 1, sizeBytes);
+    const working = this.process(message).finally(() => {
+      this.hold(environmentId, -1, -sizeBytes);
+      this.underWay.delete(working);
+      // There is room for another one, of this environment too.
+      if (!this.isStopping) this.loop.wake();
+    });
+    this.underWay.add(working);
+  }
+
+  private hold(environmentId: number, count: 1 | -1, bytes: number): void {
+    const held = (this.held.get(environmentId) ?? 0) + count;
+    if (held > 0) this.held.set(environmentId, held);
+    else this.held.delete(environmentId);
+    this.bytes += bytes;
+  }
+
+  /** Never rejects: what fails is put back, and taken up again by whoever comes. */
+  private async process(message: WaitingMessage): Promise<void> {
+    try {
+      await this.handle(message);
+    } catch (error) {
+      const isBusy = error instanceof ApiError && error.type === 'unavailable';
+      const afterMs = isBusy ? BUSY_MS : Math.min(BACKOFF_MS_FIRST * 2 ** message.tries, BACKOFF_MS_MAX);
+      this.metrics.became(isBusy ? 'busy' : 'failed');
+      if (!isBusy) this.logger.error(`Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`);
+      // Where this fails too, the claim ends by itself.
+      await this.store.putBack(message, afterMs, !isBusy).catch(() => undefined);
+    }
+  }
+
+  private async handle(message: WaitingMessage): Promise<void> {
+    const decided = message.decided ?? (await this.decide(message));
+    const isAccepted = await this.accepting.accept(message, decided);
+    this.metrics.became(isAccepted ? (decided.reason ?? (decided.detail.isParked ? 'parked' : 'accepted')) : 'gone');
+  }
+
+  private async decide(message: WaitingMessage): Promise<Decided> {
+    if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
+    // Its row still says that it came.
+    return (await this.reading.read(message)) ?? undecided(message, 'Its bytes are gone.');
+  }
+}

@@ -1,0 +1,90 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { unavailable } from '#kernel/errors.js';
+import { CallThread } from '#sandbox/call-thread.js';
+import { Lane, type JobEnd, type LaneOptions } from '#sandbox/lane.js';
+import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
+import type { FoundKeys, Signatures } from './signatures.js';
+
+/** What a thread is asked. */
+export type MailCall =
+  | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
+  | { kind: 'parse'; raw: Uint8Array }
+  | { kind: 'attachment'; raw: Uint8Array; index: number };
+
+/** What it answers; `failed` is what the message did to the parser. */
+export type MailAnswer =
+  | { kind: 'signatures'; signatures: Signatures }
+  | { kind: 'parsed'; message: ParsedMessage }
+  | { kind: 'attachment'; attachment: { note: AttachmentNote; content: Uint8Array } | null }
+  | { kind: 'failed'; sentence: string };
+
+/** What came of a call: an answer, or a sentence on what the message did. */
+export type Read<A> = A | { fault: string };
+
+const THREADS_MAX = 3;
+/** One environment never has all of them. */
+const THREADS_PER_ENVIRONMENT_MAX = 2;
+/** CPU time for one call, and how long it may take where the machine has none. */
+const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
+const HEAP_MB_MAX = 512;
+const IDLE_MS_MAX = 30_000;
+
+/**
+ * Reads messages on threads, with an end to every call: whatever a message holds, it costs that call and nothing else. They start
+ * when mail comes, and end when none does.
+ */
+@Injectable()
+export class MailThreads implements OnApplicationShutdown {
+  private readonly lane: Lane<MailCall, MailAnswer>;
+
+  constructor() {
+    const options: LaneOptions<MailCall, MailAnswer> = {
+      threadsMax: THREADS_MAX,
+      admits: (use, environment) => use.ofOrganization(environment) < THREADS_PER_ENVIRONMENT_MAX,
+      startThread: async () => new CallThread<MailCall, MailAnswer>({
+        file: new URL('./mail-worker.js', import.meta.url), workerData: null, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+      }),
+      idleMsMax: IDLE_MS_MAX,
+    };
+    this.lane = new Lane(options);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.lane.close();
+  }
+
+  /** Throws 503 where there is no room now. */
+  async signatures(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<Read<Signatures>> {
+    const answer = await this.ask(environmentId, { kind: 'signatures', raw, keys });
+    return answer.kind === 'signatures' ? answer.signatures : faultOf(answer);
+  }
+
+  /** Throws 503 where there is no room now. */
+  async parse(environmentId: number, raw: Buffer): Promise<Read<ParsedMessage>> {
+    const answer = await this.ask(environmentId, { kind: 'parse', raw });
+    return answer.kind === 'parsed' ? answer.message : faultOf(answer);
+  }
+
+  /** Null where there is no such attachment. Throws 503 where there is no room now. */
+  async attachment(environmentId: number, raw: Buffer, index: number): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
+    const answer = await this.ask(environmentId, { kind: 'attachment', raw, index });
+    return answer.kind === 'attachment' ? answer.attachment : null;
+  }
+
+  private async ask(environmentId: number, call: MailCall): Promise<MailAnswer> {
+    const owner = String(environmentId);
+    return answerOf(await this.lane.run({ call, organization: owner, endpoint: '', limits: LIMITS, bytes: call.raw.byteLength }));
+  }
+}
+
+/** What ended it lies with the message, or else with this machine: then it is tried again. */
+function answerOf(end: JobEnd<MailAnswer>): MailAnswer {
+  if (end.answer !== null) return end.answer;
+  if (end.why === 'timeout') return { kind: 'failed', sentence: 'It took too long to read.' };
+  if (end.why === 'memory') return { kind: 'failed', sentence: 'It took too much memory to read.' };
+  throw unavailable('Too much mail is being read. Try again.');
+}
+
+function faultOf(answer: MailAnswer): { fault: string } {
+  return { fault: answer.kind === 'failed' ? answer.sentence : 'It could not be read.' };
+}

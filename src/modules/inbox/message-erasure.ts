@@ -1,0 +1,30 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { BlobStore } from '#blobs/contract.js';
+import { ErasedContents } from '#modules/events/erasure.contract.js';
+import { EventSources } from '#modules/events/event-sources.contract.js';
+import type { Id } from '#kernel/ids.js';
+import { parseId } from '#kernel/ids.js';
+import { MessagesStore } from './messages.store.js';
+
+/** With the payload of a message's event goes the message, its bytes and attachments too; and its events are found by its alias. */
+@Injectable()
+export class MessageErasure implements OnModuleInit {
+  constructor(
+    private readonly contents: ErasedContents,
+    private readonly sources: EventSources,
+    private readonly messages: MessagesStore,
+    private readonly blobs: BlobStore,
+  ) {}
+
+  onModuleInit(): void {
+    this.contents.attach((environmentId, eventId) => this.erase(environmentId, eventId));
+    this.sources.attach(async (_environmentId, name) => {
+      const endpointId = parseId('al', name);
+      return endpointId === null ? null : { endpointId, applicationId: null };
+    });
+  }
+
+  private async erase(environmentId: number, id: Id): Promise<void> {
+    if (await this.messages.erase(environmentId, id)) await this.blobs.remove({ environmentId, id });
+  }
+}

@@ -1,0 +1,112 @@
+import { isIPv4 } from 'node:net';
+import { NameRecords, type FoundRecords } from '#egress/name-records.js';
+import { SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
+
+/** What a name server said, as verifiers read it: `ETIMEOUT` says that nobody knows, `ENODATA` that there is nothing. */
+export class LookupError extends Error {
+  constructor(readonly code: 'ETIMEOUT' | 'ENODATA', name: string) {
+    super(code === 'ENODATA' ? `There is no such record of ${name}.` : `Nobody said what ${name} has.`);
+  }
+}
+
+/** Longest wait for one answer, and most questions for one message: SPF may ask for 110 names, DMARC for eight more of each. */
+const ANSWER_MS_MAX = 3_000;
+const QUESTIONS_MAX = 120;
+
+type Answers = Map<string, Promise<FoundRecords<unknown>>>;
+
+/**
+ * What verifiers of one message ask name servers. A sender chooses what is asked, so all of it has limits: 3 s for an answer, 120
+ * questions, 20 keys, and a time that the caller sets. Behind them every answer is `ETIMEOUT`, at once.
+ */
+export class MessageLookups {
+  private readonly answers: Answers = new Map();
+  private readonly ending = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private isLate = false;
+  private questions = 0;
+  private keys = 0;
+
+  constructor(
+    private readonly records: NameRecords,
+    /** Whose questions these are: silent name servers keep nobody else waiting. */
+    private readonly share: string,
+    private readonly answerMsMax = ANSWER_MS_MAX,
+  ) {}
+
+  /** How many questions name servers were asked. */
+  get asked(): number {
+    return this.questions;
+  }
+
+  /** From now on there is so much time. */
+  allow(ms: number): void {
+    clearTimeout(this.timer);
+    if (this.ending.signal.aborted) return;
+    this.isLate = false;
+    this.timer = setTimeout(() => (this.isLate = true), ms);
+  }
+
+  /** No more questions; what waits for an answer has none. */
+  close(): void {
+    clearTimeout(this.timer);
+    this.ending.abort();
+  }
+
+  /** As `dns.promises.resolve`: rejects with `LookupError`. */
+  readonly resolve = async (name: string, type: string): Promise<unknown[]> => {
+    const answer = await this.find(name, type);
+    if ('unanswered' in answer) throw new LookupError('ETIMEOUT', name);
+    const found = answer.found.filter((record) => type !== 'A' && type !== 'AAAA' ? true : isIPv4(record as string) === (type === 'A'));
+    if (found.length === 0) throw new LookupError('ENODATA', name);
+    return type === 'TXT' ? found.map((text) => [text]) : found;
+  };
+
+  /** The TXT records of a name; a failure is told, not thrown. */
+  txt(name: string): Promise<FoundRecords<string>> {
+    return this.find(name, 'TXT') as Promise<FoundRecords<string>>;
+  }
+
+  private find(name: string, type: string): Promise<FoundRecords<unknown>> {
+    const key = `${type === 'AAAA' ? 'A' : type} ${name.toLowerCase()}`;
+    const known = this.answers.get(key);
+    if (known !== undefined) return known;
+    const isKey = type === 'TXT' && /\._domainkey\./i.test(name);
+    if (this.isLate || this.questions >= QUESTIONS_MAX || (isKey && this.keys >= SIGNATURES_MAX)) return Promise.resolve({ unanswered: 'ETIMEOUT' });
+    this.questions += 1;
+    this.keys += isKey ? 1 : 0;
+    const answer = this.inTime(this.ask(name, type));
+    this.answers.set(key, answer);
+    return answer;
+  }
+
+  private ask(name: string, type: string): Promise<FoundRecords<unknown>> {
+    switch (type) {
+      case 'TXT': return this.records.txt(name, this.share);
+      case 'MX': return this.records.mx(name, this.share);
+      case 'CNAME': return this.records.cname(name, this.share);
+      case 'PTR': return this.records.pointers(addressOfReverse(name), this.share);
+      default: return this.records.addresses(name, this.share);
+    }
+  }
+
+  private async inTime(asking: Promise<FoundRecords<unknown>>): Promise<FoundRecords<unknown>> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<{ unanswered: string }>((resolve) => {
+      const end = (): void => resolve({ unanswered: 'ETIMEOUT' });
+      timer = setTimeout(end, this.answerMsMax);
+      this.ending.signal.addEventListener('abort', end, { once: true });
+    });
+    try {
+      return await Promise.race([asking, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The address that a name of `in-addr.arpa` or `ip6.arpa` stands for (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+function addressOfReverse(name: string): string {
+  const labels = name.toLowerCase().replace(/\.(?:in-addr|ip6)\.arpa\.?$/, '').split('.').reverse();
+  return labels.length <= 4 ? labels.join('.') : (labels.join('').match(/.{1,4}/g) ?? []).join(':');
+}

@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, StreamableFile } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { AliasReplay } from './alias-replay.js';
+import { downloadOf } from './download.js';
+import { AliasReplayBody, AliasReplayItem, MessageDetail, MessageListQuery, MessagePage, presentMessages, presentReplay } from './messages.dto.js';
+import { MessagesService } from './messages.service.js';
+
+const ALIAS = { name: 'alias', description: 'The alias: its id, or its whole address (percent-encoded).', example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const MESSAGE = { name: 'messageId', description: 'The message.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const INDEX = { name: 'index', description: 'Which attachment, from 0, as the message lists them.', example: '0' };
+const SANDBOXED = "sandbox; default-src 'none'";
+
+/** What came to aliases. */
+@Section('Received mail', 'Messages that came to aliases: whom they are from, what they say, their files, and the message itself.')
+@Controller('v1/aliases/:alias')
+export class MessagesController {
+  constructor(
+    private readonly messages: MessagesService,
+    private readonly replays: AliasReplay,
+  ) {}
+
+  @Get('messages')
+  @Scope('read')
+  @ApiOperation({ summary: 'List messages', description: 'Newest first, quarantined ones too.' })
+  @ApiParam(ALIAS)
+  @ApiOkResponse({ type: MessagePage, description: 'One page of messages.' })
+  async listMessages(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Query() query: MessageListQuery): Promise<MessagePage> {
+    return presentMessages(await this.messages.list(tenant, alias, query));
+  }
+
+  @Get('messages/:messageId')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get a message', description: 'What it says and what was found out about it. 404 once it was erased.' })
+  @ApiParam(ALIAS)
+  @ApiParam(MESSAGE)
+  @ApiOkResponse({ type: MessageDetail, description: 'The message.' })
+  async getMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<MessageDetail> {
+    return (await this.messages.detail(tenant, alias, id)) as unknown as MessageDetail;
+  }
+
+  @Get('messages/:messageId/raw')
+  @Scope('read')
+  @Header('cache-control', 'no-store')
+  @Header('content-security-policy', SANDBOXED)
+  @Header('x-content-type-options', 'nosniff')
+  @ApiOperation({ summary: 'Get the message itself', description: 'Byte for byte as it came (RFC 5322), so that its signatures can be verified again.' })
+  @ApiParam(ALIAS)
+  @ApiParam(MESSAGE)
+  @ApiOkResponse({ description: 'The message.', content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' }, example: 'Subject: Order 42\r\n\r\nWhere is it?' } } })
+  async getRawMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<StreamableFile> {
+    const { chunks, sizeBytes } = await this.messages.raw(tenant, alias, id);
+    return new StreamableFile(Readable.from(chunks, { objectMode: false }), { type: 'message/rfc822', length: sizeBytes, disposition: 'attachment; filename="message.eml"' });
+  }
+
+  @Get('messages/:messageId/attachments/:index')
+  @Scope('read')
+  @Header('cache-control', 'no-store')
+  @Header('content-security-policy', SANDBOXED)
+  @Header('x-content-type-options', 'nosniff')
+  @ApiOperation({ summary: 'Get an attachment', description: 'Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream.' })
+  @ApiParam(ALIAS)
+  @ApiParam(MESSAGE)
+  @ApiParam(INDEX)
+  @ApiOkResponse({ description: 'The file.', content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example: 'hello' } } })
+  async getAttachment(
+    @CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string, @Param('index') index: string,
+  ): Promise<StreamableFile> {
+    const { note, content } = await this.messages.attachment(tenant, alias, id, index);
+    return new StreamableFile(content, { ...downloadOf(note), length: content.byteLength });
+  }
+
+  @Post('replay')
+  @HttpCode(200)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Replay an alias',
+    description: 'Sends what came in a time again, to the destinations of the alias as they are now, whatever became of it. At most 1,000 messages a call, newest first: '
+      + 'go on with `next_cursor`. Quarantined messages are never sent again.',
+  })
+  @ApiParam(ALIAS)
+  @ApiOkResponse({ type: AliasReplayItem, description: 'What is sent again, or would be.' })
+  async replayAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Body() body: AliasReplayBody): Promise<AliasReplayItem> {
+    return presentReplay(await this.replays.run(tenant, alias, body));
+  }
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
+import { Config } from '#kernel/config.js';
+import { notFound } from '#kernel/errors.js';
+import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { AliasesService } from './aliases.service.js';
+import { MailThreads } from './mail-threads.js';
+import { MessageBytes } from './message-bytes.js';
+import { messageView, type Shown } from './message-view.js';
+import { type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
+import { type AttachmentNote, unparsed } from './parsed-message.js';
+
+const LIMIT_DEFAULT = 50;
+/** Behind every id that there can be. */
+const LAST_ID = lowestIdAt(Infinity);
+
+/** Reads what came to aliases, bound to the caller's environment. */
+@Injectable()
+export class MessagesService {
+  constructor(
+    private readonly aliases: AliasesService,
+    private readonly messages: MessagesStore,
+    private readonly bytes: MessageBytes,
+    private readonly threads: MailThreads,
+    private readonly cursors: Cursors,
+    private readonly config: Config,
+  ) {}
+
+  /** Newest first. Throws 404, and 400 for a bad cursor. */
+  async list(tenant: Tenant, alias: string, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
+    const { environmentId, id: aliasId } = await this.aliases.find(tenant, alias);
+    const list: CursorQuery = { list: 'messages', filters: { aliasId } };
+    const beforeId = cursor === undefined ? LAST_ID : this.cursors.read(tenant, list, cursor);
+    const rows = await this.messages.list({ environmentId, aliasId, beforeId }, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
+  }
+
+  /** As it is shown. Throws 404. */
+  async detail(tenant: Tenant, alias: string, text: string): Promise<Record<string, unknown>> {
+    const { row, aliasId, address } = await this.row(tenant, alias, text);
+    return messageView(shownOf(row, aliasId, address), this.config.baseUrl);
+  }
+
+  /** The message byte for byte. Throws 404, also once it was erased. */
+  async raw(tenant: Tenant, alias: string, text: string): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
+    const { row } = await this.row(tenant, alias, text);
+    const chunks = await this.bytes.read(tenant.environmentId, row.id);
+    if (chunks === null) throw notFound('message');
+    return { chunks, sizeBytes: row.sizeBytes };
+  }
+
+  /** One of its files, decoded. Throws 404, and 503 where there is no room to decode it now. */
+  async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<{ note: AttachmentNote; content: Uint8Array }> {
+    const { row } = await this.row(tenant, alias, text);
+    const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
+    if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw notFound('attachment');
+    const raw = await this.bytes.whole(tenant.environmentId, row.id);
+    const found = raw === null ? null : await this.threads.attachment(tenant.environmentId, raw, index);
+    if (found === null) throw notFound('attachment');
+    return found;
+  }
+
+  private async row(tenant: Tenant, alias: string, text: string): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {
+    const { id: aliasId, address } = await this.aliases.find(tenant, alias);
+    const id = parseId('evt', text);
+    const row = id === null ? null : await this.messages.find(tenant.environmentId, aliasId, id);
+    if (row === null || row.erasedAt !== null) throw notFound('message');
+    return { row, aliasId, address };
+  }
+}
+
+/** One that was not read yet is shown as what is known of it. */
+function shownOf(row: MessageRecord, aliasId: Id, address: string): Shown {
+  const { auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, envelopeFrom } = row;
+  return {
+    ...row, aliasId, address,
+    auth: (auth ?? 'none') as Shown['auth'], spf: (spf ?? 'none') as Shown['spf'], dkim: (dkim ?? 'none') as Shown['dkim'], dmarc: (dmarc ?? 'none') as Shown['dmarc'],
+    dmarcPolicy: dmarcPolicy as Shown['dmarcPolicy'], spam: (spam ?? 'disabled') as Shown['spam'], virus: (virus ?? 'disabled') as Shown['virus'],
+    detail: detail ?? { ...unparsed('It was not read yet.'), from: envelopeFrom, autoSubmitted: false, arc: 'none', isParked: false },
+  };
+}

@@ -1,0 +1,130 @@
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
+import { cleanLine, cleanText, safeFilename } from '#engine/mail/clean-text.js';
+import type { AttachmentNote, HeaderLine, ParsedMessage } from './parsed-message.js';
+
+const BODY_BYTES_MAX = 1024 * 1024;
+const LINE_BYTES_MAX = 16 * 1024;
+const HEADERS_BYTES_MAX = 256 * 1024;
+const HEADERS_MAX = 1_000;
+const ADDRESSES_MAX = 1_000;
+const ADDRESS_BYTES_MAX = 1_024;
+const ATTACHMENTS_MAX = 1_000;
+const REFERENCES_MAX = 100;
+const SUBJECT_BYTES_MAX = 4_096;
+/** The parser holds an object for each line. 25 MB of an attachment have 330,000. */
+const LINES_MAX = 400_000;
+
+/** Reads a message. Throws what the parser throws: bombs run into its limits, or into those of the thread. */
+export async function parseMessage(raw: Buffer): Promise<ParsedMessage> {
+  const email = await parsed(raw);
+  const cutter = new Cutter();
+  const html = email.html === undefined ? null : cutter.text(email.html);
+  const text = email.text === undefined ? null : cutter.text(email.text);
+  return {
+    from: cutter.line(shownList(email.from ? [email.from] : []).join(', '), ADDRESS_BYTES_MAX),
+    to: cutter.addresses(email.to),
+    cc: cutter.addresses(email.cc),
+    replyTo: cutter.addresses(email.replyTo),
+    subject: cutter.line(email.subject ?? '', SUBJECT_BYTES_MAX),
+    inReplyTo: email.inReplyTo === undefined ? null : cutter.line(email.inReplyTo, ADDRESS_BYTES_MAX),
+    references: cutter.list((email.references ?? '').split(/\s+/).filter((reference) => reference !== ''), REFERENCES_MAX),
+    date: dateOf(email.date),
+    text,
+    html,
+    headerLines: headersOf(email, cutter),
+    attachments: cutter.few(email.attachments, ATTACHMENTS_MAX).map(noteOf),
+    isTruncated: cutter.hasCut,
+    parseError: null,
+  };
+}
+
+/** The bytes of one attachment, by its place in the list, and what it is; null when there is none there. */
+export async function attachmentOf(raw: Buffer, index: number): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
+  const attachment = (await parsed(raw)).attachments[index];
+  return attachment === undefined ? null : { note: noteOf(attachment, index), content: contentOf(attachment) };
+}
+
+/** What is wrong with a message that has more lines than can be read; null otherwise. */
+function parsed(raw: Buffer): Promise<Email> {
+  let lines = 0;
+  for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines += 1;
+  if (lines > LINES_MAX) return Promise.reject(new Error(`It has more than ${LINES_MAX} lines.`));
+  // A message inside of a message is a file of it: what it says was said to somebody else.
+  return PostalMime.parse(raw, { forceRfc822Attachments: true });
+}
+
+/** Cuts what is too long, and remembers whether it did. */
+class Cutter {
+  hasCut = false;
+
+  line(text: string, bytesMax = LINE_BYTES_MAX): string {
+    const { text: clean, isTruncated } = cleanLine(text, bytesMax);
+    this.hasCut ||= isTruncated;
+    return clean;
+  }
+
+  text(text: string): string {
+    const { text: clean, isTruncated } = cleanText(text, BODY_BYTES_MAX);
+    this.hasCut ||= isTruncated;
+    return clean;
+  }
+
+  few<T>(list: readonly T[], max: number): T[] {
+    this.hasCut ||= list.length > max;
+    return list.slice(0, max);
+  }
+
+  list(list: readonly string[], max: number): string[] {
+    return this.few(list, max).map((text) => this.line(text, ADDRESS_BYTES_MAX));
+  }
+
+  addresses(list: readonly Address[] | undefined): string[] {
+    return this.list(shownList(list ?? []), ADDRESSES_MAX);
+  }
+}
+
+/** As they are shown; of a group its members. */
+function shownList(list: readonly Address[]): string[] {
+  return list.flatMap((entry) => (entry.group === undefined ? [entry] : entry.group)).map(({ name, address }) => {
+    if (name === '') return address;
+    const quoted = /[^\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]/u.test(name) ? `"${name.replaceAll(/["\\]/g, '\\$&')}"` : name;
+    return address === '' ? quoted : `${quoted} <${address}>`;
+  });
+}
+
+function headersOf(email: Email, cutter: Cutter): HeaderLine[] {
+  let left = HEADERS_BYTES_MAX;
+  const lines: HeaderLine[] = [];
+  for (const { key, value } of cutter.few(email.headers, HEADERS_MAX)) {
+    const line = { name: cutter.line(key, 256), value: cutter.line(value, Math.max(0, Math.min(LINE_BYTES_MAX, left))) };
+    left -= line.name.length + line.value.length;
+    if (left <= 0) {
+      cutter.hasCut = true;
+      break;
+    }
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** Only what is a time: an unreadable date says nothing of when it was. */
+function dateOf(date: string | undefined): string | null {
+  const ms = date === undefined ? NaN : Date.parse(date);
+  return Number.isNaN(ms) || Math.abs(ms) > 253_402_300_799_999 ? null : new Date(ms).toISOString();
+}
+
+function noteOf(attachment: Attachment, index: number): AttachmentNote {
+  const type = cleanLine(attachment.mimeType, 255).text.toLowerCase();
+  const contentId = cleanLine((attachment.contentId ?? '').replace(/^<|>$/g, ''), 998).text;
+  return {
+    filename: safeFilename(attachment.filename ?? '') ?? (type === 'message/rfc822' ? `message-${index}.eml` : `attachment-${index}`),
+    content_type: /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(type) ? type : 'application/octet-stream',
+    size_bytes: contentOf(attachment).byteLength,
+    content_id: contentId === '' ? null : contentId,
+  };
+}
+
+function contentOf({ content }: Attachment): Uint8Array {
+  if (typeof content === 'string') return Buffer.from(content);
+  return content instanceof Uint8Array ? content : new Uint8Array(content);
+}

@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '#kernel/metrics.js';
+import { WaitingMessagesStore } from './waiting-messages.store.js';
+
+/** What operators watch of the pipeline of received mail. */
+@Injectable()
+export class PipelineMetrics {
+  private readonly readTotal;
+
+  constructor(metrics: Metrics, store: WaitingMessagesStore) {
+    this.readTotal = metrics.counter('inbox_messages_read_total', 'Received messages that this process took up, by what became of them: accepted, parked, gone, busy and failed (taken up again), or why they were quarantined.', ['outcome']);
+    metrics.gauge('inbox_waiting_seconds', 'How long the received message waits that has waited the longest for its verdicts.', [], async (gauge) => {
+      gauge.set((await store.waiting()).seconds);
+    });
+    metrics.gauge('inbox_waiting_messages', 'Received messages that wait for their verdicts, at most 10,000.', [], async (gauge) => {
+      gauge.set((await store.waiting()).count);
+    });
+  }
+
+  became(outcome: string): void {
+    this.readTotal.inc({ outcome });
+  }
+}

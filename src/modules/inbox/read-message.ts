@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { NameRecords } from '#egress/name-records.js';
+import { authorOf, isAutoSubmitted } from '#engine/mail/author.js';
+import { cleanLine } from '#engine/mail/clean-text.js';
+import { authOf, quarantineReason, type Verdicts } from '#engine/mail/mail-verdicts.js';
+import { fieldsOf, valuesOf } from '#engine/mail/message-head.js';
+import { Config } from '#kernel/config.js';
+import { MailThreads } from './mail-threads.js';
+import { MessageBytes } from './message-bytes.js';
+import { type ParsedMessage, unparsed } from './parsed-message.js';
+import { Scanners } from './scanners.js';
+import type { Decided, WaitingMessage } from './waiting-messages.store.js';
+
+const HEAD_BYTES = 256 * 1024;
+const ADDRESS_BYTES_MAX = 1_024;
+const SUBJECT_BYTES_MAX = 4_096;
+
+/** Reads a message and decides: whom it is from, whether it does harm, what it says, and whether it is delivered. */
+@Injectable()
+export class ReadMessage {
+  constructor(
+    private readonly bytes: MessageBytes,
+    private readonly threads: MailThreads,
+    private readonly scanners: Scanners,
+    private readonly records: NameRecords,
+    private readonly config: Config,
+  ) {}
+
+  /** Null when its bytes are gone. Throws 503 where there is no room to read it now. */
+  async read(message: WaitingMessage): Promise<Decided | null> {
+    const { environmentId, id } = message;
+    const raw = await this.bytes.whole(environmentId, id);
+    if (raw === null) return null;
+    const [verdicts, parsed] = await Promise.all([this.verdicts(message, raw), this.threads.parse(environmentId, raw)]);
+    return decided(message, raw, verdicts, 'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed);
+  }
+
+  private async verdicts(message: WaitingMessage, raw: Buffer): Promise<Verdicts> {
+    const { environmentId, clientIp, helo, envelopeFrom } = message;
+    // Loaded when the first message comes: most processes never need it.
+    const { authenticate } = await import('./authentication.js');
+    const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: this.config.smtpName ?? this.config.platformDomain };
+    const [authentication, scanned] = await Promise.all([
+      authenticate(arrived, this.records, (bytes, keys) => this.threads.signatures(environmentId, bytes, keys)),
+      this.scanners.scan(message, raw),
+    ]);
+    return { ...authentication, ...scanned };
+  }
+}
+
+/** What is decided of a message that nothing could be found out about: that it can't be read, which somebody has to look at. */
+export function undecided(message: WaitingMessage, parseError: string): Decided {
+  const unknown = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: null, spam: 'processing_failed', virus: 'processing_failed' } as const;
+  return { ...unknown, auth: 'none', reason: message.reason, fromAddress: null, detail: { ...unparsed(parseError), autoSubmitted: false, arc: 'none', isParked: true } };
+}
+
+function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Verdicts, parsed: ParsedMessage): Decided {
+  const fields = fieldsOf(raw.subarray(0, HEAD_BYTES));
+  const author = authorOf(fields);
+  const auth = authOf(verdicts.dmarc, author);
+  const { sizeBytes, reason, allowedSenders, maxSizeBytes } = message;
+  const header = (name: string, bytesMax: number): string => cleanLine(valuesOf(fields, name)[0] ?? '', bytesMax).text;
+  return {
+    ...verdicts,
+    auth,
+    reason: quarantineReason({ author, auth, verdicts, sizeBytes, reason, alias: { allowedSenders, maxSizeBytes } }),
+    fromAddress: author.kind === 'one' ? author.address : null,
+    detail: {
+      ...parsed,
+      // The header itself where the parser reads somebody else out of it than what was checked.
+      from: author.kind === 'one' && namesAddress(parsed.from, author.address) ? parsed.from : header('from', ADDRESS_BYTES_MAX),
+      subject: parsed.parseError === null ? parsed.subject : header('subject', SUBJECT_BYTES_MAX),
+      autoSubmitted: isAutoSubmitted(fields),
+      arc,
+      isParked: false,
+    },
+  };
+}
+
+const namesAddress = (shown: string, address: string): boolean => {
+  const inside = (/<([^<>]*)>$/.exec(shown)?.[1] ?? shown).toLowerCase();
+  return inside.slice(0, inside.lastIndexOf('@')) === address.slice(0, address.lastIndexOf('@')).toLowerCase();
+};

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+import { senderPolicy } from '../../src/modules/inbox/authentication.js';
+import { MessageLookups } from '../../src/modules/inbox/message-lookups.js';
+import { publicSuite } from '../support/public-suites.js';
+import { type Told, ToldRecords } from '../support/told-records.js';
+
+/** A scenario as the suite writes it. */
+interface Scenario {
+  description: string;
+  tests: Record<string, { helo: string; host: string; mailfrom: string; result: string | string[] }>;
+  zonedata: Record<string, (string | Record<string, unknown>)[]>;
+}
+
+const file = publicSuite('spf');
+const scenarios = file === null ? [] : parseAllDocuments(readFileSync(file, 'latin1')).map((document) => document.toJS() as Scenario | null);
+
+/** Some of the suite's names have a type in capitals and a reverse zone; a record of type SPF counts as TXT where there is no TXT. */
+function toldOf(zone: Scenario['zonedata']): Told {
+  const told: Record<string, string[] | 'silent'> = {};
+  for (const [name, records] of Object.entries(zone)) {
+    const add = (type: string, text: string): void => {
+      const key = `${type} ${placeOf(type, name)}`;
+      if (told[key] !== 'silent') (told[key] ??= []).push(text);
+    };
+    const hasText = records.some((record) => typeof record === 'object' && 'TXT' in record);
+    for (const record of records) {
+      if (typeof record === 'string') {
+        for (const type of ['TXT', 'A', 'AAAA', 'MX', 'PTR']) told[`${type} ${placeOf(type, name)}`] ??= 'silent';
+        continue;
+      }
+      for (const [type, value] of Object.entries(record)) {
+        const kind = type === 'SPF' ? 'TXT' : type;
+        if (value === 'NONE' || (type === 'SPF' && hasText)) continue;
+        if (value === 'TIMEOUT') told[`${kind} ${placeOf(kind, name)}`] = 'silent';
+        else add(kind, Array.isArray(value) ? value.join(kind === 'MX' ? ' ' : '') : String(value));
+      }
+    }
+  }
+  return told;
+}
+
+function placeOf(type: string, name: string): string {
+  const plain = name.toLowerCase().replace(/\.$/, '');
+  if (type !== 'PTR' || !plain.endsWith('.arpa')) return plain;
+  const labels = plain.replace(/\.(?:in-addr|ip6)\.arpa$/, '').split('.').reverse();
+  return labels.length === 4 ? labels.join('.') : (labels.join('').match(/.{1,4}/g) ?? []).join(':');
+}
+
+describe('SPF as openspf.org tests it (RFC 7208)', () => {
+  const cases = scenarios.flatMap((scenario) => (scenario === null ? [] : Object.entries(scenario.tests).map(([name, test]) => ({ name, test, zone: scenario.zonedata, of: scenario.description }))));
+
+  const decide = cases.length > 0 ? it : it.skip;
+
+  // One test for all: they take milliseconds, and what fails is named.
+  decide(`judges every one of ${cases.length} cases as the suite does`, async () => {
+    const wrong: string[] = [];
+    for (const { name, test, zone, of } of cases) {
+      const lookups = new MessageLookups(new ToldRecords(toldOf(zone)), 'test');
+      const { verdict } = await senderPolicy({ clientIp: test.host, helo: test.helo, mailFrom: test.mailfrom, ownName: 'mx.example' }, lookups);
+      lookups.close();
+      if (![test.result].flat().includes(verdict)) wrong.push(`${of}: ${name} is ${verdict}, not ${String(test.result)}`);
+    }
+
+    expect(cases.length).toBeGreaterThan(180);
+    expect(wrong).toEqual([]);
+  });
+});

