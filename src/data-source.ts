@@ -34,6 +34,7 @@ import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
 import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoint-domains.js';
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
+import { StreamIndexes1732670000000 } from '../migrations/1732670000000-stream-indexes.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -79,6 +80,7 @@ export const MIGRATIONS = [
   EndpointDomains1732600010000,
   Blobs1732601000000,
   Emails1732602000000,
+  StreamIndexes1732670000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
