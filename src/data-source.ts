@@ -43,6 +43,7 @@ import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-or
 import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
 import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
 import { Inbox1732620000000 } from '../migrations/1732620000000-inbox.js';
+import { StreamIndexes1732670000000 } from '../migrations/1732670000000-stream-indexes.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -98,6 +99,7 @@ export const MIGRATIONS = [
   OAuth1732660000000,
   GrantedKeys1732660010000,
   Inbox1732620000000,
+  StreamIndexes1732670000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

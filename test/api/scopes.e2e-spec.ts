@@ -19,6 +19,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/suppressions/{id}': 'read',
   'DELETE /v1/suppressions/{id}': 'write',
   'GET /v1/events': 'read',
+  'GET /v1/events/stream': 'read',
   'GET /v1/events/{id}': 'read',
   'GET /v1/events/{id}/payload': 'read',
   'POST /v1/events/{id}/replay': 'write',
@@ -149,7 +150,7 @@ describe('scopes', () => {
     const prefix = PREFIXES[template.split('/')[2] ?? ''] ?? 'dst';
     const path = template
       .replace('{app}', `app_${UNKNOWN}`).replace('{routeId}', `rte_${UNKNOWN}`).replace('{requestId}', `req_${UNKNOWN}`).replace('{message}', `msg_${UNKNOWN}`).replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
-      .replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
+      .replace(/\/stream$/, '/stream?follow=false').replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
     return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }
 

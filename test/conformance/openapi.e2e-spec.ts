@@ -256,6 +256,7 @@ describe('what the service answers', () => {
     await until(`/v1/events/${lost}`, (json) => json.status === 'dlq');
     await until(`/v1/events/${waiting}`, (json) => json.attempts.length === 1);
     await call(200, 'GET', `/v1/events/${sent}/payload`);
+    await call(200, 'GET', '/v1/events/stream?follow=false');
     const page = (await call(200, 'GET', '/v1/events?limit=2')).json;
     await call(200, 'GET', `/v1/events?limit=2&cursor=${page.next_cursor}`);
     await call(200, 'GET', `/v1/events?status=dlq&endpoint=${dead}&event_type=invoice.paid&message_id=${lost}&since=2026-01-01T00:00:00Z`);

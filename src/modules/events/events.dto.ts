@@ -9,15 +9,15 @@ import type { EventDetail } from './events.service.js';
 import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
-const STATUSES = [...DELIVERY_STATUSES, 'quarantined', 'parked', 'ignored'] as const;
+export const EVENT_STATUSES = [...DELIVERY_STATUSES, 'quarantined', 'parked', 'ignored'] as const;
 /** Any JSON: the type of a received body is its provider's business. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) => (type === 'array' ? { type, items: {} } : { type }));
 
 /** Filters of the events list. */
 export class EventListQuery {
   /** Only events in this state. */
-  @ApiProperty({ required: false, enum: STATUSES, example: 'dlq' })
-  status?: (typeof STATUSES)[number];
+  @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
+  status?: (typeof EVENT_STATUSES)[number];
 
   /** Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -77,7 +77,7 @@ export class EventItem {
    * `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
    * events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route, or no subscription, matched).
    */
-  @ApiProperty({ enum: STATUSES, example: 'delivered' })
+  @ApiProperty({ enum: EVENT_STATUSES, example: 'delivered' })
   status: string;
 
   /** Where it was sent: a destination's id, or the ad-hoc URL; null for an event of an endpoint, whose deliveries tell. */

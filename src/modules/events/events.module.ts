@@ -29,6 +29,9 @@ import { SentEvents } from './sent.contract.js';
 import { SentStore } from './sent.store.js';
 import { SetAsideRequests } from './set-aside.contract.js';
 import { SetAsideStore } from './set-aside.store.js';
+import { StreamController } from './stream.controller.js';
+import { EventStream } from './stream.js';
+import { StreamStore } from './stream.store.js';
 import { Waiting } from './waiting.contract.js';
 import { WaitingStore } from './waiting.store.js';
 import { EventTools } from './events.tools.js';
@@ -36,18 +39,21 @@ import { EventTools } from './events.tools.js';
 /** What people read of the ledger, and what they ask of one event. */
 @Module({
   imports: [DestinationsModule, LedgerModule],
-  controllers: [EventsController],
+  // In this order: what is named `stream` is no event's id.
+  controllers: [StreamController, EventsController],
   providers: [
     ApplicationErasureStore,
     AttachedContents,
     AttemptLogStore,
     Erase,
     EraseStore,
+    EventStream,
     EventsService,
     EventsStore,
     EventTools,
     Payloads,
     PayloadStore,
+    StreamStore,
     { provide: ApplicationErasures, useClass: ApplicationErasure },
     { provide: AttemptLog, useClass: PagedAttemptLog },
     { provide: DeadLetters, useClass: DeadLettersStore },

@@ -91,8 +91,8 @@ export class EventsService {
     return new ApiError('not_found', text, { message_id: messageId, fanout: message.fanout, events, message: sent });
   }
 
-  /** Null when nothing can match. */
-  private async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
+  /** What a caller's filters stand for; null when nothing can match. Throws 400. */
+  async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
     const aim = query.endpoint === undefined ? {} : await this.aim(tenant, query.endpoint);
     if (message === null || aim === null) return null;

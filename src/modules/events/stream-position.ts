@@ -1,0 +1,49 @@
+import { decodeUlid, encodeUlid } from '#kernel/ulid.js';
+import { idBytes, idFromBytes, lowestIdAt, type Id } from '#kernel/ids.js';
+
+/** What is told in a stream, in the order in which one transaction's are told. */
+export const CHANGE_KINDS = { accepted: 1, attempt: 2, status: 3 } as const;
+export type ChangeKind = keyof typeof CHANGE_KINDS;
+
+/** One row within the changes of a transaction; kind 0 stands before all of them. */
+export interface ChangeKey {
+  kind: number;
+  eventId: Id;
+  ordinal: number;
+  number: number;
+}
+
+/**
+ * A place in what happened: right behind a change, or in front of everything of a transaction. Its order is that of transactions (ADR 9), so
+ * that what commits late is never in front of what was told. `atMs` is PostgreSQL's time of the read, which bounds what a
+ * resumed stream has to look through.
+ */
+export interface StreamPosition {
+  epoch: number;
+  xid: bigint;
+  atMs: number;
+  key: ChangeKey;
+}
+
+const FORM = /^(\d{1,9})\.(\d{1,19})\.(\d{1,14})(?:\.([123])\.([0-9A-HJKMNP-TV-Z]{26})\.(\d{1,5})\.(\d{1,5}))?$/;
+const INT_MAX = 2_147_483_647;
+const BIGINT_MAX = 2n ** 63n - 1n;
+
+/** In front of everything that a transaction did. */
+export const FRONT: ChangeKey = { kind: 0, eventId: lowestIdAt(0), ordinal: 0, number: 0 };
+
+/** The wire form of a place: the `id` of an item. */
+export function showPosition({ epoch, xid, atMs, key }: StreamPosition): string {
+  const front = `${epoch}.${xid}.${atMs}`;
+  return key.kind === 0 ? front : `${front}.${key.kind}.${encodeUlid(idBytes(key.eventId))}.${key.ordinal}.${key.number}`;
+}
+
+/** The place behind a wire form, or null for anything else. */
+export function parsePosition(text: string): StreamPosition | null {
+  const [, epoch, xid, atMs, kind, ulid, ordinal, number] = FORM.exec(text) ?? [];
+  if (epoch === undefined || xid === undefined || atMs === undefined || Number(epoch) > INT_MAX || BigInt(xid) > BIGINT_MAX) return null;
+  const place = { epoch: Number(epoch), xid: BigInt(xid), atMs: Number(atMs) };
+  if (ulid === undefined) return { ...place, key: FRONT };
+  const bytes = decodeUlid(ulid);
+  return bytes && { ...place, key: { kind: Number(kind), eventId: idFromBytes(bytes), ordinal: Number(ordinal), number: Number(number) } };
+}
