@@ -25,12 +25,11 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   onApplicationBootstrap(): void {
-    if (this.isSwept && this.config.role !== 'api') this.loop.start();
+    if (this.isSwept && this.config.isWorker) this.loop.start();
   }
 
   private get isSwept(): boolean {
     return this.store instanceof FileBlobs || this.store instanceof S3Blobs;
-    if (this.store instanceof FileBlobs && this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -73,12 +73,13 @@ describe('loadConfig', () => {
       emailTransport: { kind: 'capture' },
       blobStore: { kind: 'postgres' },
       sesTopics: [],
-      blobDirectory: null,
-      blobDirectory: null, signInMailFrom: null, oidc: null, operatorKey: null, auditRetentionDays: 365,
+      signInMailFrom: null, oidc: null, operatorKey: null, auditRetentionDays: 365,
       smtpPort: 2525,
       smtpName: null,
       smtpTls: null,
       smtpTrustProxy: [],
+      rspamdUrl: null,
+      clamdAddress: null,
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });

@@ -21,8 +21,7 @@ export type SamplerName = (typeof SAMPLERS)[number];
 /** The plain values of a `Config`. */
 export type ConfigFields = Omit<
   Config,
-  'baseUrl' | 'basePath' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
-  'baseUrl' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'isApi' | 'isWorker' | 'isListener' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
+  'baseUrl' | 'basePath' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'isApi' | 'isWorker' | 'isListener' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
 >;
 
 const ROLES = ['api', 'worker', 'smtp', 'all'] as const;
@@ -34,7 +33,7 @@ const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,25
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
   'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport', 'blobStore',
-  'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport', 'oidc', 'operatorKey',
+  'oidc', 'operatorKey',
 ]);
 
 /**
@@ -123,7 +122,6 @@ export class Config {
   /** EXPERIMENTAL_DESTINATIONS: destination types that are offered although they are not finished. */
   declare readonly experimentalDestinations: readonly string[];
 
-  /** EMAIL_TRANSPORT, with AWS_ACCESS_KEY_ID and its like for SES: how mail leaves. Secret, for its login. */
   /** SMTP_PORT: where mail is received, when ROLE is smtp or all; `null` means nowhere, 0 a free port. */
   declare readonly smtpPort: number | null;
   /** SMTP_NAME in lower case: what the listener calls itself; `null` means the mail host of PLATFORM_DOMAIN. */
@@ -132,7 +130,7 @@ export class Config {
   declare readonly smtpTls: { certFile: string; keyFile: string } | null;
   /** SMTP_TRUST_PROXY: networks of balancers that begin each connection with a PROXY header (version 1); empty means nobody's. */
   declare readonly smtpTrustProxy: readonly string[];
-  /** EMAIL_TRANSPORT: how mail leaves. Secret, for its login. */
+  /** EMAIL_TRANSPORT, with AWS_ACCESS_KEY_ID and its like for SES: how mail leaves. Secret, for its login. */
   declare readonly emailTransport: EmailTransport;
   /** BLOB_STORE, with AWS_ACCESS_KEY_ID and its like for a bucket: where raw messages and attachments are kept. Secret, for its credentials. */
   declare readonly blobStore: BlobPlace;
@@ -146,9 +144,6 @@ export class Config {
   declare readonly operatorKey: string | null;
   /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
   declare readonly auditRetentionDays: number;
-  /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
-  declare readonly blobDirectory: string | null;
-
   /** RSPAMD_URL: the rspamd that judges received mail (its normal worker); `null` means none. */
   declare readonly rspamdUrl: string | null;
   /** CLAMD_ADDRESS: host and port of the clamd that looks for viruses in received mail; `null` means none. */
@@ -284,9 +279,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
     emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read)),
     blobStore: parseBlobStore(read.text('BLOB_STORE'), readAwsCredentials(read)),
-    emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT')),
     sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
-    blobDirectory: readBlobDirectory(read),
     ...readAccess(read),
     rspamdUrl: read.url('RSPAMD_URL', ['http:', 'https:'], false)?.href ?? null,
     clamdAddress: read.matching('CLAMD_ADDRESS', CLAMD_ADDRESS, 'a host and a port such as clamd:3310 or [::1]:3310'),

@@ -37,7 +37,7 @@ export class McpController implements OnModuleInit {
 
   /** What is no POST: streams and sessions, which there are none of, and the questions that browsers ask first. */
   onModuleInit(): void {
-    if (this.config.role === 'worker') return;
+    if (!this.config.isApi) return;
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     const config = { access: 'public' } as const;
     fastify.route({ method: ['GET', 'DELETE', 'PUT', 'PATCH'], url: '/mcp', config, exposeHeadRoute: false, handler: async (request, reply) => {

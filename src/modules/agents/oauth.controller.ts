@@ -40,7 +40,7 @@ export class OAuthController implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    if (this.config.role === 'worker') return;
+    if (!this.config.isApi) return;
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     for (const url of OPEN_PATHS) {
       fastify.route({ method: 'OPTIONS', url, config: { access: 'public' }, handler: (_request, reply) => {
