@@ -88,7 +88,7 @@ async function exercise({ url, admin }) {
     const answer = await fetch(url + route, { method, headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }, ...(body && { body: JSON.stringify(body) }) });
     return answer.json().catch(() => ({}));
   };
-  const destination = await call('POST', '/v1/destinations', { name: 'pack', type: 'https', config: { url: `${url}/health/live` } });
+  const destination = await call('POST', '/v1/destinations', { name: 'pack', type: 'pull' });
   await call('POST', '/v1/send', { destination: destination.id, event_type: 'pack.made', payload: {} });
   for (const route of ['/v1/events', '/v1/endpoints', '/v1/nothing', '/openapi.json', '/health/ready']) await call('GET', route);
 }
