@@ -1,4 +1,4 @@
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import type { EgressAgent } from '#egress/agent.js';
 import { sdkRequests } from '#egress/sdk-requests.js';
 import type { BlobBucket } from '#kernel/blob-store.js';
@@ -138,7 +138,7 @@ export class S3Blobs extends BlobStore {
       responseChecksumValidation: 'WHEN_REQUIRED',
       defaultUserAgentProvider: () => Promise.resolve([['Posthorn', '0.1']]),
       requestHandler: sdkRequests(this.agent, { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX }),
-    } as S3ClientConfig);
+    });
     // It adds a header from the variables of AWS Lambda.
     client.middlewareStack.remove('recursionDetectionMiddleware');
     return { sdk, client };

@@ -41,7 +41,7 @@ export function sdkRequests(agent: EgressAgent, { timeoutMs, answerBytesMax }: S
     handle: async (request, options) => {
       const { method, body } = request;
       // Not signed, and nobody here waits for a 100.
-      const { expect: _expect, ...headers } = request.headers;
+      const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'));
       const signal = options?.abortSignal;
       const answer = await agent.exchange({ method, url: urlOf(request), headers, body: bytesOf(body), timeoutMs, bodyBytesMax: answerBytesMax, ...(signal && { signal }) });
       if (answer.kind === 'error') throw new ExchangeFailed(answer.error, answer.detail);

@@ -277,7 +277,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     extensions: read.list('EXTENSIONS'),
     reconcile: read.flag('RECONCILE') ?? true,
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
-    emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read)),
+    emailTransport: readEmailTransport(read),
     blobStore: parseBlobStore(read.text('BLOB_STORE'), readAwsCredentials(read)),
     sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
     ...readAccess(read),
@@ -419,6 +419,13 @@ function readBootstrapApiKey(read: ConfigReader): string | null {
     throw new ConfigError('BOOTSTRAP_API_KEY must be ek_live_ or ek_test_ and 20 to 100 letters and digits after it.');
   }
   return value;
+}
+
+function readEmailTransport(read: ConfigReader): EmailTransport {
+  const transport = parseEmailTransport(read.text('EMAIL_TRANSPORT'), readAwsCredentials(read));
+  // Other servers look up what we call ourselves.
+  if (transport.kind === 'direct' && !readPlatformDomain(read).includes('.')) throw new ConfigError('EMAIL_TRANSPORT=direct: needs PLATFORM_DOMAIN: the name that mail servers are told.');
+  return transport;
 }
 
 /** Under the names that AWS's own tools read. */

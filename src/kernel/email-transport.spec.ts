@@ -17,6 +17,7 @@ describe('parseEmailTransport', () => {
     ['smtps://ada:p%40ss%2Fw%3Frd@mail.example.com', { ...RELAY, host: 'mail.example.com', port: 465, isImplicitTls: true, login: { user: 'ada', password: 'p@ss/w?rd' } }],
     ['smtp://ada%40example.com:x@mail.example.com:2587', { ...RELAY, host: 'mail.example.com', port: 2587, login: { user: 'ada@example.com', password: 'x' } }],
     ['smtp://ada:x@localhost:25?tls=off', { ...RELAY, host: 'localhost', port: 25, startTls: 'off', login: { user: 'ada', password: 'x' } }],
+    ['direct:', { kind: 'direct', port: 25 }], ['direct:?port=2525', { kind: 'direct', port: 2525 }],
     ['ses:eu-west-1', SES],
     ['ses:us-gov-west-1?configuration_set=Posthorn_1', { ...SES, region: 'us-gov-west-1', configurationSet: 'Posthorn_1' }],
     ['ses:eu-west-1?endpoint=http://127.0.0.1:5000', { ...SES, endpoint: 'http://127.0.0.1:5000' }],
@@ -29,7 +30,7 @@ describe('parseEmailTransport', () => {
     ['smtp://:hunter2@h', 'both a user'], ['smtp://ada:hunter2@h?tls=off', 'plain text'], ['smtp://ada:hunter2@h?tls=opportunistic', 'plain text'], ['smtp://ada:hunter2@h?tls=maybe', 'must be required'],
     ['smtps://ada:hunter2@h?tls=off', 'always encrypted'], ['smtp://ada:hunter2@h?pool=1', 'one parameter'], ['smtp://ada:hunter2/x@h', 'must be|no path'], ['smtp://ada:hunter2@h/x', 'no path'],
     ['smtp://ada:hunter2%zz@h', 'percent-encoded'],
-    ['ses:', 'names a region'], ['ses:Europe', 'names a region'], ['ses:eu-west-1?tls=off', 'takes the parameters'], ['ses:eu-west-1?configuration_set=a b', '1 to 64'],
+    ['direct:?port=0', 'one parameter'], ['direct://mail.example.com', 'one parameter'], ['ses:', 'names a region'], ['ses:Europe', 'names a region'], ['ses:eu-west-1?tls=off', 'takes the parameters'], ['ses:eu-west-1?configuration_set=a b', '1 to 64'],
     ['ses:eu-west-1?endpoint=ftp://h', 'http or https'], ['ses:eu-west-1?endpoint=https://ada:hunter2@h', 'http or https'],
   ])('says what is wrong with %s, and nothing of the password', (text, message) => {
     const parse = (): unknown => parseEmailTransport(text, AWS);
@@ -50,6 +51,11 @@ describe('Config', () => {
 
   const AWS_ENV = { AWS_ACCESS_KEY_ID: AWS.accessKeyId, AWS_SECRET_ACCESS_KEY: AWS.secretAccessKey };
   const BUCKET = { kind: 's3', bucket: 'mail', prefix: '', region: 'eu-west-1', endpoint: null, credentials: AWS };
+
+  it('needs a name of its own to hand mail over with direct:', () => {
+    expect(() => loadConfig({ EMAIL_TRANSPORT: 'direct:' })).toThrow(/PLATFORM_DOMAIN/);
+    expect(loadConfig({ EMAIL_TRANSPORT: 'direct:', PLATFORM_DOMAIN: 'mail.example.com' }).emailTransport.kind).toBe('direct');
+  });
 
   it('needs credentials for SES and for a bucket, and shows them nowhere', () => {
     expect(() => loadConfig({ EMAIL_TRANSPORT: 'ses:eu-west-1', AWS_ACCESS_KEY_ID: 'a' })).toThrow(/AWS_SECRET_ACCESS_KEY/);

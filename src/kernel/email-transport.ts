@@ -6,7 +6,14 @@ import { ConfigError } from './config-values.js';
 export type StartTls = 'required' | 'opportunistic' | 'off';
 
 /** How mail leaves the install. */
-export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount;
+export type EmailTransport = { kind: 'capture' } | EmailRelay | SesAccount | DirectMail;
+
+/** The mail servers of each recipient's own domain. */
+export interface DirectMail {
+  kind: 'direct';
+  /** Where everybody's server listens: 25, but in a test. */
+  port: number;
+}
 
 /** Amazon SES, by its API (v2). */
 export interface SesAccount {
@@ -31,7 +38,7 @@ export interface EmailRelay {
   login: { user: string; password: string } | null;
 }
 
-const EXPECTED = '`capture:`, `smtp://user:password@host:port`, `smtps://user:password@host:port` or `ses:REGION`';
+const EXPECTED = '`capture:`, `smtp://user:password@host:port`, `smtps://user:password@host:port`, `ses:REGION` or `direct:`';
 const START_TLS = ['required', 'opportunistic', 'off'] as const;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
@@ -40,6 +47,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
  */
 export function parseEmailTransport(text: string | null, credentials: AwsCredentials | null): EmailTransport {
   if (text === null || text === 'capture:' || text === 'capture') return { kind: 'capture' };
+  if (text.startsWith('direct:')) return readDirect(text.slice('direct:'.length));
   if (text.startsWith('ses:')) return readSes(text.slice('ses:'.length), credentials);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['smtp:', 'smtps:'].includes(url.protocol)) throw new ConfigError(`EMAIL_TRANSPORT must be ${EXPECTED}.`);
@@ -53,6 +61,12 @@ export function parseEmailTransport(text: string | null, credentials: AwsCredent
     throw new ConfigError(`EMAIL_TRANSPORT has a password, which tls=${startTls} may send in plain text: use tls=required or smtps://.`);
   }
   return { kind: 'smtp', host, port: url.port === '' ? (isImplicitTls ? 465 : 587) : Number(url.port), isImplicitTls, startTls, login };
+}
+
+function readDirect(text: string): DirectMail {
+  const [, port = '25'] = /^(?:\?port=(\d{1,5}))?$/.exec(text) ?? [, ''];
+  if (!(Number(port) >= 1 && Number(port) <= 65_535)) throw new ConfigError('EMAIL_TRANSPORT=direct: takes one parameter, port, which is 25 unless given.');
+  return { kind: 'direct', port: Number(port) };
 }
 
 function readSes(text: string, credentials: AwsCredentials | null): SesAccount {

@@ -1,9 +1,13 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { Dialer } from '#egress/dialer.js';
+import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { NameRecords } from '#egress/name-records.js';
 import { CaptureTransport } from './capture.js';
+import { DirectTransport } from './direct/direct.js';
+import { MtaStsPolicies } from './direct/policies.js';
 import { SesTransport } from './ses.js';
 import { SmtpTransport } from './smtp.js';
 
@@ -12,9 +16,9 @@ import { SmtpTransport } from './smtp.js';
 export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
   private readonly transport: MailTransport;
 
-  constructor(config: Config, dialer: Dialer, agent: EgressAgent) {
+  constructor(config: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock) {
     super();
-    this.transport = transportOf(config, dialer, agent);
+    this.transport = transportOf(config, dialer, agent, records, clock);
   }
 
   override get rewritesIdentity(): boolean {
@@ -30,9 +34,10 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
   }
 }
 
-function transportOf({ emailTransport, platformDomain }: Config, dialer: Dialer, agent: EgressAgent): MailTransport {
+function transportOf({ emailTransport, platformDomain }: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock): MailTransport {
   switch (emailTransport.kind) {
     case 'capture': return new CaptureTransport();
+    case 'direct': return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), { ownName: platformDomain, port: emailTransport.port, random: () => clock.random() });
     case 'ses': return new SesTransport(emailTransport, agent);
     case 'smtp': return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
   }

@@ -1,4 +1,4 @@
-import type { SESv2Client, SESv2ClientConfig } from '@aws-sdk/client-sesv2';
+import type { SESv2Client } from '@aws-sdk/client-sesv2';
 import type { EgressAgent } from '#egress/agent.js';
 import { sdkRequests } from '#egress/sdk-requests.js';
 import type { SesAccount } from '#kernel/email-transport.js';
@@ -66,7 +66,7 @@ export class SesTransport extends MailTransport {
       disableClockSkewCorrection: false,
       defaultUserAgentProvider: () => Promise.resolve([['Posthorn', '0.1']]),
       requestHandler: sdkRequests(this.agent, { timeoutMs: TOTAL_MS, answerBytesMax: ANSWER_BYTES_MAX }),
-    } as SESv2ClientConfig);
+    });
     // It adds a header from the variables of AWS Lambda.
     client.middlewareStack.remove('recursionDetectionMiddleware');
     return { client, SendEmailCommand };

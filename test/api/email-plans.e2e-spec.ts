@@ -118,8 +118,8 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
   const KEYS = ['deliveries_pkey', 'due_deliveries_pkey', 'emails_pkey', 'events_pkey'];
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
-    ['insert', (db) => new EmailsStore(db).insert(added(), false), ['emails_pkey'], 500],
-    ['insert in a transaction', (db) => new EmailsStore(db).insert(added(), true), ['emails_pkey'], 500],
+    ['insert', (db) => new EmailsStore(db).insert(added(), false), [], 500],
+    ['insert in a transaction', (db) => new EmailsStore(db).insert(added(), true), [], 500],
     ['state', (db) => new EmailsStore(db).state(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 6],
     ['change', (db) => new EmailsStore(db).change(ENVIRONMENT, state(), added(), false), ['emails_pkey'], 100],
     ['change in a transaction', (db) => new EmailsStore(db).change(ENVIRONMENT, state(), added(), true), ['emails_pkey'], 100],

@@ -9,7 +9,9 @@ export interface ScriptedMailServer {
 }
 
 /** Answers each command with what `script` says of it: null resets the connection, undefined is silence. */
-export async function scriptedMailServer(script: (line: string) => string | null | undefined, greeting: string | null | undefined): Promise<ScriptedMailServer> {
+export async function scriptedMailServer(
+  script: (line: string) => string | null | undefined, greeting: string | null | undefined, { address = '127.0.0.1', port = 0 }: { address?: string; port?: number } = {},
+): Promise<ScriptedMailServer> {
   const lines: string[] = [];
   const sockets = new Set<Socket>();
   const say = (socket: Socket, text: string | null | undefined): void => {
@@ -33,7 +35,7 @@ export async function scriptedMailServer(script: (line: string) => string | null
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, address, resolve));
   return {
     port: (server.address() as AddressInfo).port,
     lines,

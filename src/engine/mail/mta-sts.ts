@@ -1,0 +1,43 @@
+/** What a domain says of how mail for it is to be handed over (RFC 8461 section 3.2). */
+export interface MtaStsPolicy {
+  mode: 'enforce' | 'testing' | 'none';
+  /** Patterns of the names of its servers, lower case. */
+  mx: string[];
+  /** For how long it holds. */
+  maxAgeSeconds: number;
+}
+
+/** A year, which is as long as a policy may hold. */
+const MAX_AGE_SECONDS_MAX = 31_557_600;
+const PATTERNS_MAX = 100;
+const RECORD = /^v=STSv1\s*;(?:[^;]*;)*?\s*id\s*=\s*([A-Za-z0-9]{1,32})\s*(?:;|$)/;
+const NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{1,63}$/;
+
+/** The id of the policy that the TXT records of `_mta-sts.<domain>` announce; null when there is not exactly one (section 3.1). */
+export function announcedPolicy(records: readonly string[]): string | null {
+  const announcing = records.filter((record) => /^v=STSv1\s*;/.test(record));
+  return announcing.length === 1 ? (RECORD.exec(announcing[0] ?? '')?.[1] ?? null) : null;
+}
+
+/** Reads a policy; null for what is none. Of a key that stands twice, but for `mx`, the first counts. Pure. */
+export function readPolicy(text: string): MtaStsPolicy | null {
+  const fields = new Map<string, string>();
+  const mx: string[] = [];
+  for (const line of text.split(/\r?\n/)) {
+    const [, key = '', value = ''] = /^\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,31})\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    if (key === 'mx') mx.push(value.toLowerCase().replace(/\.$/, ''));
+    else if (key !== '' && !fields.has(key)) fields.set(key, value);
+  }
+  const [mode, maxAge] = [fields.get('mode'), fields.get('max_age') ?? ''];
+  if (fields.get('version') !== 'STSv1' || !/^\d{1,10}$/.test(maxAge)) return null;
+  if (mode !== 'enforce' && mode !== 'testing' && mode !== 'none') return null;
+  const named = mx.filter((name) => NAME.test(name)).slice(0, PATTERNS_MAX);
+  if (mode !== 'none' && named.length === 0) return null;
+  return { mode, mx: named, maxAgeSeconds: Math.min(Number(maxAge), MAX_AGE_SECONDS_MAX) };
+}
+
+/** Whether a server may take mail under a policy: a star stands for exactly one label (section 4.1). */
+export function isNamed({ mx }: Pick<MtaStsPolicy, 'mx'>, host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '');
+  return mx.some((pattern) => (pattern.startsWith('*.') ? name.slice(name.indexOf('.') + 1) === pattern.slice(2) && name.includes('.') : name === pattern));
+}

@@ -1,0 +1,149 @@
+import { createTransport } from 'nodemailer';
+import { domainOf } from '#engine/mail/addresses.js';
+import { isNamed, type MtaStsPolicy } from '#engine/mail/mta-sts.js';
+import type { Dialer } from '#egress/dialer.js';
+import { MailTransport, type RecipientReply, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { notSent, readError, readResult, type ReadAnswers, type SmtpAnswers } from '../smtp-answers.js';
+import { DomainThrottle } from '../throttle.js';
+import { mailHosts, type MailRecords } from './mail-hosts.js';
+import type { MtaStsPolicies } from './policies.js';
+
+/** What one submission may take, with waiting for its turn. */
+const TOTAL_MS = 60_000;
+const SETUP_MS = 10_000;
+const SILENCE_MS = 30_000;
+/** Domains of one message that are handed over to at once. */
+const DOMAINS_AT_ONCE = 5;
+const TURN_AGAIN_MS = 5_000;
+
+/** How mail is handed over, other than what the records say. */
+export interface DirectOptions {
+  /** What we call ourselves (EHLO): servers look it up. */
+  ownName: string;
+  /** The port of everybody's mail server. */
+  port: number;
+  /** Trusted instead of Node's own authorities where a policy is enforced, in PEM. */
+  ca?: string;
+  totalMs?: number;
+  /** In which order servers of one preference are asked. */
+  random: () => number;
+}
+
+/** Whether a connection is encrypted: by a certificate that holds, by any, or not at all. */
+type Encryption = 'verified' | 'opportunistic' | 'none';
+
+/**
+ * `direct:`: each domain's own mail servers, by its MX, one after the other until one can be asked. Encrypted where the server
+ * offers it, and where the domain's MTA-STS policy is enforced only to servers that it names, with a certificate that holds.
+ * Every address is dialled through the gate. Nothing is tried twice that a server has begun to take.
+ */
+export class DirectTransport extends MailTransport {
+  private readonly throttle = new DomainThrottle();
+
+  constructor(
+    private readonly dialer: Dialer,
+    private readonly records: MailRecords,
+    private readonly policies: Pick<MtaStsPolicies, 'of'>,
+    private readonly options: DirectOptions,
+  ) {
+    super();
+  }
+
+  async submit(submission: Submission): Promise<SubmissionReport> {
+    const signal = AbortSignal.timeout(this.options.totalMs ?? TOTAL_MS);
+    const domains = [...new Set(submission.recipients.map(domainOf))];
+    const reports: SubmissionReport[] = [];
+    const work = async (): Promise<void> => {
+      for (let domain = domains.shift(); domain !== undefined; domain = domains.shift()) {
+        const own = submission.recipients.filter((address) => domainOf(address) === domain);
+        reports.push(await this.toDomain(domain, { ...submission, recipients: own }, signal));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(DOMAINS_AT_ONCE, domains.length) }, work));
+    return together(reports);
+  }
+
+  private async toDomain(domain: string, submission: Submission, signal: AbortSignal): Promise<SubmissionReport> {
+    const { recipients } = submission;
+    const leave = await this.throttle.enter([domain], signal);
+    if (leave === null) return notSent(recipients, 'Other mail to the same domain took all the time that there was.', TURN_AGAIN_MS);
+    try {
+      const [found, policy] = await Promise.all([mailHosts(this.records, domain, this.options.random), this.policies.of(domain)]);
+      if ('outcome' in found) return settled(recipients, found);
+      const { report, isThrottled } = await this.toHosts(found.hosts, policy?.mode === 'enforce' ? policy : null, submission, signal);
+      if (isThrottled) this.throttle.slowDown(domain);
+      return report;
+    } finally {
+      leave();
+    }
+  }
+
+  /** The next one only where nobody could be asked: what a server has answered is the domain's answer. */
+  private async toHosts(hosts: readonly string[], enforced: MtaStsPolicy | null, submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
+    const allowed = enforced === null ? hosts : hosts.filter((host) => isNamed(enforced, host));
+    let last: ReadAnswers = { report: settled(submission.recipients, NOT_NAMED), isThrottled: false };
+    for (const host of allowed) {
+      last = await this.toHost(host, enforced === null ? 'opportunistic' : 'verified', submission, signal);
+      if (!last.report.isUnreachable || signal.aborted) break;
+    }
+    return last;
+  }
+
+  private async toHost(host: string, encryption: Encryption, submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
+    const { raw, mailFrom, recipients } = submission;
+    const mailer = this.mailer(host, encryption);
+    try {
+      return readResult(recipients, await mailer.sendMail({ raw, envelope: { from: mailFrom === '' ? false : mailFrom, to: [...recipients] }, signal }));
+    } catch (error) {
+      // A server that offers TLS and can't do it: in plain text, as to one that does not offer it (RFC 7435).
+      if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted) return await this.toHost(host, 'none', submission, signal);
+      return readError(recipients, error as Error & SmtpAnswers);
+    } finally {
+      mailer.close();
+    }
+  }
+
+  private mailer(host: string, encryption: Encryption) {
+    const { ownName, port, ca } = this.options;
+    return createTransport({
+      host,
+      port,
+      name: ownName,
+      secure: false,
+      requireTLS: encryption === 'verified',
+      opportunisticTLS: encryption === 'opportunistic',
+      ignoreTLS: encryption === 'none',
+      // Where plain text would do, an unknown certificate is no worse.
+      tls: { rejectUnauthorized: encryption === 'verified', minVersion: 'TLSv1.2', servername: host, ...(ca !== undefined && { ca }) },
+      connectionTimeout: SETUP_MS,
+      greetingTimeout: SETUP_MS,
+      dnsTimeout: SETUP_MS,
+      socketTimeout: SILENCE_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+      logger: false,
+      getSocket: (_options, callback) => {
+        // Mail between servers has no other way where a server offers no TLS: choosing direct: is the operator's permission.
+        this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then((connection) => {
+          connection.on('error', () => undefined);
+          callback(null, { connection });
+        }, (error: Error) => callback(error));
+      },
+    });
+  }
+}
+
+const NOT_NAMED = { outcome: 'deferred', code: 451, enhanced: '4.7.5', text: '451 4.7.5 The MTA-STS policy of the domain names none of its mail servers.' } as const;
+
+const isOfTls = ({ code, command }: SmtpAnswers): boolean => code === 'ETLS' || (code === 'ESOCKET' && command === 'CONN') || command === 'STARTTLS';
+
+/** One answer for all recipients of a domain, without a server that gave it. */
+function settled(recipients: readonly string[], { outcome, code, enhanced, text }: Omit<RecipientReply, 'address'>): SubmissionReport {
+  return { replies: recipients.map((address) => ({ address, outcome, code, enhanced, text })), isUnreachable: false, isFinal: true, retryAfterMs: null };
+}
+
+/** That one domain's servers can't be reached says nothing of the transport. */
+function together(reports: readonly SubmissionReport[]): SubmissionReport {
+  const longestMs = Math.max(0, ...reports.map(({ retryAfterMs }) => retryAfterMs ?? 0));
+  return { replies: reports.flatMap(({ replies }) => replies), isUnreachable: false, isFinal: true, retryAfterMs: longestMs === 0 ? null : longestMs };
+}

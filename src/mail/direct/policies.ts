@@ -1,0 +1,62 @@
+import type { EgressAgent } from '#egress/agent.js';
+import type { NameRecords } from '#egress/name-records.js';
+import { announcedPolicy, type MtaStsPolicy, readPolicy } from '#engine/mail/mta-sts.js';
+
+const FETCH_MS_MAX = 10_000;
+const POLICY_BYTES_MAX = 64 * 1024;
+const DOMAINS_MAX = 5_000;
+/** After a policy that could not be fetched; RFC 8461 section 3.3 asks for restraint. */
+const AGAIN_MS = 300_000;
+
+interface Known {
+  /** As it was announced when it was asked for. */
+  id: string;
+  policy: MtaStsPolicy | null;
+  untilMs: number;
+  /** A policy that is announced anew, and could not be fetched, is asked for again from here on. */
+  askAgainMs: number;
+}
+
+/**
+ * The MTA-STS policies of domains (RFC 8461), fetched over https through the gate and kept for as long as they say. One that
+ * holds stays when its announcement is gone or its new text can't be fetched: else whoever stands in between would take it away.
+ */
+export class MtaStsPolicies {
+  private readonly known = new Map<string, Known>();
+
+  constructor(
+    private readonly agent: Pick<EgressAgent, 'exchange'>,
+    private readonly records: Pick<NameRecords, 'txt'>,
+    private readonly monotonicMs: () => number = () => performance.now(),
+  ) {}
+
+  /** What holds for a domain now; null for nothing. Never throws. */
+  async of(domain: string): Promise<MtaStsPolicy | null> {
+    const announced = await this.records.txt(`_mta-sts.${domain}`, domain);
+    const id = 'found' in announced ? announcedPolicy(announced.found) : null;
+    const nowMs = this.monotonicMs();
+    const known = this.known.get(domain);
+    const held = known !== undefined && known.untilMs > nowMs ? known.policy : null;
+    if (id === null || (known?.id === id && (held !== null || known.askAgainMs > nowMs)) || (known !== undefined && known.askAgainMs > nowMs)) return held;
+    const policy = await this.published(domain);
+    if (policy === null) this.keep(domain, { id: known?.id ?? id, policy: held, untilMs: held === null ? 0 : (known?.untilMs ?? 0), askAgainMs: nowMs + AGAIN_MS });
+    else this.keep(domain, { id, policy, untilMs: nowMs + policy.maxAgeSeconds * 1000, askAgainMs: 0 });
+    return policy ?? held;
+  }
+
+  /** The certificate is verified as any other; redirects are not followed (section 3.3). */
+  private async published(domain: string): Promise<MtaStsPolicy | null> {
+    const url = new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`);
+    const answer = await this.agent.exchange({ method: 'GET', url, headers: { accept: 'text/plain' }, body: null, timeoutMs: FETCH_MS_MAX, bodyBytesMax: POLICY_BYTES_MAX });
+    if (answer.kind === 'error' || answer.status !== 200 || answer.truncated || !/^text\/plain\b/i.test(answer.headers['content-type'] ?? '')) return null;
+    return readPolicy(answer.body.toString('utf8'));
+  }
+
+  /** The one that was kept first goes when there are too many. */
+  private keep(domain: string, known: Known): void {
+    this.known.delete(domain);
+    this.known.set(domain, known);
+    const [first] = this.known.keys();
+    if (this.known.size > DOMAINS_MAX && first !== undefined) this.known.delete(first);
+  }
+}
