@@ -34,6 +34,7 @@ import { Domains1732600000000 } from '../migrations/1732600000000-domains.js';
 import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoint-domains.js';
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
+import { ProviderMessageIds1732610100000 } from '../migrations/1732610100000-provider-message-ids.js';
 import { MailReports1732640000000 } from '../migrations/1732640000000-mail-reports.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -80,6 +81,7 @@ export const MIGRATIONS = [
   EndpointDomains1732600010000,
   Blobs1732601000000,
   Emails1732602000000,
+  ProviderMessageIds1732610100000,
   MailReports1732640000000,
 ];
 
