@@ -9,6 +9,7 @@ const PROGRAMS = {
   'rotate-master-key': () => import('./rotate-master-key.js'),
   dns: () => import('./dns.js'),
   orgs: () => import('./orgs.js'),
+  'mail-reports': () => import('./mail-reports.js'),
 } satisfies Record<string, () => Promise<unknown>>;
 
 const USAGE = `Usage: posthorn [${Object.keys(PROGRAMS).join(' | ')}]
@@ -19,6 +20,7 @@ create-admin-key    makes an admin key: --env live (the default) or --env test
 rotate-master-key   wraps the data keys with NEW_MASTER_KEY
 dns                 prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key
 orgs                list, create or remove organizations
+mail-reports        lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came
 `;
 
 const [word = 'start'] = process.argv.slice(2);

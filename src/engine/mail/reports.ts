@@ -65,10 +65,10 @@ function byText(message: MimePart, parts: readonly MimePart[], isFromNobody: boo
     const stated = recipientsOfStatus(text);
     if (stated.length > 0) return { kind: 'bounce', recipients: stated, unnamed: null };
   }
-  const isByMachine = repliesByItself(message);
+  const isByMachine = repliesByItself(message) || isInBulk(message);
   const isDaemon = DAEMON.test(from) || headerOf(message, 'x-failed-recipients') !== '' || parts.some(({ type }) => STATUS_TYPES.has(type)) || isRejection(message);
   const read = readBounceText(subject, text, /@([A-Za-z0-9.-]{1,253})/.exec(from)?.[1] ?? '');
-  const isBounce = read.tells !== null && (isDaemon || (isFromNobody && read.isListed && (!isByMachine || OF_BOUNCES.test(subject))));
+  const isBounce = read.tells !== null && (isDaemon || (isFromNobody && read.isListed && (!isByMachine || (isInBulk(message) && OF_BOUNCES.test(subject)))));
   if (!isBounce) return { kind: isByMachine ? 'auto-reply' : 'other', recipients: [], unnamed: null };
   const recipients = namedBy(message, read.recipients, read.tells === 'delayed');
   return { kind: 'bounce', recipients, unnamed: recipients.length === 0 ? read.tells : null };
@@ -91,10 +91,15 @@ function isRejection(message: MimePart): boolean {
 function repliesByItself(message: MimePart): boolean {
   const submitted = headerOf(message, 'auto-submitted');
   if (submitted !== '' && !/^no\b/i.test(submitted)) return true;
-  if (/^(?:auto[-_]?reply|bulk|junk|list)\b/i.test(headerOf(message, 'precedence')) || /auto[-_]?reply/i.test(headerOf(message, 'x-precedence'))) return true;
+  if (/auto[-_]?reply/i.test(`${headerOf(message, 'precedence')} ${headerOf(message, 'x-precedence')}`)) return true;
   if (/disposition-notification/i.test(headerOf(message, 'content-type'))) return true;
   if (/autoresponder/i.test(`${headerOf(message, 'delivered-to')} ${headerOf(message, 'x-post-messageclass')}`)) return true;
   return REPLIES_BY_THEMSELVES.some((name) => headerOf(message, name) !== '') || headerOf(message, 'x-auto-response-suppress') !== '';
+}
+
+/** Some bounces say so too, of themselves. */
+function isInBulk(message: MimePart): boolean {
+  return /^(?:bulk|junk|list)\b/i.test(headerOf(message, 'precedence'));
 }
 
 function complaintOf(parts: readonly MimePart[]): { type: string | null; complainants: string[] } | null {

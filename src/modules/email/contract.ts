@@ -61,6 +61,9 @@ export abstract class SentEmails {
   /** Whose email an id is, over all environments: for what names an email and no environment. Null when there is none. */
   abstract environmentOf(emailId: Id): Promise<number | null>;
 
+  /** The email that a provider took under this id, over all environments; null when there is none. */
+  abstract ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null>;
+
   /**
    * The `b=` of the DKIM signature that an email left with, without white space: whoever shows it has seen the message, which
    * knowing its Message-ID does not prove. Null when the message is gone.

@@ -234,6 +234,12 @@ const ENVIRONMENT_OF: Statement = {
     ) e limit 1`,
 };
 
+/** emails_provider_message_id_idx, one look-up in each partition. */
+const OF_PROVIDER: Statement = {
+  name: 'emails_of_provider',
+  text: 'select environment_id as "environmentId", id as "emailId" from emails where provider_message_id = $1 limit 1',
+};
+
 /** emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
@@ -307,6 +313,12 @@ export class EmailsStore {
   async environmentOf(id: Id): Promise<number | null> {
     const [row] = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
     return row?.environmentId ?? null;
+  }
+
+  /** Null when no environment has it. */
+  async ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null> {
+    const [row] = await this.database.read<{ environmentId: number; emailId: Id }>(OF_PROVIDER, [providerMessageId]);
+    return row ?? null;
   }
 
   async drop(environmentId: number, id: Id): Promise<void> {

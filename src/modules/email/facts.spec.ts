@@ -41,6 +41,13 @@ describe('applyFacts', () => {
     expect(applyFacts(email(recipient('a@x.example')), [fact('a@x.example', 'bounced')], AT).isLateFailure).toBe(false);
   });
 
+  it('a report of a delay is told, and changes nothing; what an attempt puts off is not told', () => {
+    const { after, isChanged } = applyFacts(email(recipient('a@x.example', 'delivered')), [fact('a@x.example', 'deferred', { subtype: 'delayed' })], LATER);
+
+    expect([after.status, isChanged, after.timeline]).toMatchObject(['delivered', true, [{ type: 'sent', subtype: 'delayed' }]]);
+    expect(applyFacts(email(recipient('a@x.example', 'sending')), [fact('a@x.example', 'deferred', { subtype: '4.7.1' })], LATER).after.timeline).toEqual([]);
+  });
+
   it('a late delivery is told, and takes nothing back', () => {
     const { after } = applyFacts(email({ ...recipient('a@x.example', 'bounced'), detail: '550' }), [fact('a@x.example', 'delivered')], LATER);
 

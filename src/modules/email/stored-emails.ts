@@ -24,6 +24,10 @@ export class StoredEmails extends SentEmails {
     return this.emails.environmentOf(emailId);
   }
 
+  override ofProvider(providerMessageId: string): Promise<{ environmentId: number; emailId: Id } | null> {
+    return this.emails.ofProvider(providerMessageId);
+  }
+
   override async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
     const chunks = await this.raw.read(environmentId, emailId);
     if (chunks === null) return null;

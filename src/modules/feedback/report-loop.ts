@@ -18,6 +18,8 @@ const TURN_OF_ONE_MAX = 8;
 const CLAIM_SECONDS = 120;
 const AGAIN_SECONDS_FIRST = 5;
 const AGAIN_SECONDS_MAX = 3_600;
+/** So often a notification about no email that is known is looked at again. */
+const TELLS_EARLY = 3;
 
 /** Looks at reports as they come, in every process that delivers; and removes those whose time has passed. */
 @Injectable()
@@ -65,11 +67,13 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
       const raw = await this.store.raw(report.id);
       if (raw === null) return;
       const settled = await this.matching.settle(report, raw);
+      // A provider may tell of an email before its answer to us is noted.
+      if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < TELLS_EARLY) return await this.store.again(report.id, pauseOf(report));
       await this.store.settle(report.id, settled);
       this.metrics.settled(report.source, settled.state);
       if (settled.environmentId === null && settled.state === 'unmatched') this.logger.log(`The report ${showId('rep', report.id)} is about no email that is known.`);
     } catch (error) {
-      await this.store.again(report.id, Math.min(AGAIN_SECONDS_FIRST * 2 ** report.failures, AGAIN_SECONDS_MAX));
+      await this.store.again(report.id, pauseOf(report));
       this.logger.warn(`The report ${showId('rep', report.id)} is looked at again later: ${(error as Error).message}`);
     }
   }
@@ -78,3 +82,5 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     return { restMs: (await this.store.sweep()) ? 0 : SWEEP_MS };
   }
 }
+
+const pauseOf = ({ failures }: ClaimedReport): number => Math.min(AGAIN_SECONDS_FIRST * 2 ** failures, AGAIN_SECONDS_MAX);

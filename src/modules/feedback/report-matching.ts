@@ -59,7 +59,7 @@ export class ReportMatching {
     const { about, facts } = notification;
     const kind = notification.type.toLowerCase().slice(0, 40);
     const signed = this.signed(about.source);
-    const found = signed ?? (await this.whose([...about.emailIds, ...about.messageIds]));
+    const found = signed ?? (await this.whose([...about.emailIds, ...about.messageIds])) ?? (await this.emails.ofProvider(about.sesId));
     if (found === null) return { ...nobody, kind, state: 'unmatched', reason: 'email_unknown' };
     if (facts.length === 0) return { ...found, kind, state: 'ignored', reason: 'nothing_new' };
     const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);

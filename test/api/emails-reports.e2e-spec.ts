@@ -1,0 +1,250 @@
+import { isPostfixInstalled, Postfix } from '../support/postfix.js';
+import { run } from '../support/program.js';
+import type { PosthornServer } from '../support/server.js';
+import { startServer } from '../support/server.js';
+import { as, createKey, expectRefusal } from './answers.js';
+import { emailIn, emailOf, sendEmail } from './emailing.js';
+import { until } from './polling.js';
+import { startRelay, verifyDomain, type Relay } from './relay.js';
+import { abuseReport, deliveryReport, openReportDoor, type ReportDoor } from './reporting.js';
+import { eventIn, expectStatus, openSql, uuidOf, WITHIN_MS } from './scene.js';
+import type { Sql } from './scene.js';
+
+const FROM = 'Shop <shop@mail.example.com>';
+
+interface Report { id: string; email_id: string | null; kind: string | null; state: string; reason: string | null; received_from: string; size_bytes: number }
+
+describe('reports about emails', () => {
+  let server: PosthornServer;
+  let relay: Relay;
+  let sql: Sql;
+  let door: ReportDoor;
+  let readKey: string;
+  let testKey: string;
+
+  beforeAll(async () => {
+    relay = await startRelay();
+    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example' });
+    sql = openSql(server);
+    door = await openReportDoor(server);
+    await verifyDomain(server, sql, 'mail.example.com');
+    readKey = (await createKey(server, { scope: 'read' })).key;
+    testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
+  });
+
+  afterAll(async () => {
+    await door?.close();
+    await sql?.close();
+    await server?.stop();
+    await relay?.close();
+  });
+
+  let subjects = 0;
+  /** An email that the relay took: its id, the bytes and the return path that it has. */
+  async function delivered(to: string | string[]): Promise<{ id: string; raw: string; from: string }> {
+    const subject = `report ${(subjects += 1)}`;
+    const id = await sendEmail(server, { from: FROM, to, subject });
+    await emailIn(server, id, 'delivered');
+    const { raw, from } = relay.taken.find((taken) => taken.raw.includes(`Subject: ${subject}\r\n`)) ?? { raw: '', from: '' };
+    return { id, raw, from };
+  }
+
+  const reports = async (query = ''): Promise<Report[]> => expectStatus(await server.api('GET', `/v1/reports?limit=100${query}`), 200).json.data as Report[];
+  /** What became of the reports of an email, as soon as all of them were looked at. */
+  const reportsOf = (id: string, count = 1): Promise<Report[]> =>
+    until(async () => (await reports()).filter(({ email_id: email }) => email === id), (found) => found.length === count && found.every(({ state }) => state !== 'waiting'), WITHIN_MS);
+  const isSuppressed = async (address: string): Promise<boolean> => (await server.api('GET', `/v1/suppressions/${address}`)).status === 200;
+  const signals = (id: string, type: string) => sql.rows<{ count: string }>('select sum(count)::text as count from system_signals where type = $1 and subject = $2', [type, uuidOf(id)]);
+
+  it('a bounce that comes late: the recipient, the email, its event, the suppression and the system event tell of it', async () => {
+    const { id, from } = await delivered(['gone@late.example', 'there@late.example']);
+
+    await door.toReturnPath(from, deliveryReport({ recipient: 'Gone@LATE.example' }));
+
+    const email = await emailIn(server, id, 'bounced');
+    expect(email.recipients.map(({ status }: { status: string }) => status)).toEqual(['bounced', 'delivered']);
+    expect(email.timeline.at(-1)).toMatchObject({ type: 'bounced', subtype: '5.1.1', recipient: 'gone@late.example', detail: expect.stringContaining('User unknown') });
+    await eventIn(server, id, 'failed');
+    expect(expectStatus(await server.api('GET', '/v1/suppressions/gone@late.example'), 200).json).toMatchObject({ origin: 'bounce', source_id: id });
+    expect(await isSuppressed('there@late.example')).toBe(false);
+    expect(await signals(id, 'email.bounced')).toEqual([{ count: '1' }]);
+    expect(await reportsOf(id)).toMatchObject([{ state: 'recorded', kind: 'bounce', reason: null, received_from: '192.0.2.25' }]);
+  });
+
+  it('a delay stands in the timeline and changes nothing; a full mailbox is bounced, and suppresses nobody', async () => {
+    const { id, from } = await delivered('full@later.example');
+    await door.toReturnPath(from, deliveryReport({ recipient: 'full@later.example', action: 'delayed', status: '4.4.1', diagnostic: 'smtp; 451 4.4.1 No answer' }));
+    await reportsOf(id);
+
+    const late = await emailOf(server, id);
+    expect([late.status, late.timeline.at(-1)]).toMatchObject(['delivered', { type: 'sent', subtype: 'delayed', recipient: 'full@later.example' }]);
+    await door.toReturnPath(from, deliveryReport({ recipient: 'full@later.example', status: '5.2.2', diagnostic: 'smtp; 552 5.2.2 Mailbox full' }));
+    await emailIn(server, id, 'bounced');
+    expect(await isSuppressed('full@later.example')).toBe(false);
+  });
+
+  it('the same report twice counts once, also when it is looked at again after a crash', async () => {
+    const { id, from } = await delivered('twice@once.example');
+    const report = deliveryReport({ recipient: 'twice@once.example' });
+
+    await Promise.all([door.toReturnPath(from, report), door.toReturnPath(from, report)]);
+    await door.toReturnPath(from, report);
+
+    const before = await emailIn(server, id, 'bounced');
+    expect(await reportsOf(id)).toHaveLength(1);
+    // As a process leaves it that dies between noting and ending.
+    await sql.rows(`update mail_reports set state = 'waiting', kind = null, due_at = now() where email_id = $1`, [uuidOf(id)]);
+    expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
+    expect(await emailOf(server, id)).toEqual(before);
+    expect(await signals(id, 'email.bounced')).toEqual([{ count: '1' }]);
+  });
+
+  it('a complaint at an address of the operator\'s counts by our signature in the message that it quotes', async () => {
+    const { id, raw } = await delivered('angry@complains.example');
+
+    await door.toOperator(abuseReport(raw));
+
+    await emailIn(server, id, 'complained');
+    expect(expectStatus(await server.api('GET', '/v1/suppressions/angry@complains.example'), 200).json).toMatchObject({ origin: 'complaint', source_id: id });
+    expect(await signals(id, 'email.complained')).toEqual([{ count: '1' }]);
+    expect(await reportsOf(id)).toMatchObject([{ kind: 'complaint', state: 'recorded' }]);
+  });
+
+  it('forged: whoever knows a Message-ID and nothing else suppresses nobody; the report is kept and shown', async () => {
+    const { id, raw } = await delivered('victim@forged.example');
+    const messageId = /^Message-ID: .*$/im.exec(raw)?.[0] ?? '';
+    const forgedPath = `Return-Path: <b+${'00000001'.padEnd(56, 'a')}@bounce.posthorn.example>`;
+
+    await door.toOperator(deliveryReport({ recipient: 'victim@forged.example', returned: `${forgedPath}\r\n${messageId}\r\nDKIM-Signature: v=1; b=Zm9yZ2Vk\r\n` }));
+    await door.toOperator(abuseReport(`${messageId}\r\nTo: victim@forged.example\r\n\r\nHello`));
+
+    expect((await reportsOf(id, 2)).map(({ kind, state, reason }) => [kind, state, reason]).sort()).toEqual([['bounce', 'untrusted', 'not_proven'], ['complaint', 'untrusted', 'not_proven']]);
+    expect([(await emailOf(server, id)).status, await isSuppressed('victim@forged.example')]).toEqual(['delivered', false]);
+  });
+
+  it('a report about somebody whom the email did not go to is kept, and takes no effect', async () => {
+    const { id, from } = await delivered('forwards@here.example');
+
+    await door.toReturnPath(from, deliveryReport({ recipient: 'elsewhere@there.example' }));
+
+    expect(await reportsOf(id)).toMatchObject([{ state: 'unmatched', reason: 'recipient_unknown' }]);
+    expect([(await emailOf(server, id)).status, await isSuppressed('elsewhere@there.example')]).toEqual(['delivered', false]);
+  });
+
+  it('an automatic answer to the return path changes nothing', async () => {
+    const { id, from } = await delivered('away@holiday.example');
+
+    await door.toReturnPath(from, 'From: away@holiday.example\r\nSubject: Undeliverable: out of office\r\nAuto-Submitted: auto-replied\r\n\r\nI am away. Your message was not delivered to me:\r\naway@holiday.example\r\n');
+
+    expect(await reportsOf(id)).toMatchObject([{ kind: 'auto-reply', state: 'ignored', reason: 'auto_reply' }]);
+    expect((await emailOf(server, id)).status).toBe('delivered');
+  });
+
+  it('what is about no email is the operator\'s alone: the command lists it, and prints it as it came', async () => {
+    const stranger = deliveryReport({ recipient: 'nobody@unknown.example', returned: 'Message-ID: <somebody@else.example>\r\n' });
+    await door.toOperator(stranger);
+    const [{ id = '' } = {}] = await until(() => sql.rows<{ id: string }>(`select id::text from mail_reports where state = 'unmatched' and environment_id is null`), (rows) => rows.length > 0, WITHIN_MS);
+
+    const listed = await run('mail-reports', server.env);
+    const shown = /^(rep_\w+) {2}\S+ {2}smtp {2}unmatched {2}email_unknown {2}bounce {2}- {2}abuse@posthorn\.example {2}192\.0\.2\.25 /m.exec(listed.out)?.[1] ?? '';
+    const printed = await run('mail-reports', server.env, ['--raw', shown]);
+
+    expect([listed.code, uuidOf(shown), printed.code, printed.out]).toEqual([0, id, 0, stranger]);
+    expect((await run('mail-reports', server.env, ['--raw', 'x'])).code).toBe(1);
+    expectRefusal(await server.api('GET', `/v1/reports/${shown}`), 404);
+    expect((await reports()).map((report) => report.id)).not.toContain(shown);
+    const metrics = await server.api('GET', '/metrics');
+    expect(metrics.text).toMatch(/^posthorn_mail_reports_settled_total\{source="smtp",state="unmatched"\} [1-9]/m);
+  });
+
+  it('200: one report, and its bytes; 403 below admin, 404 in another environment, 400 for a cursor of another list', async () => {
+    const { id, from } = await delivered('shown@report.example');
+    const sent = deliveryReport({ recipient: 'shown@report.example' });
+    await door.toReturnPath(from, sent);
+    const [report] = await reportsOf(id);
+
+    const raw = expectStatus(await server.api('GET', `/v1/reports/${report?.id}/raw`), 200);
+    expect([raw.text, raw.headers.get('content-type'), raw.headers.get('content-disposition')]).toEqual([sent, 'message/rfc822', 'attachment; filename="report.eml"']);
+    expect(expectStatus(await server.api('GET', `/v1/reports/${report?.id}`), 200).json).toEqual(report);
+    expect((await reports('&state=untrusted')).every(({ state }) => state === 'untrusted')).toBe(true);
+    const page = expectStatus(await server.api('GET', '/v1/reports?limit=1'), 200).json;
+    expect([page.data.length, typeof page.next_cursor]).toEqual([1, 'string']);
+    expectRefusal(await server.api('GET', `/v1/suppressions?cursor=${page.next_cursor}`), 400);
+    for (const path of ['', `/${report?.id}`, `/${report?.id}/raw`]) expectRefusal(await server.api('GET', `/v1/reports${path}`, undefined, as(readKey)), 403);
+    for (const path of [`/${report?.id}`, `/${report?.id}/raw`]) expectRefusal(await server.api('GET', `/v1/reports${path}`, undefined, as(testKey)), 404);
+    expectRefusal(await server.api('GET', '/v1/reports/rep_x'), 404);
+  });
+
+  it('erasing an email\'s payload removes the reports that quote it', async () => {
+    const { id, from } = await delivered('erased@report.example');
+    await door.toReturnPath(from, deliveryReport({ recipient: 'erased@report.example' }));
+    await reportsOf(id);
+
+    expectStatus(await server.api('DELETE', `/v1/events/${id}/payload`), 204);
+
+    await until(() => sql.rows('select 1 from mail_reports where email_id = $1', [uuidOf(id)]), (rows) => rows.length === 0, WITHIN_MS);
+  });
+
+  it('of one email a hundred reports are kept: its return path fills no database', async () => {
+    const { id, from } = await delivered('flood@report.example');
+
+    for (let n = 0; n < 105; n += 5) await Promise.all([0, 1, 2, 3, 4].map((more) => door.toReturnPath(from, deliveryReport({ recipient: `stranger-${n + more}@report.example` }))));
+
+    const [kept] = await sql.rows<{ count: number }>('select count(*)::int as count from mail_reports where email_id = $1', [uuidOf(id)]);
+    expect(kept?.count).toBeGreaterThanOrEqual(100);
+    expect(kept?.count).toBeLessThan(105);
+  });
+
+  it('two processes, one of them killed: every report is recorded, each once', async () => {
+    const sent = await Promise.all(Array.from({ length: 12 }, (_, n) => delivered(`r${n}@killed.example`)));
+    const second = await startServer({ ...server.env, PORT: '0' });
+    const third = await startServer({ ...server.env, PORT: '0' });
+    try {
+      await Promise.all(sent.map(({ from }, n) => door.toReturnPath(from, deliveryReport({ recipient: `r${n}@killed.example` }))));
+      await second.kill('SIGKILL');
+      // What the dead one had claimed is free when its claim ends: the clock is moved instead of waiting for it.
+      await until(async () => {
+        await sql.rows(`update mail_reports set due_at = now() where state = 'waiting'`);
+        return Promise.all(sent.map(({ id }) => emailOf(server, id)));
+      }, (emails) => emails.every(({ status }) => status === 'bounced'), WITHIN_MS);
+      for (const { id } of sent) {
+        expect((await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced')).toHaveLength(1);
+        expect(await signals(id, 'email.bounced')).toEqual([{ count: '1' }]);
+        expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
+      }
+    } finally {
+      await third.stop();
+      await second.stop().catch(() => undefined);
+    }
+  });
+});
+
+(isPostfixInstalled() ? describe : describe.skip)('a bounce that Postfix wrote', () => {
+  it('what Postfix took and could not hand on comes back as its report, and the email has bounced', async () => {
+    const relay = await startRelay();
+    relay.refuseRecipients((address) => (address.startsWith('gone@') ? { code: 550, text: '5.1.1 No such user here' } : null));
+    const postfix = await Postfix.start(relay.port, { 'refused@postfix.example': '550 5.1.1 User unknown' });
+    const server = await startServer({ EMAIL_TRANSPORT: `smtp://127.0.0.1:${postfix.port}?tls=off`, PLATFORM_DOMAIN: 'posthorn.example' });
+    const [sql, door] = [openSql(server), await openReportDoor(server)];
+    try {
+      await verifyDomain(server, sql, 'mail.example.com');
+      const id = await sendEmail(server, { from: FROM, to: ['gone@postfix.example', 'fine@postfix.example'], subject: 'over postfix' });
+      await emailIn(server, id, 'delivered');
+      const isReport = ({ to }: { to: string[] }): boolean => to.some((address) => address.startsWith('b+'));
+      const report = (await until(async () => relay.taken, (taken) => taken.some(isReport), 60_000)).find(isReport);
+
+      await door.toReturnPath(report?.to[0] ?? '', report?.raw ?? '');
+
+      const email = await emailIn(server, id, 'bounced');
+      expect(report?.from).toBe('');
+      expect(email.recipients).toMatchObject([{ address: 'gone@postfix.example', status: 'bounced', detail: expect.stringContaining('No such user here') }, { address: 'fine@postfix.example', status: 'delivered' }]);
+      expect((await server.api('GET', '/v1/suppressions/gone@postfix.example')).status).toBe(200);
+    } finally {
+      await door.close();
+      await sql.close();
+      await server.stop();
+      await postfix.stop();
+      await relay.close();
+    }
+  }, 120_000);
+});
