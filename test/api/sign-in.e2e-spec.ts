@@ -250,7 +250,7 @@ describe('sign-in', () => {
       const { email } = await member();
       const [idle, old] = [await signedIn(email), new PlainBrowser(server)];
       await old.post('/signin/key', { key: server.apiKey });
-      await sql.rows(`update sessions s set last_seen_at = now() - interval '13 hours' from members m where m.id = s.chosenid and m.email = $1`, [email]);
+      await sql.rows(`update sessions s set last_seen_at = now() - interval '13 hours' from members m where m.id = s.member_id and m.email = $1`, [email]);
       await sql.rows(`update sessions set expires_at = now() - interval '1 second' where key_id is not null`);
       await sql.rows(`select pg_notify('posthorn', 'session:*')`);
 
