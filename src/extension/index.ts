@@ -31,7 +31,7 @@ export { AccessRule, ScopeRule } from '#http/access-rules.js';
 export type { Presented } from '#http/access-rules.js';
 export { ScopeGuard } from '#http/scope.guard.js';
 export { RateLimit } from '#http/rate-limit.js';
-export { Audit } from '#http/audit.js';
+export { Audit, HoldsContent } from '#http/audit.js';
 export type { Access, AuditMode, RouteQuota } from '#http/request.js';
 export { AuditTrail } from '#kernel/audit.js';
 export type { AuditActor, AuditEntry, AuditOrigin } from '#kernel/audit.js';

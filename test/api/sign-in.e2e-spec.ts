@@ -8,6 +8,7 @@ import { expectStatus, openSql, type Sql } from './scene.js';
 import { fieldOf, PlainBrowser } from './signing-in.js';
 
 const ENDED_WITHIN_MS = 5_000;
+const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 
 describe('sign-in', () => {
   const mails: { to: string[]; raw: string }[] = [];
@@ -27,7 +28,7 @@ describe('sign-in', () => {
     });
     await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
     const { port } = relay.server.address() as AddressInfo;
-    server = await startServer({ EMAIL_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, PLATFORM_DOMAIN: 'hooks.example.com', TRUST_PROXY: '127.0.0.0/8' });
+    server = await startServer({ EMAIL_TRANSPORT: `smtp://127.0.0.1:${port}?tls=off`, PLATFORM_DOMAIN: 'hooks.example.com', TRUST_PROXY: '127.0.0.0/8', OPERATOR_KEY });
     second = await startServer(server.env);
     sql = openSql(server);
   });
@@ -174,6 +175,21 @@ describe('sign-in', () => {
       const answer = await new PlainBrowser(server).post('/signin/code', { ticket: 'a'.repeat(43), code });
 
       expect([answer.status, answer.cookie]).toEqual([401, null]);
+    });
+
+    it('a member of several organizations says which, and the code is used up by that alone', async () => {
+      const { email } = await member();
+      const other = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'other', name: 'The Other One', admin: { email } }, as(OPERATOR_KEY)), 201).json;
+      const browser = new PlainBrowser(server);
+      const given = await codeFor(browser, email);
+
+      const choice = await browser.post('/signin/code', given);
+      expect([choice.status, choice.cookie]).toEqual([200, null]);
+      const chosen = /name="member" value="([^"]+)" required> The Other One/.exec(choice.text)?.[1] ?? '';
+      expect((await browser.post('/signin/code', { ...given, member: chosen })).status).toBe(303);
+
+      expect((await browser.get('/signin')).text).toContain('The Other One');
+      expect((await server.api('GET', '/v1/sessions', undefined, as(other.key))).json.data).toHaveLength(1);
     });
 
     it('a stranger sees what a member sees, and gets no mail', async () => {

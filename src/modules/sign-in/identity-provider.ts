@@ -1,8 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  allowInsecureRequests, authorizationCodeGrant, buildAuthorizationUrl, calculatePKCECodeChallenge, ClientSecretPost, type Configuration, customFetch, discovery,
-  fetchUserInfo, None, randomNonce, randomPKCECodeVerifier, randomState,
-} from 'openid-client';
+import type { Configuration } from 'openid-client';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import type { OidcProvider } from '#kernel/oidc-provider.js';
@@ -48,6 +45,7 @@ export class IdentityProvider {
 
   /** Where the browser goes, and what is to be remembered meanwhile. Throws `ProviderAway`. */
   async begin(provider: OidcProvider): Promise<{ url: URL; pending: PendingSignIn }> {
+    const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } = await client();
     const configuration = await this.configuration(provider);
     const pending = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
     const url = buildAuthorizationUrl(configuration, {
@@ -59,6 +57,7 @@ export class IdentityProvider {
 
   /** Who came back, with the query of the redirect. Throws `ProviderAway` and `NotProvided`. */
   async complete(provider: OidcProvider, query: string, { state, nonce, verifier }: PendingSignIn): Promise<ProvidedPerson> {
+    const { authorizationCodeGrant, fetchUserInfo } = await client();
     const configuration = await this.configuration(provider);
     const url = new URL(`${this.redirectUri}${query === '' ? '' : `?${query}`}`);
     try {
@@ -80,6 +79,7 @@ export class IdentityProvider {
   private async configuration({ issuer, clientId, clientSecret }: OidcProvider): Promise<Configuration> {
     const nowMs = this.clock.nowMs();
     if (this.known !== null && this.known.untilMs > nowMs) return this.known.configuration;
+    const { allowInsecureRequests, ClientSecretPost, customFetch, discovery, None } = await client();
     try {
       const configuration = await discovery(new URL(issuer), clientId, undefined, clientSecret === null ? None() : ClientSecretPost(clientSecret), {
         [customFetch]: this.door.fetch,
@@ -92,6 +92,11 @@ export class IdentityProvider {
       throw awayIn(error) ?? new ProviderAway(`${issuer} does not describe itself as it should: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
+}
+
+/** Loaded by the first sign-in that needs it: most installations have no provider, and no start should wait for it. */
+function client(): Promise<typeof import('openid-client')> {
+  return import('openid-client');
 }
 
 /** Throws `NotProvided` for somebody whom nothing is known of, or who is not let in. */
