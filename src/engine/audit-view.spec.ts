@@ -1,7 +1,7 @@
 import { auditDiff, auditView, MASKED } from './audit-view.js';
 
 describe('auditView', () => {
-  it.each(['key', 'secret', 'signing_secret', 'verificationToken', 'token', 'credentials', 'password', 'secretAccessKey', 'authorization', 'x-api-key', 'client_secret', 'previous_secret'])('masks %s wherever it stands', (name) => {
+  it.each(['key', 'secret', 'signing_secret', 'verificationToken', 'token', 'credentials', 'password', 'secretAccessKey', 'authorization', 'x-api-key', 'client_secret', 'previous_secret', 'test_key', 'api_keys'])('masks %s wherever it stands', (name) => {
     const shown = JSON.stringify(auditView({ [name]: 'hunter2', nested: { list: [{ [name]: 'hunter2' }] } }));
 
     expect(shown).not.toContain('hunter2');
@@ -12,6 +12,12 @@ describe('auditView', () => {
     const resource = { id: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', key: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', has_secret: true, secret: null, name: 'Billing', keyword: 'a', tokens_left: 3, monkey: 'b' };
 
     expect(auditView(resource)).toEqual(resource);
+  });
+
+  it('masks what is a secret by its form, whatever the field is called', () => {
+    const text = `Use ek_live_${'a'.repeat(49)} or whsec_${'b'.repeat(32)}.`;
+
+    expect(auditView({ note: text, prefix: 'ek_live_4fQa' })).toEqual({ note: `Use ${MASKED} or ${MASKED}.`, prefix: 'ek_live_4fQa' });
   });
 
   it('takes the password out of an address', () => {

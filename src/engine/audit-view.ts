@@ -4,7 +4,7 @@ export const MASKED = '[secret]';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Names of fields whose values let somebody in, however deep they stand. */
-const SECRET_NAME = /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:^|[_-])(?:secret|token|password|credential|api[_-]?key|private[_-]?key|access[_-]?key)s?$/i;
+const SECRET_NAME = /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:^|[_-])(?:secret|token|password|credential|key)s?$/i;
 /** The same in camel case: `verificationToken`. */
 const SECRET_CAMEL_NAME = /[a-z](?:Secret|Token|Password|ApiKey|AccessKey|PrivateKey)$/;
 /** U+0000, and half a surrogate pair. */
@@ -28,7 +28,7 @@ export function auditDiff(before: Fields, after: Fields): { before: Fields; afte
 
 function maskedValue(value: unknown, depth: number): unknown {
   if (depth > DEPTH_MAX) return null;
-  if (typeof value === 'string') return withoutPassword(value);
+  if (typeof value === 'string') return withoutSecrets(value);
   if (Array.isArray(value)) return value.map((each) => maskedValue(each, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isSecret(name, each) ? MASKED : maskedValue(each, depth + 1)]));
@@ -40,8 +40,11 @@ function isSecret(name: string, value: unknown): boolean {
   return (SECRET_NAME.test(name) || SECRET_CAMEL_NAME.test(name)) && !/^(?:ek|mbr|sec)_[0-9A-HJKMNP-TV-Z]{26}$/.test(typeof value === 'string' ? value : '');
 }
 
-function withoutPassword(text: string): string {
-  return text.replaceAll(UNSTORABLE, '\uFFFD').replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, `$1${MASKED}@`);
+/** What is a secret by its form, wherever it stands: keys of ours, and secrets that sign. */
+const OWN_SECRET = /\bek_(?:live|test)_[0-9A-Za-z]{20,}|\bwhsec_[0-9A-Za-z+/=_-]{16,}/g;
+
+function withoutSecrets(text: string): string {
+  return text.replaceAll(OWN_SECRET, MASKED).replaceAll(UNSTORABLE, '\uFFFD').replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, `$1${MASKED}@`);
 }
 
 function identityOf({ id, name }: Fields): Fields {

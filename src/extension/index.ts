@@ -27,12 +27,12 @@ export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contra
 export type { AgentTool, ApiObject, ApiPath, ApiQuery, ApiReader, ApiWriter, ReadTool, TextPart, ToolAnswer, WriteTool } from '#modules/agents/contract.js';
 
 // Routes.
-export { CurrentCaller, CurrentTenant, Public, Scope } from '#http/access.js';
+export { CurrentCaller, CurrentTenant, OperatorOnly, Public, Scope } from '#http/access.js';
 export { AccessRule, ScopeRule } from '#http/access-rules.js';
 export type { Presented } from '#http/access-rules.js';
 export { ScopeGuard } from '#http/scope.guard.js';
 export { RateLimit } from '#http/rate-limit.js';
-export { Audit } from '#http/audit.js';
+export { Audit, HoldsContent } from '#http/audit.js';
 export type { Access, AuditMode, RouteQuota } from '#http/request.js';
 export { AuditTrail } from '#kernel/audit.js';
 export type { AuditActor, AuditEntry, AuditOrigin } from '#kernel/audit.js';

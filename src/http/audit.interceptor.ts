@@ -1,6 +1,5 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
-import type { ModulesContainer } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import { auditDiff, auditView } from '#engine/audit-view.js';
@@ -8,7 +7,7 @@ import type { AuditActor, AuditEntry, AuditTrail } from '#kernel/audit.js';
 import type { Database } from '#kernel/database.js';
 import { showId } from '#kernel/ids.js';
 import { auditModeOf } from './audit.js';
-import { readerFor, type ResourceReader } from './resource-readers.js';
+import { isFields, shownBy, type Shown } from './resource-readers.js';
 import type { RouteHandler } from './routes.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -16,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** What an entry is made of, beside the request. */
 interface Audited {
   route: RouteHandler;
-  reader: ResourceReader | null;
+  shown: Shown;
   isOneUnit: boolean;
 }
 
@@ -32,8 +31,8 @@ export class AuditInterceptor implements NestInterceptor {
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const { reader, isOneUnit } = this.audited;
-    const before = (await reader?.(context)) ?? null;
+    const { shown, isOneUnit } = this.audited;
+    const before = typeof shown === 'string' ? null : await shown(context);
     const run = async (): Promise<unknown> => {
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
       await this.trail.record(await this.entry(context, before, result));
@@ -43,11 +42,11 @@ export class AuditInterceptor implements NestInterceptor {
   }
 
   private async entry(context: ExecutionContext, before: Fields | null, result: unknown): Promise<AuditEntry> {
-    const { route, reader } = this.audited;
+    const { route } = this.audited;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { caller } = request;
     const answered = isFields(result) ? result : null;
-    const now = route.method === 'DELETE' ? null : reader === null ? answered : ((await reader(context)) ?? null);
+    const now = await this.after(context, answered);
     const changed = before !== null && now !== null ? auditDiff(before, now) : { before, after: now };
     return {
       organizationId: caller?.tenant.organizationId ?? null,
@@ -61,19 +60,30 @@ export class AuditInterceptor implements NestInterceptor {
       after: changed.after && auditView(changed.after),
     };
   }
+
+  private async after(context: ExecutionContext, answered: Fields | null): Promise<Fields | null> {
+    const { route, shown } = this.audited;
+    if (route.method === 'DELETE') return null;
+    if (shown === 'nothing') return answered;
+    if (shown === 'content') return answered && outlineOf(answered);
+    const now = await shown(context);
+    // What a rotation made is another thing than what was rotated.
+    const made = answered?.['id'];
+    return now !== null && typeof made === 'string' && made !== now['id'] ? { ...now, made } : now;
+  }
 }
 
 /**
  * Puts the interceptor around every route that may change something and is no traffic, inside the unit of work of an
  * `Idempotency-Key`. Called before the routes are made.
  */
-export function auditRoutes(routes: readonly RouteHandler[], modules: ModulesContainer, trail: AuditTrail, database: Database): void {
+export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, database: Database): void {
   for (const route of routes) {
     const mode = auditModeOf(route);
     if (mode === 'never') continue;
     const handler = (route.controller.prototype as Record<string, object>)[route.name] as object;
     const around = (Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? []) as unknown[];
-    const interceptor = new AuditInterceptor({ route, reader: readerFor(route, modules), isOneUnit: mode === 'with-change' }, trail, database);
+    const interceptor = new AuditInterceptor({ route, shown: shownBy(route, routes), isOneUnit: mode === 'with-change' }, trail, database);
     Reflect.defineMetadata(INTERCEPTORS_METADATA, [...around.filter((each) => !(each instanceof AuditInterceptor)), interceptor], handler);
   }
 }
@@ -99,6 +109,9 @@ function resourceId({ params }: FastifyRequest, answered: Fields | null): string
   return last ?? (typeof made === 'string' ? made : null);
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Of an answer that may show what was sent or received: ids, counts and flags. An erased payload must not live on in here. */
+function outlineOf(answered: Fields): Fields {
+  return Object.fromEntries(Object.entries(answered).filter(([, value]) => typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && ID.test(value))));
 }

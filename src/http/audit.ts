@@ -5,6 +5,9 @@ import type { RouteHandler } from './routes.js';
 /** How a route stands in the audit log; every route that may change something does, whether it says so or not. */
 export const Audit = (mode: AuditMode): MethodDecorator => withRouteConfig({ audit: mode });
 
+/** What the route shows was sent or received by somebody: it is never copied into the audit log, where nobody could erase it. */
+export const HoldsContent = (): MethodDecorator => withRouteConfig({ holdsContent: true });
+
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const OPEN: ReadonlySet<Access | undefined> = new Set<Access | undefined>([undefined, 'public']);
 

@@ -34,7 +34,7 @@ export function configureApp(app: NestFastifyApplication): void {
 
   const routes = listRoutes(app.get(ModulesContainer));
   checkRoutes(routes);
-  auditRoutes(routes, app.get(ModulesContainer), app.get(AuditTrail, { strict: false }), app.get(Database));
+  auditRoutes(routes, app.get(AuditTrail, { strict: false }), app.get(Database));
   const { configuredBaseUrl } = app.get(Config);
   const document = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);
   compileChecks(document, routes);

@@ -38,6 +38,8 @@ export interface EdgeRouteConfig {
   quota?: RouteQuota;
   /** How the route stands in the audit log, where it is not as every other route of its method does. */
   audit?: AuditMode;
+  /** What the route shows was sent or received: it is never copied into the audit log. */
+  holdsContent?: boolean;
   /** The largest body, where the route takes another one than the rest. */
   bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */

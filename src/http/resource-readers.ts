@@ -1,13 +1,15 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
 import type { FastifyRequest } from 'fastify';
-import { listRoutes, type RouteHandler } from './routes.js';
-import type { ModulesContainer } from '@nestjs/core';
+import type { RouteHandler } from './routes.js';
 
 type Fields = Record<string, unknown>;
 
 /** Shows what a request is about as the API shows it; null when there is nothing. */
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
+
+/** What shows the resource of a route: a handler, nothing, or what must not be copied, since it holds what was sent or received. */
+export type Shown = ResourceReader | 'nothing' | 'content';
 
 /** A parameter of a handler, as Nest's decorators leave it. */
 interface Parameter {
@@ -18,17 +20,19 @@ interface Parameter {
 
 /**
  * For a route that changes something the handler that shows it: the GET of the same path, or of the nearest thing above it
- * (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Null where nothing shows it, as for what is made in a collection.
+ * (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Nothing shows what is made in a collection.
  */
-export function readerFor(route: RouteHandler, modules: ModulesContainer): ResourceReader | null {
-  const gets = listRoutes(modules).filter(({ method }) => method === 'GET');
+export function shownBy(route: RouteHandler, routes: readonly RouteHandler[]): Shown {
   const words = route.path.split('/');
   for (let length = words.length; length > 2; length -= 1) {
     const path = words.slice(0, length).join('/');
-    const shows = gets.find((each) => each.path === path);
+    const shows = routes.find((each) => each.method === 'GET' && each.path === path);
+    if (shows?.config.holdsContent === true) return 'content';
     if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return readerOf(shows);
+    // What is made in a collection is shown by the answer, not by what the collection belongs to.
+    if (shows && path === route.path) return 'nothing';
   }
-  return null;
+  return 'nothing';
 }
 
 /** A path that ends in a collection lists many things. */
@@ -36,22 +40,27 @@ function isOne(shows: RouteHandler, path: string): boolean {
   return shows.query === null && (path.split('/').at(-1)?.startsWith(':') === true || !/^list/i.test(shows.name));
 }
 
-function readerOf({ controller, name, instance }: RouteHandler): ResourceReader | null {
+function readerOf({ controller, name, instance }: RouteHandler): Shown {
   const given = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Record<string, Parameter>;
   const values = Object.entries(given).map(([key, parameter]) => [parameter.index, valueOf(key, parameter)] as const);
-  if (values.some(([, value]) => value === null)) return null;
+  if (values.some(([, value]) => value === null)) return 'nothing';
   return async (context) => {
     const parameters: unknown[] = [];
     for (const [index, value] of values) parameters[index] = value?.(context);
     const handler = (instance() as Record<string, (...parameters: unknown[]) => unknown>)[name];
     try {
       const shown: unknown = await handler?.apply(instance(), parameters);
-      return typeof shown === 'object' && shown !== null && !Array.isArray(shown) ? (shown as Fields) : null;
+      return isFields(shown) ? shown : null;
     } catch {
       // What does not exist is nothing; what storage does not say, the handler itself will be told.
       return null;
     }
   };
+}
+
+/** No list, and no bytes. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** How a parameter of a handler comes out of a request; null for one that only Nest itself can fill. */

@@ -33,7 +33,7 @@ type Handler = (...args: never[]) => unknown;
 /** Every handler of every controller, extensions' too. */
 export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
-  return controllers.flatMap((wrapper) => (typeof wrapper.metatype === 'function' ? routesOf(wrapper.metatype as Type, () => wrapper.instance as object) : []));
+  return controllers.flatMap((wrapper) => (typeof wrapper.metatype === 'function' ? routesOf(wrapper.metatype as Type, () => wrapper.instance) : []));
 }
 
 /**

@@ -72,6 +72,32 @@ describe('the audit log', () => {
     for (const text of [key, 'hunter2', 'hunter3', 'hunter4', rotated.json.secret, again.key, server.apiKey]) expect(log).not.toContain(text);
   });
 
+  it('copies nothing that was sent or received: what is erased is gone', async () => {
+    const { id, key } = await createKey(server, { scope: 'write' });
+    const pull = (await server.api('POST', '/v1/destinations', { name: 'Held', type: 'pull' })).json.id as string;
+    const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'held', destinations: [pull] })).json;
+    const received = await (await fetch(endpoint.url, { method: 'POST', body: 'a-private-text' })).json() as { id: string };
+    expectStatus(await server.api('POST', `/v1/endpoints/${endpoint.id}/requests/req_${received.id.slice(4)}/replay`, {}, as(key)), 202);
+    expectStatus(await server.api('DELETE', `/v1/events/${received.id}/payload`, undefined, as(key)), 204);
+
+    const noted = await entries({ actor: id });
+
+    expect(noted.map(({ action }) => action)).toEqual(['DELETE /v1/events/:id/payload', 'POST /v1/endpoints/:id/requests/:requestId/replay']);
+    expect(noted[0]).toMatchObject({ resource_type: 'events', resource_id: received.id, before: null, after: null });
+    expect(JSON.stringify(noted)).not.toContain('private');
+  });
+
+  it('says what a rotation made, and what was made in something', async () => {
+    const old = await createKey(server, { scope: 'read', name: 'Rotated' });
+    const { json: next } = await server.api('POST', `/v1/keys/${old.id}/rotate`, { grace_seconds: 60 });
+    const app = (await server.api('POST', '/v1/app', { name: 'Audited' })).json.id as string;
+    const { json: made } = await server.api('POST', '/v1/event-types', { name: 'audited.made' });
+
+    expect((await entries({ resource: old.id }))[0]).toMatchObject({ action: 'POST /v1/keys/:id/rotate', before: { expires_at: null }, after: { made: next.id } });
+    expect((await entries({ resource: app }))[0]).toMatchObject({ after: { name: 'Audited' } });
+    expect((await entries({ action: 'POST /v1/event-types' }))[0]).toMatchObject({ after: { name: made.name } });
+  });
+
   it('what was refused, what only reads, and traffic are not in it', async () => {
     const { id, key } = await createKey(server, { scope: 'admin' });
     const target = (await server.api('POST', '/v1/destinations', { name: 'Traffic', type: 'pull' }, as(key))).json.id as string;
@@ -133,7 +159,7 @@ describe('the audit log', () => {
     const csv = await server.api('GET', `/v1/audit/export?actor=${id}&format=csv`);
 
     expect(lines.text.trim().split('\n').map((line) => (JSON.parse(line) as Entry).action)).toEqual(['POST /v1/destinations']);
-    expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(csv.headers.get('content-type')).toBe('text/csv');
     expect(csv.text.split('\r\n')[0]).toMatch(/^id,at,actor_kind/);
     expect(csv.text).toContain(`,"'=HYPERLINK(""https://evil.example"")",`);
     expect(csv.text).toContain(`,'@SUM(1+1),`);

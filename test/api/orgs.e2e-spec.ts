@@ -120,6 +120,9 @@ describe('organizations of the operator', () => {
     const rows = await sql.rows<{ action: string; actor_kind: string; row: string }>('select action, actor_kind, audit_log::text as row from audit_log where resource_id = $1 order by id', [made.id]);
 
     expect(rows.map(({ action, actor_kind }) => [action, actor_kind])).toEqual([['POST /v1/orgs', 'operator'], ['DELETE /v1/orgs/:id', 'operator']]);
+    const { data } = expectStatus(await operate('GET', `/v1/operator/audit?resource=${made.id}`), 200).json;
+    expect(data.map(({ action, actor }: { action: string; actor: { kind: string } }) => [action, actor.kind])).toEqual([['DELETE /v1/orgs/:id', 'operator'], ['POST /v1/orgs', 'operator']]);
+    expect((await server.api('GET', `/v1/audit?resource=${made.id}`)).json.data).toEqual([]);
     for (const { row } of rows) for (const key of [made.key, made.test_key, OPERATOR_KEY]) expect(row).not.toContain(key);
   });
 

@@ -110,10 +110,21 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/keys/{id}': 'admin',
   'DELETE /v1/keys/{id}': 'admin',
   'POST /v1/keys/{id}/rotate': 'admin',
+  'GET /v1/members': 'admin',
+  'POST /v1/members': 'admin',
+  'GET /v1/members/{id}': 'admin',
+  'PATCH /v1/members/{id}': 'admin',
+  'DELETE /v1/members/{id}': 'admin',
+  'GET /v1/sessions': 'admin',
+  'DELETE /v1/sessions/{id}': 'admin',
+  'GET /v1/audit': 'admin',
+  'GET /v1/audit/export': 'admin',
 };
+/** The operator's alone, whatever scope somebody has. */
+const OPERATORS = ['DELETE /v1/orgs/{id}', 'GET /v1/operator/audit', 'GET /v1/orgs', 'GET /v1/orgs/{id}', 'POST /v1/orgs'];
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
-const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', app: 'ep', replays: 'rpj', domains: 'dom' };
+const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', app: 'ep', replays: 'rpj', domains: 'dom', members: 'mbr', sessions: 'ses', orgs: 'org' };
 const PUBLIC = ['GET /health/live', 'GET /health/ready'];
 const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [route, scope]);
@@ -141,13 +152,14 @@ describe('scopes', () => {
   }
 
   it('every route of /openapi.json is in the table above, and no other', async () => {
-    type Paths = Record<string, Record<string, { security?: unknown[] }>>;
+    type Paths = Record<string, Record<string, { security?: object[] }>>;
     const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Paths };
 
     const operations = Object.entries(paths).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, { security }]) => ({ route: `${method.toUpperCase()} ${path}`, isPublic: security?.length === 0 })));
+      Object.entries(item).map(([method, { security }]) => ({ route: `${method.toUpperCase()} ${path}`, isPublic: security?.length === 0, isOperators: security?.some((scheme) => 'operatorKey' in scheme) === true })));
 
-    expect(operations.filter(({ isPublic }) => !isPublic).map(({ route }) => route).sort()).toEqual(Object.keys(ROUTES).sort());
+    expect(operations.filter(({ isPublic, isOperators }) => !isPublic && !isOperators).map(({ route }) => route).sort()).toEqual(Object.keys(ROUTES).sort());
+    expect(operations.filter(({ isOperators }) => isOperators).map(({ route }) => route).sort()).toEqual(OPERATORS);
     expect(operations.filter(({ isPublic }) => isPublic).map(({ route }) => route).sort()).toEqual(PUBLIC);
   });
 
@@ -171,6 +183,10 @@ describe('scopes', () => {
         expect([200, 201, 202, 404, 422]).toContain(answer.status);
       }
     }
+  });
+
+  it.each(OPERATORS)('401: %s for every scope, and for nobody', async (route) => {
+    for (const headers of [{ authorization: '' }, ...SCOPES.map((scope) => as(keys[scope]))]) expectRefusal(await knock(route, headers), 401);
   });
 
   it('403: HEAD needs the scope of GET', async () => {

@@ -3,17 +3,24 @@ import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { destinationAt, eventIn, send, startTargets } from './scene.js';
 import type { TargetPath, Targets } from './scene.js';
+import { PlainBrowser } from './signing-in.js';
 
-/** What an environment has, and what must never show in the other one. */
+const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
+/** Of organizations, and not of one environment: the other environment's keys see them. */
+const OF_BOTH = new Set(['members', 'sessions']);
+
+/** What an environment has, and what must never show in another one. */
 interface Environment {
   mode: 'live' | 'test';
+  /** Another organization's. */
+  isForeign: boolean;
   key: string;
   ids: {
     destinations: string; keys: string; events: string; secrets: string; endpoints: string; pull: string; replays: string; message: string;
     routeId: string; requestId: string;
     /** An application, and the endpoint that it has. */
     application: string; app: string;
-    'event-types': string; domains: string; emails: string; suppressions: string;
+    'event-types': string; domains: string; emails: string; suppressions: string; members: string; sessions: string;
   };
   target: TargetPath;
 }
@@ -44,6 +51,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /v1/event-types/{name}': { description: 'Taken over' },
   'PATCH /v1/domains/{id}': { kind: 'email', acknowledge_mx_conflict: true },
   'POST /v1/pull/{endpoint}/ack': { cursor: 'x.y' },
+  'PATCH /v1/members/{id}': { role: 'admin' },
 };
 
 describe('tenancy', () => {
@@ -51,11 +59,14 @@ describe('tenancy', () => {
   let targets: Targets;
   let live: Environment;
   let test: Environment;
+  let foreign: Environment;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([startServer({ OPERATOR_KEY }), startTargets()]);
     live = await settle('live', server.apiKey);
     test = await settle('test', (await createKey(server, { scope: 'admin', environment: 'test' })).key);
+    const made = await server.api('POST', '/v1/orgs', { slug: 'foreign', name: 'Foreign', admin: { email: 'ada@foreign.example' } }, as(OPERATOR_KEY));
+    foreign = await settle('live', made.json.key, true);
   });
 
   afterAll(async () => {
@@ -63,32 +74,37 @@ describe('tenancy', () => {
     await targets.close();
   });
 
-  async function settle(mode: 'live' | 'test', key: string): Promise<Environment> {
+  async function settle(mode: 'live' | 'test', key: string, isForeign = false): Promise<Environment> {
+    const where = isForeign ? 'foreign' : mode;
     const target = targets.open();
     const owner = actingAs(key);
-    const destination = await destinationAt(owner, target.url, { name: `Only in ${mode}` });
-    const message = await send(owner, destination, { event_type: `only.in.${mode}` });
-    const secret = await owner.api('POST', '/v1/secrets', { name: 'TOKEN', value: mode });
+    const destination = await destinationAt(owner, target.url, { name: `Only in ${where}` });
+    const message = await send(owner, destination, { event_type: `only.in.${where}` });
+    const secret = await owner.api('POST', '/v1/secrets', { name: 'TOKEN', value: where });
     const [own, event] = [await owner.api('GET', '/v1/keys?limit=100'), await eventIn(owner, message, 'delivered')];
-    const pull = await owner.api('POST', '/v1/destinations', { name: `Pulled in ${mode}`, type: 'pull' });
-    const endpoint = (await owner.api('POST', '/v1/endpoints', { slug: `only-in-${mode}`, destinations: [pull.json.id] })).json;
-    const received = await (await fetch(endpoint.url, { method: 'POST', body: mode })).json() as { id: string };
+    const pull = await owner.api('POST', '/v1/destinations', { name: `Pulled in ${where}`, type: 'pull' });
+    const endpoint = (await owner.api('POST', '/v1/endpoints', { slug: `only-in-${where}`, destinations: [pull.json.id] })).json;
+    const received = await (await fetch(endpoint.url, { method: 'POST', body: where })).json() as { id: string };
     const replay = await owner.api('POST', `/v1/endpoints/${endpoint.id}/replay`, {});
-    const application = (await owner.api('POST', '/v1/app', { name: `Only in ${mode}` })).json.id as string;
+    const application = (await owner.api('POST', '/v1/app', { name: `Only in ${where}` })).json.id as string;
     const { id: app } = (await owner.api('POST', `/v1/app/${application}/endpoints`, { url: target.url })).json as { id: string };
-    const domain = await owner.api('POST', '/v1/domains', { domain: `only-in-${mode}.example.com`, kind: 'email-send' });
-    const suppression = await owner.api('POST', '/v1/suppressions', { email: `only-in-${mode}@example.com` });
+    const domain = await owner.api('POST', '/v1/domains', { domain: `only-in-${where}.example.com`, kind: 'email-send' });
+    const suppression = await owner.api('POST', '/v1/suppressions', { email: `only-in-${where}@example.com` });
     const email = await owner.api('POST', '/v1/emails', {
-      from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: mode, text: `Only in ${mode}.`,
+      from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: where, text: `Only in ${where}.`,
     });
     await eventIn(owner, email.json.id, 'delivered');
-    const type = await owner.api('POST', '/v1/event-types', { name: `only.in.${mode}` });
+    const type = await owner.api('POST', '/v1/event-types', { name: `only.in.${where}` });
+    const members = mode === 'test' ? live.ids.members : (await owner.api('POST', '/v1/members', { email: `only-in-${where}@example.com`, role: 'read' })).json.id as string;
+    await new PlainBrowser(server).post('/signin/key', { key });
+    const [session] = (await owner.api('GET', '/v1/sessions')).json.data;
     const ids = {
+      members, sessions: session.id,
       application, app, 'event-types': type.json.name, domains: domain.json.id, emails: email.json.id, suppressions: suppression.json.id,
       destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, endpoints: endpoint.id, pull: pull.json.id,
       replays: replay.json.id, message, routeId: endpoint.routes[0].id, requestId: `req_${received.id.slice(4)}`,
     };
-    return { mode, key, target, ids };
+    return { mode, isForeign, key, target, ids };
   }
 
   /** The server as the owner of a key sees it. */
@@ -96,17 +112,18 @@ describe('tenancy', () => {
     return { ...server, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
   }
 
-  const pairs = (): [Environment, Environment][] => [[live, test], [test, live]];
+  const pairs = (): [Environment, Environment][] => [[live, test], [test, live], [foreign, live], [foreign, test], [live, foreign]];
 
-  it('404: every route with the id of a thing of the other environment, and the thing stays as it is', async () => {
+  it('404: every route with the id of a thing of another environment or organization, and the thing stays as it is', async () => {
     const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Record<string, Record<string, unknown>> };
     const routes = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => [method.toUpperCase(), path] as const));
-    const withId = routes.filter(([, path]) => path.includes('{'));
+    const withId = routes.filter(([, path]) => path.includes('{') && !path.startsWith('/v1/orgs/'));
     const [before, answers] = [await snapshot(), [] as [string, ApiAnswer][]];
 
     for (const [stranger, owner] of pairs()) {
       for (const [method, path] of withId) {
-        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types' | 'domains' | 'emails' | 'suppressions';
+        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types' | 'domains' | 'emails' | 'suppressions' | 'members' | 'sessions';
+        if (OF_BOTH.has(kind) && stranger.isForeign === owner.isForeign) continue;
         const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
         answers.push([`${method} ${path}`, await server.api(method, filled(path, owner.ids[kind], owner.ids), body, as(stranger.key))]);
       }
@@ -121,9 +138,9 @@ describe('tenancy', () => {
   /** Everything of both environments that a route could have changed. */
   async function snapshot(): Promise<unknown[]> {
     const seen: unknown[] = [];
-    for (const { key, ids, target } of [live, test]) {
+    for (const { key, ids, target } of [live, test, foreign]) {
       const destination = `/v1/destinations/${ids.destinations}`;
-      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, `/v1/app/${ids.application}`, `/v1/event-types/${ids['event-types']}`, `/v1/app/${ids.application}/endpoints/${ids.app}`, `/v1/domains/${ids.domains}`, `/v1/emails/${ids.emails}`, `/v1/suppressions/${ids.suppressions}`, '/v1/signing-secret']) {
+      for (const path of [destination, `${destination}/secret`, `/v1/events/${ids.events}`, `/v1/secrets/${ids.secrets}`, `/v1/endpoints/${ids.endpoints}`, `/v1/app/${ids.application}`, `/v1/event-types/${ids['event-types']}`, `/v1/app/${ids.application}/endpoints/${ids.app}`, `/v1/domains/${ids.domains}`, `/v1/emails/${ids.emails}`, `/v1/suppressions/${ids.suppressions}`, '/v1/signing-secret', '/v1/org']) {
         seen.push((await server.api('GET', path, undefined, as(key))).json);
       }
       const { last_used_at: _moves, ...own } = (await server.api('GET', `/v1/keys/${ids.keys}`, undefined, as(key))).json;
@@ -133,10 +150,10 @@ describe('tenancy', () => {
   }
 
   it('404: an id of the other environment is answered like one that does not exist', async () => {
-    const [foreign, unknown] = await Promise.all([test.ids.destinations, `${test.ids.destinations.slice(0, -4)}0000`].map((id) =>
+    const [others, unknown] = await Promise.all([test.ids.destinations, `${test.ids.destinations.slice(0, -4)}0000`].map((id) =>
       server.api('GET', `/v1/destinations/${id}`, undefined, as(live.key))));
 
-    expect(foreign?.json.error).toEqual({ ...unknown?.json.error, request_id: expect.any(String) });
+    expect(others?.json.error).toEqual({ ...unknown?.json.error, request_id: expect.any(String) });
   });
 
   it('404: a message id of the other environment finds no event', async () => {
@@ -171,7 +188,7 @@ describe('tenancy', () => {
         expect(own).not.toHaveLength(0);
         expect(seen.filter(({ id }) => own.some((each) => each.id === id))).toEqual([]);
       }
-      for (const query of [`endpoint=${owner.ids.destinations}`, `message_id=${owner.ids.message}`, `event_type=only.in.${owner.mode}`]) {
+      for (const query of [`endpoint=${owner.ids.destinations}`, `message_id=${owner.ids.message}`, `event_type=only.in.${owner.isForeign ? 'foreign' : owner.mode}`]) {
         expect(await listed(owner, `/v1/events?${query}`)).toHaveLength(1);
         expect(await listed(stranger, `/v1/events?${query}`)).toEqual([]);
       }

@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { callAccess, callOperator } from './access-calls.js';
 import { Conformance, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const EXAMPLES = ['example', 'examples', 'default', 'enum', 'const'];
+
+const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 
 let server: PosthornServer;
 let receiver: Receiver;
@@ -16,7 +19,7 @@ let document: OpenApi;
 let conformance: Conformance;
 
 beforeAll(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver((request) => ({ status: request.path === '/broken' ? 500 : 200 }))]);
+  [server, receiver] = await Promise.all([startServer({ OPERATOR_KEY }), startReceiver((request) => ({ status: request.path === '/broken' ? 500 : 200 }))]);
   document = (await server.api('GET', '/openapi.json')).json as OpenApi;
   conformance = new Conformance(document);
 });
@@ -171,6 +174,10 @@ describe('what the service answers', () => {
     await call(204, 'DELETE', `/v1/keys/${next.id}`);
     await call(200, 'GET', `/v1/keys/${next.id}`);
   });
+
+  it('conforms: members, sessions and the audit log', () => callAccess(call, server));
+
+  it('conforms: organizations of the operator', () => callOperator(call, OPERATOR_KEY));
 
   it('emails and suppressions', async () => {
     const email = { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Hello', text: 'Hello' };

@@ -38,7 +38,7 @@ export class TestIdentityProvider {
   /** Registers the one client. */
   register(redirectUri: string): void {
     const { issuer } = this;
-    this.provider = new Provider(issuer, {
+    this.provider = quietly(() => new Provider(issuer, {
       clients: [{ client_id: 'posthorn', client_secret: 'a-secret-of-the-client', redirect_uris: [redirectUri], token_endpoint_auth_method: 'client_secret_post' }],
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
       cookies: { keys: ['test'] },
@@ -46,7 +46,7 @@ export class TestIdentityProvider {
       interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
       pkce: { required: () => true },
       findAccount: (_context: unknown, sub: string) => ({ accountId: sub, claims: async () => ({ sub, ...(JSON.parse(Buffer.from(sub, 'base64url').toString()) as ProvidedAccount) }) }),
-    });
+    }));
   }
 
   async stop(): Promise<void> {
@@ -67,6 +67,17 @@ export class TestIdentityProvider {
     const grant = new provider.Grant({ accountId: session?.accountId ?? '', clientId: String(params['client_id']) });
     grant.addOIDCScope('openid email profile');
     return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } }, { mergeWithLastSubmission: true });
+  }
+}
+
+/** It says at length that it is not set up for production. */
+function quietly<T>(make: () => T): T {
+  const { info, warn } = console;
+  console.info = console.warn = () => undefined;
+  try {
+    return make();
+  } finally {
+    Object.assign(console, { info, warn });
   }
 }
 

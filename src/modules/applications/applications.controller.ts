@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, Header, HttpCode, Param, Patch, Post, Qu
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
@@ -88,6 +89,7 @@ export class ApplicationsController {
   }
 
   @Get(':app/messages')
+  @HoldsContent()
   @Scope('read')
   @ApiOperation({ summary: 'List the messages of an application', description: 'What was sent to it, newest first, whether or not an endpoint subscribed.' })
   @ApiParam(APPLICATION)
@@ -99,6 +101,7 @@ export class ApplicationsController {
   }
 
   @Get(':app/messages/:message')
+  @HoldsContent()
   @Scope('read')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'Get a message', description: 'What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`.' })

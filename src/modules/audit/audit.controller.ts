@@ -9,7 +9,8 @@ import type { Tenant } from '#kernel/tenant.js';
 import { AuditExportQuery, auditFilter, AuditListQuery, AuditPage, presentAudit } from './audit.dto.js';
 import { AuditService } from './audit.service.js';
 
-const TYPES = { jsonl: 'application/x-ndjson; charset=utf-8', csv: 'text/csv; charset=utf-8' } as const;
+/** Both are UTF-8 without saying so (RFC 7111, section 5.1). */
+const TYPES = { jsonl: 'application/x-ndjson', csv: 'text/csv' } as const;
 
 /** Who did what (contract, section 2). */
 @Section('Audit', 'Who changed what, from where. It can be added to and nothing else. Traffic is not in it: sends and received requests are events.')

@@ -4,12 +4,13 @@ import { AuditController } from './audit.controller.js';
 import { AuditMonths } from './audit-months.js';
 import { AuditService } from './audit.service.js';
 import { AuditStore } from './audit.store.js';
+import { OperatorAuditController } from './operator-audit.controller.js';
 import { StoredAuditTrail } from './stored-audit-trail.js';
 
 /** Who did what, from where. Global, because the edge writes it for every route that changes something. */
 @Global()
 @Module({
-  controllers: [AuditController],
+  controllers: [AuditController, OperatorAuditController],
   providers: [AuditMonths, AuditService, AuditStore, { provide: AuditTrail, useClass: StoredAuditTrail }],
   exports: [AuditTrail],
 })

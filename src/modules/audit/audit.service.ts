@@ -4,11 +4,14 @@ import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type AuditItem, presentAudit } from './audit.dto.js';
-import { type AuditFilter, type AuditReach, type AuditRow, AuditStore } from './audit.store.js';
+import { type AuditFilter, type AuditReach, type AuditRow, AuditStore, NOBODY } from './audit.store.js';
 
 const LIMIT_DEFAULT = 50;
 const EXPORTED_AT_ONCE = 500;
 const HEADINGS = ['id', 'at', 'actor_kind', 'actor_id', 'actor_name', 'actor_source', 'action', 'resource_type', 'resource_id', 'ip', 'user_agent', 'request_id', 'before', 'after'];
+
+/** No environment has this number. */
+const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
 
 /** Reads the audit log. A live key sees what belongs to both environments too, a test key what is of the test environment. */
 @Injectable()
@@ -25,6 +28,11 @@ export class AuditService {
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, query, last.id) : null };
+  }
+
+  /** What belongs to no organization: the operator's calls, and sign-ins of strangers. */
+  async listOfInstallation(filter: AuditFilter, page: PageQuery): Promise<{ rows: AuditRow[]; nextCursor: string | null }> {
+    return this.list(INSTALLATION, filter, page);
   }
 
   /** All of it, oldest first, a piece at a time: no more is held than is being written. */

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { parseMailbox } from '#engine/mail/addresses.js';
 import { Examples } from '#http/openapi-examples.js';
+import { Fixed } from '#http/schemas.js';
 import { invalid, notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { SCOPES, type Scope } from '#kernel/tenant.js';
@@ -38,6 +39,7 @@ export class NewMemberBody {
 }
 
 /** What to change of a member; what is left out stays. */
+@Fixed({ email: 'cannot be changed: remove the member and add the new address' })
 @Examples({ admin: { summary: 'Make the member an administrator', value: { role: 'admin' } } })
 export class MemberChangesBody {
   /** What people know the person by. */

@@ -1,6 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit } from '#http/audit.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { SigningSecretItem } from './contract.dto.js';
@@ -24,6 +26,8 @@ export class DestinationChecksController {
   ) {}
 
   @Post('check')
+  @Audit('never')
+  @RateLimit({ name: 'check', count: 120, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
   @ApiOperation({ summary: 'Check a target', description: 'Nothing is stored.' })
@@ -33,6 +37,7 @@ export class DestinationChecksController {
   }
 
   @Post(':id/validate')
+  @RateLimit({ name: 'check', count: 120, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
   @ApiOperation({ summary: 'Check a destination again' })

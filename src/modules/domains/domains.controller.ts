@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -79,6 +80,7 @@ export class DomainsController {
   }
 
   @Post(':id/verify')
+  @RateLimit({ name: 'check', count: 120, seconds: 60 })
   @Scope('admin')
   @HttpCode(200)
   @ApiOperation({

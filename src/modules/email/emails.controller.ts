@@ -4,7 +4,7 @@ import { ApiAcceptedResponse, ApiBody, ApiExtraModels, ApiOkResponse, ApiOperati
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { BodyLimit } from '#http/body-limit.js';
-import { Audit } from '#http/audit.js';
+import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -70,6 +70,7 @@ export class EmailsController {
   }
 
   @Get(':id')
+  @HoldsContent()
   @Scope('read')
   @ApiOperation({ summary: 'Get an email', description: 'With its recipients, attempts and timeline.' })
   @ApiParam(EMAIL)
@@ -79,6 +80,7 @@ export class EmailsController {
   }
 
   @Get(':id/raw')
+  @HoldsContent()
   @Scope('read')
   @Header('cache-control', 'no-store')
   @Header('content-disposition', 'attachment; filename="message.eml"')

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -43,6 +44,7 @@ export class EventTypesController {
   }
 
   @Post('import/openapi')
+  @RateLimit({ name: 'import', count: 120, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
   @Idempotent()

@@ -2,6 +2,7 @@ import { Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } fr
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import { notFound } from '#kernel/errors.js';
@@ -34,6 +35,7 @@ export class EventsController {
   }
 
   @Get(':id')
+  @HoldsContent()
   @Scope('read')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'Get an event', description: 'With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed.' })
@@ -44,6 +46,7 @@ export class EventsController {
   }
 
   @Get(':id/payload')
+  @HoldsContent()
   @Scope('read')
   @Header('cache-control', 'no-store')
   @Header('content-disposition', 'attachment; filename="payload"')

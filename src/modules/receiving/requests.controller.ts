@@ -2,6 +2,8 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestj
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { HoldsContent } from '#http/audit.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { Ids, type Id } from '#kernel/ids.js';
@@ -28,6 +30,7 @@ export class RequestsController {
   ) {}
 
   @Get('requests')
+  @HoldsContent()
   @Scope('read')
   @ApiOperation({ summary: 'List raw requests', description: 'What the endpoint received, newest first, refused ones too. Handshakes are not kept.' })
   @ApiParam(ENDPOINT)
@@ -38,6 +41,7 @@ export class RequestsController {
   }
 
   @Get('requests/:requestId')
+  @HoldsContent()
   @Scope('read')
   @ApiOperation({ summary: 'Get a raw request', description: 'With its headers, query and body as they came.' })
   @ApiParam(ENDPOINT)
@@ -68,6 +72,7 @@ export class RequestsController {
   }
 
   @Post('test')
+  @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')
   @Idempotent()

@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -16,6 +17,7 @@ export class EndpointTestController {
   constructor(private readonly tests: EndpointTestService) {}
 
   @Post()
+  @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')
   @Idempotent()

@@ -2,6 +2,7 @@ import { Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags, ApiUnprocessableEntityResponse } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { presentTest, TestSent, unattempted } from './send.dto.js';
@@ -14,6 +15,7 @@ export class TestEventController {
   constructor(private readonly tests: TestEventService) {}
 
   @Post()
+  @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')
   @Idempotent()
