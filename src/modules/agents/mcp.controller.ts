@@ -65,7 +65,7 @@ export class McpController implements OnModuleInit {
       'each call counts against its quota, and so do the requests that the tool makes. 401 says in `WWW-Authenticate` where an agent signs in.',
   })
   @ApiHeader({ name: 'MCP-Protocol-Version', required: false, description: 'The revision of the protocol.', example: '2026-07-28' })
-  @ApiBody({ description: 'One JSON-RPC message.', schema: { type: 'object', additionalProperties: true, example: CALL } })
+  @ApiBody({ description: 'One JSON-RPC message.', schema: { type: 'object', additionalProperties: true }, examples: { search: { summary: 'The dead letters', value: CALL } } })
   @ApiOkResponse({
     description: 'The answer to it.',
     schema: { type: 'object', additionalProperties: true, example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: '{"data":[]}' }], structuredContent: { data: [] } } } },
