@@ -6,6 +6,7 @@ import { Scope } from '#http/access.js';
 import { AccessRules } from '#http/access-rules.js';
 import { Audit } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
+import { JSON_TYPE } from '#http/envelope.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Section } from '#http/openapi-sections.js';
 import { Config } from '#kernel/config.js';
@@ -81,6 +82,7 @@ export class McpController implements OnModuleInit {
     const answer = await this.server.answer(request, gone.signal);
     reply.code(answer.status);
     answer.headers.forEach((value, name) => void reply.header(name, value));
+    if (answer.headers.get('content-type') === 'application/json') reply.header('content-type', JSON_TYPE);
     reply.header('cache-control', 'no-store').send(Buffer.from(await answer.arrayBuffer()));
   }
 
