@@ -21,7 +21,8 @@ export { Dialer, DialFailed, failureOf } from '#egress/dialer.js';
 export type { DialOptions, DialTarget } from '#egress/dialer.js';
 export { EgressGate } from '#egress/gate.js';
 
-// Tools for agents: providers that extend it are found.
+// Tools for agents: providers that extend it are found. Zod is ours, as there must be one copy of it.
+export { z } from 'zod';
 export { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
 export type { AgentTool, ApiObject, ApiPath, ApiQuery, ApiReader, ApiWriter, ReadTool, TextPart, ToolAnswer, WriteTool } from '#modules/agents/contract.js';
 

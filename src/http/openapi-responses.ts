@@ -58,7 +58,7 @@ export const SHARED_COMPONENTS = {
     'Retry-After': integerHeader('Whole seconds to wait before the next try.', 1),
   },
   responses: Object.fromEntries(RESPONSES.map((response) => [response.name, responseObject(response)])),
-  schemas: { Error: errorSchema() },
+  schemas: { Error: errorSchema(), OAuthError: oauthErrorSchema() },
 };
 
 function responseObject({ status, description, example }: SharedResponse): Record<string, unknown> {
@@ -102,6 +102,18 @@ function errorSchema(): Record<string, unknown> {
           },
         },
       },
+    },
+  };
+}
+
+function oauthErrorSchema(): Record<string, unknown> {
+  return {
+    type: 'object',
+    description: 'An error of OAuth (RFC 6749, section 5.2).',
+    required: ['error', 'error_description'],
+    properties: {
+      error: { type: 'string', description: 'What is wrong, for programs.', examples: ['invalid_grant'] },
+      error_description: { type: 'string', description: 'What is wrong, for people.', examples: ['The code is unknown, used or expired.'] },
     },
   };
 }

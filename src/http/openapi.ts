@@ -96,6 +96,18 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   add(route.body !== null, 409, 422);
   for (const status of Object.keys(operation.responses).map(Number)) add(status >= 400, status);
   for (const status of statuses) mergeError(operation.responses, status);
+  if (config.oauth === true || config.page === true) reformErrors(operation.responses, config);
+}
+
+/** OAuth clients and people are told of errors in other forms than callers of the API; Node's own parser knows neither. */
+function reformErrors(responses: Operation['responses'], { oauth, takesForm }: RouteHandler['config']): void {
+  if (takesForm === true) delete responses['415'];
+  for (const [status, { $ref = '', ...own }] of Object.entries(responses)) {
+    if (Number(status) < 400 || status === '431') continue;
+    const shared = (SHARED_COMPONENTS.responses[String($ref).split('/').at(-1) ?? ''] ?? {}) as Record<string, unknown>;
+    const content = oauth === true ? { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } } : { 'text/html; charset=utf-8': { schema: { type: 'string' } } };
+    responses[status] = Object.assign({}, shared, own, { content });
+  }
 }
 
 /** OpenAPI 3.1 lets the scope stand as a role behind the scheme; the sentence is for people. */

@@ -94,6 +94,7 @@ describe('conventions', () => {
     ['GET', '/v1/members'], ['GET', '/v1/audit'], ['GET', '/v1/billing'], ['POST', '/v1/billing/checkout'],
     ['GET', '/v1/billing'], ['POST', '/v1/billing/checkout'], ['POST', '/mcp'],
     ['POST', '/oauth/register'], ['GET', '/.well-known/oauth-protected-resource'],
+    ['GET', '/v1/billing'], ['POST', '/v1/billing/checkout'],
   ])('501: %s %s is not shipped yet', async (method, path) => {
     const answer = await server.api(method, path, method === 'POST' ? {} : undefined);
 

@@ -354,7 +354,8 @@ describe('OAuth', () => {
 
     it('interception: another verifier, client or address gets nothing, and the code is spent', async () => {
       const other = await registered(server, {}, address());
-      for (const stolen of [{ code_verifier: pkce().verifier }, { client_id: other }, { redirect_uri: 'https://client.example.com/other' }, { code_verifier: 'short' }]) {
+      const thefts: Record<string, string>[] = [{ code_verifier: pkce().verifier }, { client_id: other }, { redirect_uri: 'https://client.example.com/other' }, { code_verifier: 'short' }];
+      for (const stolen of thefts) {
         const { verifier, challenge } = pkce();
         const code = await codeFor(person, client(), challenge);
 
@@ -442,7 +443,8 @@ describe('OAuth', () => {
       const { token } = await tokenFor();
       const { key } = await createKey(server, { scope: 'read' });
 
-      for (const fields of [{ token: 'nothing' }, { token, client_id: await registered(server, {}, address()) }, { token: key }]) expect((await form(server, '/oauth/revoke', fields)).status).toBe(200);
+      const given: Record<string, string>[] = [{ token: 'nothing' }, { token, client_id: await registered(server, {}, address()) }, { token: key }];
+      for (const fields of given) expect((await form(server, '/oauth/revoke', fields)).status).toBe(200);
 
       expect([await use(token), await use(key)]).toEqual([200, 200]);
     });
@@ -458,7 +460,8 @@ describe('OAuth', () => {
     it('is shown with that URL, and its document is fetched once', async () => {
       const url = describe_('client.json', {});
 
-      const [page] = [await person.get(authorizePath(url, pkce().challenge)), await person.get(authorizePath(url, pkce().challenge))];
+      const page = await person.get(authorizePath(url, pkce().challenge));
+      await person.get(authorizePath(url, pkce().challenge));
 
       expect(page.status).toBe(200);
       expect(page.text).toContain(url);

@@ -86,7 +86,8 @@ export class Conformance {
     const documented = route.operation.responses[answer.status];
     if (!documented) return [`${name} is not documented`];
     this.compared.add(name);
-    const sent = answer.status < 300 && body !== undefined ? this.check(route, ['requestBody'], body) : [];
+    // Forms are sent as text.
+    const sent = answer.status < 300 && body !== undefined && typeof body !== 'string' ? this.check(route, ['requestBody'], body) : [];
     return [...sent, ...this.answerFaults(route, answer)].map((fault) => `${name}: ${fault}`);
   }
 

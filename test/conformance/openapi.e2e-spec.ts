@@ -6,6 +6,7 @@ import path from 'node:path';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
 import { callAccess, callOperator } from './access-calls.js';
+import { callAgents } from './oauth-calls.js';
 import { Conformance, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
@@ -96,10 +97,15 @@ describe('the OpenAPI document', () => {
     expect(faults).toEqual([]);
   });
 
-  it('documents the errors of every operation in the one envelope', () => {
-    const faults = routesOf(document).flatMap(({ operation }) => {
+  it('documents the errors of every operation in the one envelope, of OAuth in its own, and of pages as pages', () => {
+    const faults = routesOf(document).flatMap(({ method, path: at, operation }) => {
+      const isPage = `${method} ${at}` === 'GET /oauth/authorize';
+      const schemaOf = (status: string): string => `#/components/schemas/${at.startsWith('/oauth/') && status !== '431' ? 'OAuthError' : 'Error'}`;
       const errors = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
-      const foreign = errors.filter(([, each]) => responseOf(document, each).content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error');
+      const foreign = errors.filter(([status, each]) => {
+        const { content } = responseOf(document, each);
+        return isPage && status !== '431' ? content?.['text/html; charset=utf-8'] === undefined : content?.['application/json']?.schema?.$ref !== schemaOf(status);
+      });
       const scoped = operation.security === undefined || operation.security.length > 0;
       const missing = ['400', '431', '500', '503', ...(scoped ? ['401', '403', '429'] : [])].filter((status) => !operation.responses[status]);
       return [...foreign.map(([status]) => `${operation.operationId} ${status}: not the envelope`), ...missing.map((status) => `${operation.operationId} lacks ${status}`)];
@@ -176,6 +182,8 @@ describe('what the service answers', () => {
   });
 
   it('conforms: members, sessions and the audit log', () => callAccess(call, server));
+
+  it('conforms: agents and their sign-in', () => callAgents(call, async (url, cookie) => void (await call(200, 'GET', url, undefined, { cookie })), server));
 
   it('conforms: organizations of the operator', () => callOperator(call, OPERATOR_KEY));
 

@@ -5,6 +5,7 @@ import {
   authenticatorConformance, listenerConformance, policyConformance, retryPolicyConformance, type ListenerUnderTest, type PolicyUnderTest,
   type ReceivedMessage, type RetryPolicyUnderTest,
 } from '../../src/testing/index.js';
+import { connectAgent } from '../api/agent.js';
 import { freePort } from '../durability/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
@@ -104,6 +105,16 @@ describe('the sample', () => {
 
   it.each([...authenticatorConformance(authenticator), ...policyConformance(policy), ...listenerConformance(listener), ...retryPolicyConformance(retryPolicy)]
     .map(({ name, run }) => [name, run] as const))('%s', (_name, run) => run(), 60_000);
+
+  it('gives agents a tool of its own, which reads with their key', async () => {
+    const agent = await connectAgent(server, server.apiKey);
+
+    const [names, said] = [await agent.tools(), await agent.call('list_nats_subjects', { limit: 5 })];
+    await agent.close();
+
+    expect(names).toContain('list_nats_subjects');
+    expect(said).toMatchObject({ isError: false, content: { data: [], next_cursor: null } });
+  });
 
   it('takes tokens of several thousand characters, and keeps environments apart', async () => {
     await server.api('POST', '/v1/destinations', { name: 'Pull', type: 'pull' });

@@ -14,6 +14,7 @@ import { NatsSubjectHourEntity } from './nats.entities.js';
 import { NatsSubjectHours1732500000000 } from './nats.migration.js';
 import { NatsService } from './nats.service.js';
 import { NatsStore } from './nats.store.js';
+import { NatsTools } from './nats.tools.js';
 import { Outages } from './outages.js';
 import { PublishLog } from './publish-log.js';
 import { StreamPatience } from './stream-patience.js';
@@ -30,7 +31,7 @@ export default class NatsModule {
       imports: [BullModule.registerQueue({ name: COUNTS_QUEUE })],
       controllers: [NatsController],
       providers: [
-        CompanyTokens, Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, PublishLog,
+        CompanyTokens, Connections, CountsQueue, DestinationChanges, NatsAdapter, NatsService, NatsStore, NatsTools, PublishLog,
         StreamPatience, StreamPolicy,
         ...(role === 'api' ? [] : [AttemptCounts, Counting, CountsProcessor, Outages]),
       ],

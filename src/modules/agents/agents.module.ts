@@ -6,6 +6,7 @@ import { AuthorizeController } from './authorize.controller.js';
 import { Challenge } from './challenge.js';
 import { ClientDocuments } from './client-documents.js';
 import { Consent } from './consent.js';
+import { ConsentFormController } from './consent-form.controller.js';
 import { DeviceController } from './device.controller.js';
 import { DeviceGrants } from './device-grants.js';
 import { GrantAudit } from './grant-audit.js';
@@ -23,7 +24,7 @@ import { ToolBox } from './tool-box.js';
 /** Agents: the Model Context Protocol, and how they sign in. */
 @Module({
   imports: [DiscoveryModule],
-  controllers: [AuthorizeController, DeviceController, McpController, OAuthController, OAuthMetadataController],
+  controllers: [AuthorizeController, ConsentFormController, DeviceController, McpController, OAuthController, OAuthMetadataController],
   providers: [
     AgentGate,
     Authorization,

@@ -1,28 +1,22 @@
-import { Body, Controller, Get, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiFoundResponse, ApiOkResponse, ApiOperation, ApiQuery, ApiSeeOtherResponse, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { ApiFoundResponse, ApiOkResponse, ApiOperation, ApiQuery, ApiSeeOtherResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServesPage } from '#http/access.js';
-import { type FormFields, TakesForm } from '#http/form-parser.js';
-import { OwnOriginGuard } from '#http/pages/own-origin.guard.js';
 import { RateLimit } from '#http/rate-limit.js';
-import { badRequest } from '#kernel/errors.js';
-import { Authorization, type AuthorizationRequest } from './authorization.js';
 import { Consent } from './consent.js';
 import { consentPage } from './consent-pages.js';
 import { originOf } from './redirect-uris.js';
 
 /** What goes from the address into the form, and is looked at again when it comes back. */
 const CARRIED = ['response_type', 'client_id', 'redirect_uri', 'code_challenge', 'code_challenge_method', 'state', 'scope', 'resource'];
-const TRIES = { name: 'authorize', count: 200, seconds: 60 };
+/** Of one client address, for the question and the answer. */
+export const TRIES = { name: 'authorize', count: 200, seconds: 60 };
 
 /** Where a person says whether an application may read (RFC 6749, section 3.1). */
 @ApiTags('Agents')
 @Controller('oauth/authorize')
 export class AuthorizeController {
-  constructor(
-    private readonly authorization: Authorization,
-    private readonly consent: Consent,
-  ) {}
+  constructor(private readonly consent: Consent) {}
 
   @Get()
   @ServesPage()
@@ -36,42 +30,15 @@ export class AuthorizeController {
   @ApiQuery({ name: 'state', required: false, description: 'Comes back as it is.', example: 'af0ifjsldkj' })
   @ApiQuery({ name: 'scope', required: false, description: '`read`, which is also what nothing means.', example: 'read' })
   @ApiQuery({ name: 'resource', required: false, description: 'What the key is for (RFC 8707).', example: 'https://hooks.example.com/mcp' })
-  @ApiOkResponse({ description: 'The page.', content: { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } } })
+  @ApiOkResponse({ description: 'The page.', content: { 'text/html; charset=utf-8': { schema: { type: 'string' }, example: '<!doctype html>…' } } })
   @ApiFoundResponse({ description: 'Back to the client, with an error.' })
   @ApiSeeOtherResponse({ description: 'To the sign-in, and back.' })
   async askForAccess(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Query() query: Record<string, unknown>): Promise<void> {
-    const asked = await this.read(query, reply);
+    const asked = await this.consent.asked(query, reply);
     if (asked === null) return;
     const who = await this.consent.whoOrSignIn(request, reply);
     if (who === null) return;
     const carried = Object.fromEntries(CARRIED.flatMap((name) => (typeof query[name] === 'string' ? [[name, query[name]]] : [])));
     this.consent.show(reply, consentPage(asked, carried, who, this.consent.basePath), { formTargets: [originOf(asked.redirectUri)] });
-  }
-
-  @Post()
-  @ServesPage()
-  @TakesForm()
-  @RateLimit(TRIES)
-  @UseGuards(OwnOriginGuard)
-  @ApiExcludeEndpoint()
-  async decideOnAccess(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: object): Promise<void> {
-    const form = (body ?? {}) as FormFields;
-    const who = await this.consent.whoSent(request, form);
-    const asked = await this.read(form, reply);
-    if (asked === null) return;
-    if (form['decision'] !== 'allow' && form['decision'] !== 'deny') throw badRequest('Choose whether to allow it.');
-    const location = form['decision'] === 'allow'
-      ? await this.authorization.approve(asked, await this.consent.givenBy(who, form, request))
-      : this.authorization.refusal(asked, 'access_denied', 'The person refused.');
-    reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(location, 302);
-  }
-
-  /** Null when the answer has gone out. Throws 400, for the person, for what must not be answered to the client. */
-  private async read(given: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<AuthorizationRequest | null> {
-    const read = await this.authorization.read(given);
-    if (read.kind === 'unsafe') throw badRequest(read.message);
-    if (read.kind === 'asked') return read.request;
-    reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(read.location, 302);
-    return null;
   }
 }

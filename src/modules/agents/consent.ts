@@ -8,7 +8,7 @@ import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { AuditActor } from '#kernel/audit.js';
-import type { ConsentGiven } from './authorization.js';
+import { Authorization, type AuthorizationRequest, type ConsentGiven } from './authorization.js';
 
 /** How long a key may live, in days; the first is offered. */
 export const LIFETIMES = [30, 1, 7, 90] as const;
@@ -18,6 +18,7 @@ const DAY_SECONDS = 86_400;
 @Injectable()
 export class Consent {
   constructor(
+    private readonly authorization: Authorization,
     private readonly sessions: Sessions,
     private readonly keys: GrantedKeys,
     private readonly config: Config,
@@ -51,6 +52,15 @@ export class Consent {
       environmentId, lifetimeSeconds: days * DAY_SECONDS, grantedBy: who.member?.email ?? `the key "${who.key?.name ?? ''}"`,
       approval: { organizationId: who.organizationId, actor: actorOf(who), origin: { ip, userAgent: headers['user-agent'], requestId: id } },
     };
+  }
+
+  /** Null when the answer has gone out. Throws 400, for the person, for what must not be answered to the client. */
+  async asked(given: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<AuthorizationRequest | null> {
+    const read = await this.authorization.read(given);
+    if (read.kind === 'unsafe') throw badRequest(read.message);
+    if (read.kind === 'asked') return read.request;
+    reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(read.location, 302);
+    return null;
   }
 
   show(reply: FastifyReply, page: Page, options: PageOptions = {}): void {

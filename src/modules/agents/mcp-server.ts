@@ -29,7 +29,6 @@ export class McpServer implements OnModuleDestroy {
     private readonly adapterHost: HttpAdapterHost,
   ) {
     this.handler = createMcpHandler(({ authInfo }) => this.serverFor(authInfo as object), {
-      responseMode: 'json',
       // There is nothing to listen to: the tools of a process never change.
       maxSubscriptions: 1,
       onerror: (error) => this.logger.debug(error.message),

@@ -6,6 +6,7 @@ import { Scope } from '#http/access.js';
 import { AccessRules } from '#http/access-rules.js';
 import { Audit } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
+import { JSON_TYPE } from '#http/envelope.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Section } from '#http/openapi-sections.js';
 import { Config } from '#kernel/config.js';
@@ -65,7 +66,7 @@ export class McpController implements OnModuleInit {
       'each call counts against its quota, and so do the requests that the tool makes. 401 says in `WWW-Authenticate` where an agent signs in.',
   })
   @ApiHeader({ name: 'MCP-Protocol-Version', required: false, description: 'The revision of the protocol.', example: '2026-07-28' })
-  @ApiBody({ description: 'One JSON-RPC message.', schema: { type: 'object', additionalProperties: true, example: CALL } })
+  @ApiBody({ description: 'One JSON-RPC message.', schema: { type: 'object', additionalProperties: true }, examples: { search: { summary: 'The dead letters', value: CALL } } })
   @ApiOkResponse({
     description: 'The answer to it.',
     schema: { type: 'object', additionalProperties: true, example: { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: '{"data":[]}' }], structuredContent: { data: [] } } } },
@@ -81,6 +82,7 @@ export class McpController implements OnModuleInit {
     const answer = await this.server.answer(request, gone.signal);
     reply.code(answer.status);
     answer.headers.forEach((value, name) => void reply.header(name, value));
+    if (answer.headers.get('content-type') === 'application/json') reply.header('content-type', JSON_TYPE);
     reply.header('cache-control', 'no-store').send(Buffer.from(await answer.arrayBuffer()));
   }
 

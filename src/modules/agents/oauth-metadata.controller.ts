@@ -1,5 +1,5 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '#http/access.js';
 import { Config } from '#kernel/config.js';
 import { AuthorizationServerItem, ProtectedResourceItem } from './oauth.dto.js';
@@ -30,7 +30,8 @@ export class OAuthMetadataController {
   @Public()
   @Header('cache-control', CACHED)
   @Header('access-control-allow-origin', '*')
-  @ApiExcludeEndpoint()
+  @ApiOperation({ summary: 'Get the metadata of the agent server by its path', description: 'The same, where clients look first.' })
+  @ApiOkResponse({ type: ProtectedResourceItem, description: 'Who signs agents in.' })
   getProtectedResourceByPath(): ProtectedResourceItem {
     return this.getProtectedResource();
   }

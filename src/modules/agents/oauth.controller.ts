@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, type OnModuleInit, Post, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { ApiBadRequestResponse, ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBadRequestResponse, ApiBody, ApiConsumes, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags, ApiUnauthorizedResponse } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { BodyLimit } from '#http/body-limit.js';
@@ -10,7 +10,7 @@ import { RateLimit } from '#http/rate-limit.js';
 import { Config } from '#kernel/config.js';
 import { Authorization, type IssuedToken } from './authorization.js';
 import { DEVICE_SECONDS, DeviceGrants, POLL_SECONDS } from './device-grants.js';
-import { DeviceCodesItem, OAuthFault, RegisteredClientItem, TokenItem } from './oauth.dto.js';
+import { DeviceCodesItem, RegisteredClientItem, TokenItem } from './oauth.dto.js';
 import { OAuthClients } from './oauth-clients.js';
 
 const REGISTRATION_BYTES_MAX = 8_192;
@@ -27,7 +27,7 @@ const CLIENT = text('The client.', 'k3W6pQ0bT2mXcR9sY7vZ1A');
 
 /** What clients of OAuth call (RFC 6749, 7591, 7009 and 8628). */
 @ApiTags('Agents')
-@ApiBadRequestResponse({ type: OAuthFault, description: 'What is wrong, in the form of RFC 6749.' })
+@ApiBadRequestResponse({ description: 'What is wrong, in the form of RFC 6749.' })
 @Controller('oauth')
 export class OAuthController implements OnModuleInit {
   constructor(
@@ -61,6 +61,7 @@ export class OAuthController implements OnModuleInit {
   })
   @ApiBody({
     description: 'The client; what is not known is ignored.',
+    examples: { native: { summary: 'A program on a computer', value: { client_name: 'An assistant', redirect_uris: ['http://127.0.0.1:3456/callback'] } } },
     schema: {
       type: 'object', required: ['redirect_uris'], additionalProperties: true,
       properties: {
@@ -82,6 +83,8 @@ export class OAuthController implements OnModuleInit {
   @HttpCode(200)
   @AnswersOAuth()
   @TakesForm()
+  @ApiConsumes(FORM)
+  @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
   @RateLimit({ name: 'token', count: 120, seconds: 60 })
   @ApiOperation({
     summary: 'Exchange a code for a key',
@@ -110,6 +113,8 @@ export class OAuthController implements OnModuleInit {
   @HttpCode(200)
   @AnswersOAuth()
   @TakesForm()
+  @ApiConsumes(FORM)
+  @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
   @RateLimit({ name: 'token', count: 120, seconds: 60 })
   @ApiOperation({ summary: 'Give a key back', description: 'RFC 7009: 200 whether or not there is such a key. Only keys from grants are revoked here.' })
   @ApiBody(formOf({ token: text('The key.', 'ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR'), token_type_hint: text('Ignored.', 'access_token'), client_id: CLIENT }, ['token']))
@@ -124,6 +129,8 @@ export class OAuthController implements OnModuleInit {
   @HttpCode(200)
   @AnswersOAuth()
   @TakesForm()
+  @ApiConsumes(FORM)
+  @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
   @RateLimit({ name: 'device-start', count: 20, seconds: 300 })
   @ApiOperation({ summary: 'Ask for a code for a device', description: 'RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.' })
   @ApiBody(formOf({ client_id: text('The client.', 'posthorn-cli'), scope: text('Ignored: the person chooses.', 'read') }, ['client_id']))
@@ -143,7 +150,7 @@ export class OAuthController implements OnModuleInit {
 /** Forms only, and no secret: clients here have none. */
 function formIn({ headers }: FastifyRequest, body: object | undefined): FormFields {
   if (!(headers['content-type'] ?? '').toLowerCase().startsWith(FORM)) throw oauthError('invalid_request', `Send the body as ${FORM}.`);
-  if (headers.authorization !== undefined) throw oauthError('invalid_client', 'Clients here have no secret: send client_id in the body, and no Authorization header.');
+  if (/^basic\b/i.test(headers.authorization ?? '')) throw oauthError('invalid_client', 'Clients here have no secret: send client_id in the body, and no secret in the Authorization header.');
   const form = (body ?? {}) as FormFields;
   if (form['client_secret'] !== undefined) throw oauthError('invalid_client', 'Clients here have no secret.');
   return form;

@@ -174,14 +174,3 @@ export class DeviceCodesItem {
   @ApiProperty({ type: 'integer', example: 5 })
   interval: number;
 }
-
-/** An error of OAuth (RFC 6749, section 5.2). */
-export class OAuthFault {
-  /** What is wrong, for programs. */
-  @ApiProperty({ example: 'invalid_grant' })
-  error: string;
-
-  /** What is wrong, for people. */
-  @ApiProperty({ example: 'The code is unknown, used or expired.' })
-  error_description: string;
-}

@@ -47,8 +47,9 @@ function described(added: AgentTool): Tool {
     ? { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
     : { readOnlyHint: false, destructiveHint: added.tool.isDestructive, idempotentHint: added.tool.isIdempotent, openWorldHint: true };
   const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), { io: 'input', override: ({ jsonSchema }) => {
-    // The format says as much, and a model pays for every character of the pattern.
+    // What says nothing more is left out: a model pays for every character.
     if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   } });
-  return { name, title, description, inputSchema: schema as Tool['inputSchema'], annotations: { title, ...hints } };
+  return { name, title, description, inputSchema: schema as Tool['inputSchema'], annotations: hints };
 }
