@@ -3,6 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { EmailModule } from '../email/email.module.js';
+import { FeedbackModule } from '../feedback/feedback.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptMail } from './accept-mail.js';
 import { AcceptMailStore } from './accept-mail.store.js';
@@ -24,7 +25,7 @@ import { Recipients } from './recipients.js';
 /** Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail that is captured comes back in by it. */
 @Global()
 @Module({
-  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, LedgerModule],
+  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, FeedbackModule, LedgerModule],
   controllers: [AliasesController],
   providers: [
     AcceptMail,
