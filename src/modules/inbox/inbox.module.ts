@@ -4,6 +4,7 @@ import { DestinationsModule } from '../destinations/destinations.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { EmailModule } from '../email/email.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { FeedbackModule } from '../feedback/feedback.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptMail } from './accept-mail.js';
 import { AcceptMailStore } from './accept-mail.store.js';
@@ -40,6 +41,8 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, LedgerModule],
   controllers: [AliasesController, MessagesController],
+  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, FeedbackModule, LedgerModule],
+  controllers: [AliasesController],
   providers: [
     AcceptMail,
     AcceptMailStore,
