@@ -21,6 +21,7 @@ import { RoutesModule } from './modules/endpoints/routes.module.js';
 import { EventTypesModule } from './modules/event-types/event-types.module.js';
 import { EventsModule } from './modules/events/events.module.js';
 import { InboxModule } from './modules/inbox/inbox.module.js';
+import { FeedbackModule } from './modules/feedback/feedback.module.js';
 import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
@@ -58,6 +59,7 @@ export class AppModule {
         SmtpModule,
         EndpointsModule,
         ReceivingModule,
+        FeedbackModule,
         RoutesModule,
         EventTypesModule,
         LedgerModule,

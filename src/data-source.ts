@@ -35,6 +35,7 @@ import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoi
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { Inbox1732620000000 } from '../migrations/1732620000000-inbox.js';
+import { MailReports1732640000000 } from '../migrations/1732640000000-mail-reports.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -82,6 +83,7 @@ export const MIGRATIONS = [
   Blobs1732601000000,
   Emails1732602000000,
   Inbox1732620000000,
+  MailReports1732640000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

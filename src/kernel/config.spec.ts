@@ -68,6 +68,7 @@ describe('loadConfig', () => {
       reconcile: true,
       experimentalDestinations: [],
       emailTransport: { kind: 'capture' },
+      sesTopics: [],
       blobDirectory: null,
       smtpPort: 2525,
       smtpName: null,

@@ -26,6 +26,7 @@ const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 /** Mechanisms without a qualifier: what sends, is allowed to (RFC 7208, section 5). */
 const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
+const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const SECRETS: ReadonlySet<string> = new Set<keyof ConfigFields>([
   'configuredDatabaseUrl', 'configuredDatabaseDirectUrl', 'configuredMasterKey', 'redisUrl', 'bootstrapApiKey', 'metricsToken', 'emailTransport',
@@ -121,6 +122,8 @@ export class Config {
   declare readonly smtpTrustProxy: readonly string[];
   /** EMAIL_TRANSPORT: how mail leaves. Secret, for its login. */
   declare readonly emailTransport: EmailTransport;
+  /** SES_TOPICS: ARNs of the SNS topics that Amazon SES tells us by; empty means that nobody is listened to. */
+  declare readonly sesTopics: readonly string[];
   /** BLOB_STORE: the directory of raw messages and attachments; `null` keeps them in PostgreSQL. */
   declare readonly blobDirectory: string | null;
 
@@ -250,6 +253,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     reconcile: read.flag('RECONCILE') ?? true,
     experimentalDestinations: read.list('EXPERIMENTAL_DESTINATIONS'),
     emailTransport: parseEmailTransport(read.text('EMAIL_TRANSPORT')),
+    sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
     blobDirectory: readBlobDirectory(read),
     rspamdUrl: read.url('RSPAMD_URL', ['http:', 'https:'], false)?.href ?? null,
     clamdAddress: read.matching('CLAMD_ADDRESS', CLAMD_ADDRESS, 'a host and a port such as clamd:3310 or [::1]:3310'),

@@ -157,6 +157,18 @@ describe('mail that comes in', () => {
       expect([whole.length, createHash('sha256').update(whole).digest()]).toEqual([rows[0]?.size_bytes, rows[0]?.sha256]);
     });
 
+    it('mail to the operator is kept as a report, cut at 1 MB, and comes to no alias', async () => {
+      const before = await sql.rows('select 1 from inbox_messages');
+
+      for (const to of ['postmaster', `Abuse@${PLATFORM}`, `postmaster@bounce.${PLATFORM}`]) {
+        expect(await sendMail(port, to, mailText('Undelivered', ['From: mailer-daemon@example.org']), '')).toBe('250 2.6.0 Accepted.');
+      }
+      expect(await sendMail(port, `postmaster@${MX}`, `${mailText('Large')}\r\n${`${'x'.repeat(900)}\r\n`.repeat(1_500)}`, '')).toBe('250 2.6.0 Accepted.');
+      const kept = await sql.rows<{ bytes: number }>('select length(raw) as bytes from mail_reports where recipient ~* $1 order by 1', ['postmaster|abuse']);
+      expect([kept.length, kept.at(-1)?.bytes]).toEqual([4, 1_048_576]);
+      expect(await sql.rows('select 1 from inbox_messages')).toHaveLength(before.length);
+    });
+
     (hasSwaks || process.env['CI'] === 'true' ? it : it.skip)('swaks delivers, with pipelining and over STARTTLS', async () => {
       const alias = await createAlias(server);
       await until(() => rcpt(edgePort, alias.address), (answer) => answer.startsWith('250'));
@@ -176,7 +188,7 @@ describe('mail that comes in', () => {
       expect(await rcpt(port, `b+${'0'.repeat(56)}@bounce.${PLATFORM}`)).toMatch(/^550 5\.1\.1 /);
     });
 
-    it.each(['a@example.com', 'a@[127.0.0.1]', 'postmaster', 'a@sub.posthorn.example', `a%example.com@example.org`, `"a@${PLATFORM}"@example.com`, '@relay.example:a@example.com'])('550 5.7.1 for %s: nothing is relayed', async (address) => {
+    it.each(['a@example.com', 'a@[127.0.0.1]', 'a@sub.posthorn.example', `a%example.com@example.org`, `"a@${PLATFORM}"@example.com`, '@relay.example:a@example.com'])('550 5.7.1 for %s: nothing is relayed', async (address) => {
       expect(await rcpt(port, address)).toMatch(/^(?:550 5\.7\.1|501 5\.1\.3) /);
     });
 

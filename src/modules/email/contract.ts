@@ -53,6 +53,21 @@ export abstract class IncomingReports {
   abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
 }
 
+/** Emails as reports ask for them. */
+export abstract class SentEmails {
+  /** The addresses of an email's recipients; null when it is gone, was erased, or there is none. */
+  abstract recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null>;
+
+  /** Whose email an id is, over all environments: for what names an email and no environment. Null when there is none. */
+  abstract environmentOf(emailId: Id): Promise<number | null>;
+
+  /**
+   * The `b=` of the DKIM signature that an email left with, without white space: whoever shows it has seen the message, which
+   * knowing its Message-ID does not prove. Null when the message is gone.
+   */
+  abstract signatureOf(environmentId: number, emailId: Id): Promise<string | null>;
+}
+
 /** The addresses that bounces of our emails go to. */
 export abstract class ReturnAddresses {
   /** The email that the local part of a recipient names, which is then `IncomingReports`' business; null for what we never gave out: 550 5.1.1 where it looks like one. */

@@ -6,7 +6,7 @@ import { EventsModule } from '../events/events.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptEmail } from './accept-email.js';
 import { AttachmentFetch } from './attachment-fetch.js';
-import { EmailFacts } from './contract.js';
+import { EmailFacts, ReturnAddresses, SentEmails } from './contract.js';
 import { EmailAdapter } from './email-adapter.js';
 import { EmailDestination } from './email-destination.js';
 import { EmailErasure } from './email-erasure.js';
@@ -19,6 +19,7 @@ import { RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
 import { SendEmails } from './send-emails.js';
 import { SenderIdentities } from './sender-identity.js';
+import { StoredEmails } from './stored-emails.js';
 import { StoredFacts } from './stored-facts.js';
 import { SuppressionsController } from './suppressions.controller.js';
 import { SuppressionsService } from './suppressions.service.js';
@@ -45,7 +46,9 @@ import { SuppressionsStore } from './suppressions.store.js';
     SuppressionsService,
     SuppressionsStore,
     { provide: EmailFacts, useClass: StoredFacts },
+    { provide: ReturnAddresses, useExisting: ReturnPaths },
+    { provide: SentEmails, useClass: StoredEmails },
   ],
-  exports: [EmailFacts],
+  exports: [EmailFacts, ReturnAddresses, SentEmails],
 })
 export class EmailModule {}

@@ -204,6 +204,15 @@ const ORPHANS: Statement = {
     ) e limit $3`,
 };
 
+/** Environments one by one, and emails_pkey for each: reports without a signed address are few. */
+const ENVIRONMENT_OF: Statement = {
+  name: 'emails_environment_of',
+  text: `
+    select n.id as "environmentId" from environments n cross join lateral (
+      select from emails e where e.environment_id = n.id and e.id = $1 limit 1
+    ) e limit 1`,
+};
+
 /** emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
@@ -260,6 +269,12 @@ export class EmailsStore {
   /** Emails of any environment that were never accepted, made from one moment to before another. */
   orphans(fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
     return this.database.read(ORPHANS, [fromId, beforeId, limit]);
+  }
+
+  /** Null when no environment has it. */
+  async environmentOf(id: Id): Promise<number | null> {
+    const [row] = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
+    return row?.environmentId ?? null;
   }
 
   async drop(environmentId: number, id: Id): Promise<void> {

@@ -16,6 +16,8 @@ export interface FactsApplied {
   isLateFailure: boolean;
 }
 
+/** What a report of a delay is told as: the message is on its way, and later than usual. */
+export const DELAYED = 'delayed';
 /** A timeline tells facts; what is tried again is told by the attempts. */
 const TOLD: Readonly<Partial<Record<EmailFact['kind'], TimelineItem['type']>>> = {
   sent: 'sent', delivered: 'delivered', bounced: 'bounced', complained: 'complained', rejected: 'rejected', suppressed: 'rejected',
@@ -60,7 +62,7 @@ function apply(applied: FactsApplied, recipient: StoredRecipient, fact: EmailFac
 
 /** False for what stands there already. */
 function tell(timeline: TimelineItem[], recipient: string, { kind, subtype, detail }: EmailFact, at: string): boolean {
-  const type = TOLD[kind];
+  const type = kind === 'deferred' && subtype === DELAYED ? 'sent' : TOLD[kind];
   if (type === undefined || timeline.length >= TIMELINE_MAX) return false;
   if (timeline.some((item) => item.type === type && item.subtype === subtype && item.recipient === recipient)) return false;
   timeline.push({ type, subtype, at, detail, recipient });

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Id, idBytes, idFromBytes } from '#kernel/ids.js';
 import { Keyring } from '#kernel/keyring.js';
+import { ReturnAddresses } from './contract.js';
 
 const PREFIX = 'b+';
 const MAC_BYTES = 8;
@@ -13,10 +14,12 @@ const TOKEN = /^b\+([0-9a-f]{56})$/;
  * In hexadecimal, since servers on the way may change the case.
  */
 @Injectable()
-export class ReturnPaths {
+export class ReturnPaths extends ReturnAddresses {
   private key: Buffer | null = null;
 
-  constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>) {}
+  constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>) {
+    super();
+  }
 
   /** The local part for an email. */
   of(environmentId: number, emailId: Id): string {
@@ -26,8 +29,11 @@ export class ReturnPaths {
     return `${PREFIX}${named.toString('hex')}${this.sign(named).toString('hex')}`;
   }
 
-  /** The email that a local part names; null for what we never gave out. */
-  read(localPart: string): { environmentId: number; emailId: Id } | null {
+  override isMeant(localPart: string): boolean {
+    return localPart.toLowerCase().startsWith(PREFIX);
+  }
+
+  override read(localPart: string): { environmentId: number; emailId: Id } | null {
     const [, hex] = TOKEN.exec(localPart.toLowerCase()) ?? [];
     if (hex === undefined) return null;
     const token = Buffer.from(hex, 'hex');

@@ -4,6 +4,7 @@ import { DestinationsModule } from '../destinations/destinations.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { EmailModule } from '../email/email.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { FeedbackModule } from '../feedback/feedback.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { AcceptMail } from './accept-mail.js';
 import { AcceptMailStore } from './accept-mail.store.js';
@@ -38,7 +39,7 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
 /** Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail that is captured comes back in by it. */
 @Global()
 @Module({
-  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, LedgerModule],
+  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],
   controllers: [AliasesController, MessagesController],
   providers: [
     AcceptMail,

@@ -3,6 +3,8 @@ import { ReceivingDomains } from '#modules/domains/contract.js';
 import { ReturnAddresses } from '#modules/email/contract.js';
 import { canonicalDomain } from '#engine/mail/addresses.js';
 import { aliasesFor } from '#engine/mail/alias-address.js';
+import { returnPathHost } from '#engine/mail/dns-records.js';
+import { mailHost } from '#engine/mail/platform-zone.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
@@ -13,6 +15,8 @@ import type { AliasRoute, RecipientVerdict, SmtpAnswer } from './contract.js';
 
 const ENTRIES_MAX = 20_000;
 const LOCAL_MAX = 256;
+/** Who is written to about mail of ours, as RFC 2142 and providers' feedback loops have it. */
+const OPERATOR = /^(?:postmaster|abuse)$/i;
 
 /** Where mail for an address goes, from a cache that a change of aliases empties and that is never older than five seconds. */
 @Injectable()
@@ -36,9 +40,11 @@ export class Recipients {
   /** As `IncomingMail.recipient`. */
   async of(address: string, declaredBytes: number): Promise<RecipientVerdict> {
     const at = address.lastIndexOf('@');
-    const local = address.slice(0, at);
-    const domain = at < 1 ? null : canonicalDomain(address.slice(at + 1));
-    if (domain === null || local.length > LOCAL_MAX) return refused(ANSWERS.notOurs);
+    // RFC 5321, section 4.5.1: it needs no domain.
+    const local = at === -1 ? address : address.slice(0, at);
+    const domain = at === -1 ? this.config.platformDomain : canonicalDomain(address.slice(at + 1));
+    if (domain === null || local === '' || local.length > LOCAL_MAX) return refused(ANSWERS.notOurs);
+    if (OPERATOR.test(local) && this.isPlatforms(domain)) return { kind: 'report', report: { environmentId: null, emailId: null } };
     if (this.returnAddresses.isMeant(local)) {
       const report = this.returnAddresses.read(local);
       return report === null ? refused(ANSWERS.unknown) : { kind: 'report', report };
@@ -51,6 +57,12 @@ export class Recipients {
       this.logger.warn(`A recipient can't be looked up: ${(error as Error).message}`);
       return refused(ANSWERS.storageAway);
     }
+  }
+
+  /** The operator's own names: the domain, and the hosts of it that take mail. */
+  private isPlatforms(domain: string): boolean {
+    const { platformDomain } = this.config;
+    return domain === platformDomain || domain === returnPathHost(platformDomain) || domain === mailHost(platformDomain);
   }
 
   private async load(address: string): Promise<AliasRoute | SmtpAnswer> {

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import { isCertificate } from '#engine/inbound/verify.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
+import { ProviderCertificates } from './certificates.contract.js';
 import { DownloadBudget, type Asker } from './download-budget.js';
 
 /** A text that a provider publishes. */
@@ -29,13 +31,15 @@ const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
+/** Nobody's id: what the operator's own notifications ask for counts by itself. */
+const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
  * Certificates and sets of keys that providers publish, fetched once an hour. Which URLs are a provider's own is decided by who asks.
  * Ages are of the monotonic clock: nothing here leaves the process.
  */
 @Injectable()
-export class Certificates {
+export class Certificates extends ProviderCertificates {
   private readonly budget = new DownloadBudget();
   /** The one that was used last comes last. */
   private readonly kept = new Map<string, Kept>();
@@ -47,7 +51,13 @@ export class Certificates {
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
+
+  override async ofOperator(url: string): Promise<string | undefined> {
+    return (await this.get(url, OPERATOR, isCertificate))?.text;
+  }
 
   /**
    * The text there, fetched again when it is older than `maxAgeMs`; where that is not possible right now, the older one, for six hours.

@@ -8,6 +8,7 @@ import { SecretsModule } from '../secrets/secrets.module.js';
 import { Accepting } from './accepting.js';
 import { Answering } from './answering.js';
 import { Certificates } from './certificates.js';
+import { ProviderCertificates } from './certificates.contract.js';
 import { Endpoints, Releases } from './contract.js';
 import { Ingest } from './ingest.js';
 import { IngestMetrics } from './ingest.metrics.js';
@@ -48,8 +49,9 @@ import { Verifying } from './verifying.js';
     VerificationWatch,
     Verifying,
     { provide: Endpoints, useExisting: LiveEndpoints },
+    { provide: ProviderCertificates, useExisting: Certificates },
     { provide: Releases, useExisting: RawRequests },
   ],
-  exports: [Endpoints, Releases],
+  exports: [Endpoints, ProviderCertificates, Releases],
 })
 export class ReceivingModule {}

@@ -1,0 +1,129 @@
+import { Buffer } from 'node:buffer';
+
+/** One part of a message, or the message itself. What can't be read is taken as it is: nothing here refuses a message. */
+export interface MimePart {
+  /** In their order, names in lower case, values unfolded. */
+  headers: readonly (readonly [name: string, value: string])[];
+  /** In lower case, such as `text/plain`. */
+  type: string;
+  /** Of a leaf: decoded. Empty for what has parts. */
+  text: string;
+  parts: readonly MimePart[];
+}
+
+/** Reports have a handful of parts, three deep. */
+const DEPTH_MAX = 8;
+const PARTS_MAX = 64;
+const HEADERS_MAX = 500;
+const HEADER_CHARS_MAX = 16_384;
+const BOUNDARY_CHARS_MAX = 200;
+const MULTIPART = 'multipart/';
+const MESSAGE = /^message\/(?:rfc822|global)$/;
+
+/** The parts of a message, at most 64 of them and eight deep (RFC 2045, RFC 2046). Its time grows with the size, whatever is in it. */
+export function mimePartsOf(raw: Buffer): MimePart {
+  return partOf(raw.toString('latin1').replaceAll('\r\n', '\n').replaceAll('\r', '\n'), 0, { left: PARTS_MAX });
+}
+
+/** Every part, the outermost first. */
+export function* walk(part: MimePart): Iterable<MimePart> {
+  yield part;
+  for (const inner of part.parts) yield* walk(inner);
+}
+
+/** The same without what stands in messages that a message brings along. */
+export function* walkOwn(part: MimePart): Iterable<MimePart> {
+  yield part;
+  if (!MESSAGE.test(part.type)) for (const inner of part.parts) yield* walkOwn(inner);
+}
+
+/** The first header of a name; empty for none. */
+export function headerOf({ headers }: Pick<MimePart, 'headers'>, name: string): string {
+  return headers.find(([known]) => known === name)?.[1] ?? '';
+}
+
+/** Header lines up to the first empty one; `rest` is where the body begins. */
+export function headersOf(text: string): { headers: [string, string][]; rest: number } {
+  const headers: [string, string][] = [];
+  let at = 0;
+  while (at < text.length) {
+    const end = lineEnd(text, at);
+    const line = text.slice(at, end);
+    at = end + 1;
+    if (line === '') break;
+    const colon = line.indexOf(':');
+    const last = headers.at(-1);
+    if (/^[ \t]/.test(line)) {
+      if (last !== undefined && last[1].length < HEADER_CHARS_MAX) last[1] += ` ${line.trim()}`;
+    } else if (colon <= 0 && headers.length === 0) {
+      // A part without any: its boundary and text follow each other.
+      return { headers, rest: at - line.length - 1 };
+    } else if (colon > 0 && headers.length < HEADERS_MAX) {
+      headers.push([line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim().slice(0, HEADER_CHARS_MAX)]);
+    }
+  }
+  return { headers, rest: Math.min(at, text.length) };
+}
+
+/** A parameter of a structured header (RFC 2045 section 5.1); empty for none. */
+export function parameterOf(value: string, name: string): string {
+  const found = new RegExp(`;\\s{0,100}${name}\\s{0,10}=\\s{0,10}(?:"([^"]{0,${BOUNDARY_CHARS_MAX}})"|([^\\s;"]{1,${BOUNDARY_CHARS_MAX}}))`, 'i').exec(value);
+  return found?.[1] ?? found?.[2] ?? '';
+}
+
+function partOf(text: string, depth: number, budget: { left: number }): MimePart {
+  budget.left -= 1;
+  const { headers, rest } = headersOf(text);
+  const contentType = headerOf({ headers }, 'content-type');
+  const type = /^[^\s;]{1,100}/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain';
+  const body = text.slice(rest);
+  const boundary = parameterOf(contentType, 'boundary');
+  const inner = depth >= DEPTH_MAX || budget.left <= 0 ? [] : type.startsWith(MULTIPART) && boundary !== '' ? sectionsOf(body, boundary)
+    : MESSAGE.test(type) ? [decoded(body, headerOf({ headers }, 'content-transfer-encoding'))] : [];
+  const parts: MimePart[] = [];
+  for (const section of inner) if (budget.left > 0) parts.push(partOf(section, depth + 1, budget));
+  return { headers, type, parts, text: parts.length > 0 ? '' : readable(decoded(body, headerOf({ headers }, 'content-transfer-encoding')), parameterOf(contentType, 'charset')) };
+}
+
+/** What is between the boundaries; what has lost its last one ends with the message. */
+function sectionsOf(body: string, boundary: string): string[] {
+  const sections: string[] = [];
+  const delimiter = `--${boundary}`;
+  let start = -1;
+  for (let at = 0; at < body.length && sections.length < PARTS_MAX; at = lineEnd(body, at) + 1) {
+    if (!body.startsWith(delimiter, at)) continue;
+    const tail = body.slice(at + delimiter.length, lineEnd(body, at)).trim();
+    if (tail !== '' && tail !== '--') continue;
+    if (start !== -1) sections.push(body.slice(start, Math.max(start, at - 1)));
+    start = tail === '--' ? -1 : lineEnd(body, at) + 1;
+    if (tail === '--') break;
+  }
+  if (start !== -1) sections.push(body.slice(start));
+  return sections;
+}
+
+/** One character a byte. */
+function decoded(body: string, encoding: string): string {
+  if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').toString('latin1');
+  if (!/^\s*quoted-printable/i.test(encoding)) return body;
+  return body.replace(/=[ \t]{0,10}\n/g, '').replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Bytes as characters: in the charset that was named, in UTF-8 where they are that, else one by one. */
+function readable(bytes: string, charset: string): string {
+  const buffer = Buffer.from(bytes, 'latin1');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(buffer);
+  } catch {
+    try {
+      return new TextDecoder(charset === '' ? 'latin1' : charset).decode(buffer);
+    } catch {
+      return bytes;
+    }
+  }
+}
+
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
+}

@@ -1,0 +1,147 @@
+import { Buffer } from 'node:buffer';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readReport, type MailReport } from './reports.js';
+
+const VECTORS = new URL('../../../test/vectors/bounces/', import.meta.url);
+const read = (path: string): MailReport => readReport(readFileSync(new URL(path, VECTORS)), true);
+const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8'));
+const described = (name: string): MailReport => read(`described/${name}.eml`);
+
+/** Whom a report names, each by one of the addresses that are expected, else by its first. */
+function named(report: MailReport, outcome: string, expected: readonly string[]): string[] {
+  const wanted = new Set(expected.map((address) => address.toLowerCase()));
+  const those = report.recipients.filter((recipient) => recipient.outcome === outcome).map(({ addresses }) => addresses.map((address) => address.toLowerCase()));
+  return [...new Set(those.map((addresses) => addresses.find((address) => wanted.has(address)) ?? addresses[0] ?? ''))].sort();
+}
+
+const sorted = (addresses: readonly string[]): string[] => addresses.map((address) => address.toLowerCase()).sort();
+
+/** `flufl.bounce` finds two where the second is only quoted, and two spellings where the report names a person. */
+const OTHERWISE = new Set(['simple_14.txt', 'yale_01.txt']);
+const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>> = {
+  'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },
+  'bounce_att.txt': { address: 'mango3438kaskdmdfklas@att.net', isPermanent: false },
+  'bounce_charter.txt': { address: 'mango3438kaskdmdfklas@charter.net', isPermanent: true },
+  'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: true },
+  'bounce_earthlink.txt': { address: 'mango3438kaskdmdfklas@earthlink.net', isPermanent: true },
+  'bounce_exchange.txt': { address: 'mango3432dkl@skylight.com', isPermanent: true },
+  'bounce_gmail.txt': { address: 'mango3432xlkdieldkl@gmail.com', isPermanent: true },
+  'bounce_hotmail.txt': { address: 'mango3432xlkdieldkl@hotmail.com', isPermanent: true },
+  'bounce_me.txt': { address: 'mango3438kaskdmdfklas@me.com', isPermanent: true },
+  'bounce_postfix.txt': { address: 'mango-=#43@panda.com', isPermanent: true },
+  'bounce_spam.txt': { address: 'dev@sender.com', isPermanent: false },
+  'bounce_yahoo.txt': { address: 'mango3438kaskdmdfklas@yahoo.com', isPermanent: true },
+};
+const BOUNCES: Readonly<Record<string, string>> = { 'au-kddi': 'ada@ezweb.ne.jp', docomo: 'ada@docomo.ne.jp' };
+
+describe('readReport', () => {
+  const wrong: string[] = [];
+  const expected = json('flufl/expected.json') as Record<string, { delayed: string[]; failed: string[] }>;
+  for (const [name, { delayed, failed }] of Object.entries(expected)) {
+    const report = read(`flufl/${name}`);
+    const isRight = JSON.stringify([named(report, 'delayed', delayed), named(report, 'failed', failed)]) === JSON.stringify([sorted(delayed), sorted(failed)]);
+    if (!isRight) wrong.push(name);
+  }
+
+  it('finds whom flufl.bounce finds in its own samples, failed or late', () => {
+    expect(Object.keys(expected).length).toBeGreaterThan(110);
+    expect(wrong.filter((name) => !OTHERWISE.has(name))).toEqual([]);
+  });
+
+  it.each(Object.entries(BAUNSU))('%s: the recipient, and whether the address is refused for good', (name, { address, isPermanent }) => {
+    expect(read(`baunsu/${name}`)).toMatchObject({ kind: 'bounce', recipients: [{ addresses: [address], outcome: 'failed', isPermanent }] });
+  });
+
+  const systems = Object.entries(json('systems.json') as Record<string, string>);
+  it.each(systems.filter(([path]) => path.startsWith('described/')))('%s (%s): refused for good', (path) => {
+    const name = path.slice('described/'.length, -'.eml'.length);
+
+    expect(read(path)).toMatchObject({ kind: 'bounce', recipients: [{ addresses: [BOUNCES[name] ?? 'ada@example.org'], outcome: 'failed', isPermanent: true }] });
+  });
+
+  it('knows the reports of at least 40 mail systems', () => {
+    const right = systems.filter(([path]) => {
+      const [folder, name = ''] = path.split('/');
+      return (folder !== 'flufl' || !wrong.includes(name)) && read(path).kind === 'bounce' && read(path).recipients.length > 0 === (expected[name] === undefined || expected[name].failed.length + expected[name].delayed.length > 0);
+    });
+
+    const outside = right.filter(([path]) => !path.startsWith('described/'));
+    process.stdout.write(`bounce reports: ${right.length} of ${systems.length} mail systems right, ${outside.length} of them by samples from outside\n`);
+    expect(new Set(outside.map(([, system]) => system)).size).toBeGreaterThanOrEqual(40);
+    expect(systems.filter((system) => !right.includes(system))).toEqual([]);
+  });
+
+  it('says of what is late, relayed, expanded or delivered what it is, and refuses no address for it', () => {
+    expect(described('sendmail-delay').recipients).toMatchObject([{ outcome: 'delayed', status: '4.4.3', isPermanent: false }]);
+    expect(described('success').recipients.map(({ addresses, outcome }) => [addresses[0], outcome])).toEqual([
+      ['ada@example.org', 'delivered'], ['list@example.org', 'expanded'], ['old@example.org', 'relayed'],
+    ]);
+  });
+
+  it('a full mailbox, a quota and a refusal of the message refuse no address for good', () => {
+    expect(described('full-mailbox').recipients).toMatchObject([{ outcome: 'failed', status: '5.2.2', isPermanent: false }]);
+    for (const name of ['hotpop_01', 'qmail_02', 'qmail_06', 'simple_07', 'simple_09', 'simple_42', 'simple_45', 'yahoo_02']) {
+      expect([name, read(`flufl/${name}.txt`).recipients.map(({ isPermanent }) => isPermanent)]).toEqual([name, [false]]);
+    }
+  });
+
+  it('tells complaints, whom they come from where that is not hidden, and that "not spam" is none', () => {
+    expect(described('arf-yahoo')).toMatchObject({ kind: 'complaint', complaint: 'abuse', complainants: ['ada@example.org'] });
+    expect(described('arf-fraud')).toMatchObject({ kind: 'complaint', complaint: 'fraud', complainants: ['ada@example.org'] });
+    expect(described('hotmail-jmrp')).toMatchObject({ kind: 'complaint', complaint: 'abuse', complainants: ['ada@hotmail.example'] });
+    expect([described('arf-not-spam').kind, described('arf-auth-failure').kind]).toEqual(['other', 'other']);
+  });
+
+  it.each(['out-of-office', 'precedence', 'x-autoreply', 'challenge', 'exchange', 'read-receipt'])('an automatic answer is no bounce: %s', (name) => {
+    expect(described(`reply-${name}`)).toMatchObject({ kind: 'auto-reply', recipients: [] });
+  });
+
+  it('a subject alone makes nothing an automatic answer, and quoted words of a bounce make no bounce', () => {
+    expect(described('person-with-subject').kind).toBe('other');
+    const quoted = 'From: Ada <ada@example.org>\nSubject: Re: Undelivered Mail Returned to Sender\n\nWhy did you send me this?\n> <bob@example.org>: 550 5.1.1 User unknown\n> could not be delivered\n';
+    expect(readReport(Buffer.from(quoted), false)).toMatchObject({ kind: 'other', recipients: [] });
+    expect(read('baunsu/auto_earthlink.txt').kind).toBe('auto-reply');
+  });
+
+  it('finds by what the message that it is about can be told', () => {
+    const { about } = described('arf-yahoo');
+
+    expect(about.returnPaths).toEqual(['b+00000001019abc001111222233334444555566660123456789abcdef']);
+    expect(about.messageIds).toEqual(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@shop.example.com']);
+    const signed = 'From: MAILER-DAEMON@x.example\nSubject: failure notice\n\n<a@x.example>:\n550 no\n\n--- Below this line is a copy of the message.\n\nDKIM-Signature: v=1; a=rsa-sha256; bh=abc=;\n b=QUJD\n REVG==\nFrom: b@y.example\n';
+    expect(readReport(Buffer.from(signed), true).about.signatures.some((signature) => signature.startsWith('QUJDREVG=='))).toBe(true);
+  });
+
+  it('reads to the end whatever 1 MB of hostile bytes there is', () => {
+    const mb = 1_048_576;
+    const filled = (text: string): string => text.repeat(Math.ceil(mb / text.length)).slice(0, mb);
+    const head = 'From: MAILER-DAEMON@x.example\nSubject: failure notice\n';
+    const nested = Array.from({ length: 500 }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`).join('');
+    const hostile = [
+      filled('\0'), filled('<'), filled('@'), filled('a@'), filled('a'.repeat(63)), filled('\n'), filled('=\n'), filled('b='), filled(': '), filled(' '), filled('>'), filled('=?utf-8?q?'),
+      `${head}\n${filled('a.')}`, `${head}\n${filled('<a@b.example>\n')}`, `${head}\n${filled('recipient: ')}`, `${head}\n${filled('delivery fail ')}`, `${head}Content-Type: text/html\n\n${filled('<br ')}`,
+      `${head}Content-Type: message/delivery-status\n\n${filled('Final-Recipient: rfc822; a@b.example\n\n')}`, `${head}Content-Type: message/delivery-status\n\n${filled('Diagnostic-Code: smtp; 550 quota ')}`,
+      `${head}Content-Type: multipart/mixed; boundary=x\n\n${filled('--x\n\n')}`, `${head}Content-Type: multipart/mixed; boundary="${filled('x')}"\n\n`, `${head}${filled('X-A: b\n c\n')}`, `${head}${nested}`,
+      `${head}${filled('Content-Type: message/rfc822\n\n')}`, `${head}Content-Transfer-Encoding: base64\n\n${filled('A')}`, `${head}Content-Type: text/plain; charset=x-no-such\n\n${filled('ÿ')}`, `X-Failed-Recipients: ${filled('a@b.example,')}\n\nfailure`,
+      `${head}\n${filled('b=QUJD ')}`, `${head}\n${filled('Message-ID:    <')}`, `${head}\n${filled('not listed in ')}`, `Subject: ${filled('(delay')}\n\n`,
+    ];
+
+    for (const text of hostile) {
+      const { kind, recipients } = readReport(Buffer.from(text, 'latin1'), true);
+      expect(['bounce', 'auto-reply', 'other']).toContain(kind);
+      expect(recipients.length).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('cut off anywhere, or with any byte changed, a report is read without a fault', () => {
+    for (const name of readdirSync(new URL('described/', VECTORS))) {
+      const raw = readFileSync(new URL(`described/${name}`, VECTORS));
+      for (let at = 0; at < raw.length; at += 37) {
+        const changed = Buffer.from(raw);
+        changed[at] = (at * 131) % 256;
+        expect(readReport(raw.subarray(0, at), true).kind).toEqual(expect.any(String));
+        expect(readReport(changed, false).kind).toEqual(expect.any(String));
+      }
+    }
+  });
+});

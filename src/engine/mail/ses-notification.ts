@@ -1,0 +1,110 @@
+import type { FactKind } from './recipient-state.js';
+import { cleanReply } from './smtp-reply.js';
+
+/** What Amazon SES says of one recipient. */
+export interface SesFact {
+  address: string;
+  kind: FactKind;
+  subtype: string | null;
+  detail: string | null;
+  isPermanent: boolean;
+}
+
+/** A notification of Amazon SES, of either kind: event publishing (`eventType`) or feedback notifications (`notificationType`). */
+export interface SesNotification {
+  /** Its own word for what happened: `Bounce`, `DeliveryDelay`. */
+  type: string;
+  /** One for each recipient that it tells something of; none for what changes nothing (`Send`, `Open`, `Click`). */
+  facts: readonly SesFact[];
+  /** By what the email can be told, the surest first. */
+  about: {
+    /** Values of the tag that we give every email. */
+    emailIds: readonly string[];
+    /** The envelope's sender. */
+    source: string;
+    /** The Message-ID that we gave it, without angle brackets; SES gives its own to what it sends. */
+    messageIds: readonly string[];
+    /** SES's own id of the email. */
+    sesId: string;
+  };
+}
+
+/** The tag of SES that carries the id of an email of ours. */
+export const SES_TAG = 'posthorn_email';
+
+const RECIPIENTS_MAX = 100;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads a notification; null for what is none. Unknown kinds say nothing. */
+export function readSesNotification(text: string): SesNotification | null {
+  const told = fieldsOf(parsed(text));
+  const type = textOf(told['eventType']) || textOf(told['notificationType']);
+  const mail = fieldsOf(told['mail']);
+  if (type === '' || textOf(mail['messageId']) === '') return null;
+  return { type, facts: factsOf(type, told, mail), about: aboutOf(mail) };
+}
+
+function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
+  const fact = (address: string, kind: FactKind, subtype: string, detail: string, isPermanent = false): SesFact =>
+    ({ address, kind, subtype: subtype === '' ? null : subtype.slice(0, 64), detail: detail === '' ? null : cleanReply(detail), isPermanent });
+  const everybody = listOf(mail['destination']).map(textOf).filter((address) => address !== '');
+  switch (type) {
+    case 'Bounce': {
+      const bounce = fieldsOf(told['bounce']);
+      const [kind, subKind] = [textOf(bounce['bounceType']), textOf(bounce['bounceSubType'])];
+      return each(bounce['bouncedRecipients'], (address, recipient) => {
+        const said = textOf(recipient['diagnosticCode']) || [kind, subKind].filter((word) => word !== '').join(': ');
+        return fact(address, 'bounced', textOf(recipient['status']) || kind.toLowerCase(), said.replace(/^smtp;\s{0,5}/i, ''), kind === 'Permanent');
+      });
+    }
+    case 'Complaint': {
+      const complaint = fieldsOf(told['complaint']);
+      const word = textOf(complaint['complaintFeedbackType']) || 'abuse';
+      if (word === 'not-spam') return [];
+      return each(complaint['complainedRecipients'], (address) => fact(address, 'complained', word, textOf(complaint['complaintSubType']) || textOf(complaint['userAgent'])));
+    }
+    case 'Delivery': {
+      const delivery = fieldsOf(told['delivery']);
+      return listOf(delivery['recipients']).map(textOf).filter((address) => address !== '').slice(0, RECIPIENTS_MAX).map((address) => fact(address, 'delivered', '', textOf(delivery['smtpResponse'])));
+    }
+    case 'DeliveryDelay': {
+      const delay = fieldsOf(told['deliveryDelay']);
+      return each(delay['delayedRecipients'], (address, recipient) => fact(address, 'deferred', 'delayed', textOf(recipient['diagnosticCode']) || textOf(delay['delayType'])));
+    }
+    case 'Reject':
+      return everybody.slice(0, RECIPIENTS_MAX).map((address) => fact(address, 'rejected', 'reject', textOf(fieldsOf(told['reject'])['reason'])));
+    case 'Rendering Failure':
+      return everybody.slice(0, RECIPIENTS_MAX).map((address) => fact(address, 'rejected', 'rendering', textOf(fieldsOf(told['failure'])['errorMessage'])));
+    default:
+      return [];
+  }
+}
+
+function each(list: unknown, make: (address: string, recipient: Fields) => SesFact): SesFact[] {
+  return listOf(list).slice(0, RECIPIENTS_MAX).map(fieldsOf).map((recipient) => ({ recipient, address: textOf(recipient['emailAddress']) }))
+    .filter(({ address }) => address !== '').map(({ recipient, address }) => make(/<([^<>]{1,320})>\s{0,5}$/.exec(address)?.[1] ?? address, recipient));
+}
+
+function aboutOf(mail: Fields): SesNotification['about'] {
+  const headers = listOf(mail['headers']).map(fieldsOf).filter((header) => /^message-id$/i.test(textOf(header['name']))).map((header) => textOf(header['value']));
+  const messageIds = [...headers, textOf(fieldsOf(mail['commonHeaders'])['messageId'])].map((id) => id.replace(/^<|>$/g, '')).filter((id) => id !== '');
+  return {
+    emailIds: listOf(fieldsOf(mail['tags'])[SES_TAG]).map(textOf).filter((id) => id !== ''),
+    source: /<([^<>]{1,320})>\s{0,5}$/.exec(textOf(mail['source']))?.[1] ?? textOf(mail['source']),
+    messageIds: [...new Set(messageIds)].slice(0, 10),
+    sesId: textOf(mail['messageId']).slice(0, 200),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {});
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value.slice(0, 1_000) : []);
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 4_096) : '');

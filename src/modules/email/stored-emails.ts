@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { headersOf } from '#engine/mail/mime-parts.js';
+import type { Id } from '#kernel/ids.js';
+import { SentEmails } from './contract.js';
+import { EmailsStore } from './emails.store.js';
+import { RawEmails } from './raw-emails.js';
+
+/** Emails as they are stored. */
+@Injectable()
+export class StoredEmails extends SentEmails {
+  constructor(
+    private readonly emails: EmailsStore,
+    private readonly raw: RawEmails,
+  ) {
+    super();
+  }
+
+  override async recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null> {
+    const state = await this.emails.state(environmentId, emailId);
+    return state === null || state.erasedAt !== null ? null : state.recipients.map(({ address }) => address);
+  }
+
+  override environmentOf(emailId: Id): Promise<number | null> {
+    return this.emails.environmentOf(emailId);
+  }
+
+  override async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
+    const chunks = await this.raw.read(environmentId, emailId);
+    if (chunks === null) return null;
+    // The signature is the first header of what leaves.
+    for await (const chunk of chunks) {
+      const [first] = headersOf(chunk.toString('latin1', 0, 16_384).replaceAll('\r\n', '\n')).headers;
+      return first?.[0] === 'dkim-signature' ? /\bb=([A-Za-z0-9+/= \t]+)/.exec(first[1])?.[1]?.replace(/\s+/g, '') ?? null : null;
+    }
+    return null;
+  }
+}

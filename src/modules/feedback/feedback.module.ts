@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { IncomingReports } from '../email/contract.js';
+import { EmailModule } from '../email/email.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { ReceivingModule } from '../receiving/receiving.module.js';
+import { FeedbackMetrics } from './feedback.metrics.js';
+import { ReportLoop } from './report-loop.js';
+import { ReportMatching } from './report-matching.js';
+import { ReportsController } from './reports.controller.js';
+import { ReportsService } from './reports.service.js';
+import { ReportsStore } from './reports.store.js';
+import { SesNotifications } from './ses-notifications.js';
+import { SesContentType, SesController } from './ses.controller.js';
+import { StoredReports } from './stored-reports.js';
+
+/** What becomes of emails after they were handed over, as others tell it: by mail to their return paths, and a provider's notifications. */
+@Module({
+  imports: [AuthModule, EmailModule, EventsModule, ReceivingModule],
+  controllers: [ReportsController, SesController],
+  providers: [
+    FeedbackMetrics,
+    ReportLoop,
+    ReportMatching,
+    ReportsService,
+    ReportsStore,
+    SesContentType,
+    SesNotifications,
+    StoredReports,
+    { provide: IncomingReports, useExisting: StoredReports },
+  ],
+  exports: [IncomingReports],
+})
+export class FeedbackModule {}

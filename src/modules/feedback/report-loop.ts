@@ -1,0 +1,80 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ErasedContents } from '#modules/events/erasure.contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { showId } from '#kernel/ids.js';
+import { FeedbackMetrics } from './feedback.metrics.js';
+import { ReportMatching } from './report-matching.js';
+import { type ClaimedReport, ReportsStore } from './reports.store.js';
+
+const REST_MS = 1_000;
+const SWEEP_MS = 3_600_000;
+/** Reports of one turn, one after another: some are a megabyte. */
+const TURN_MAX = 32;
+/** Of them, those of one environment. */
+const TURN_OF_ONE_MAX = 8;
+/** After so long another process takes a report over. */
+const CLAIM_SECONDS = 120;
+const AGAIN_SECONDS_FIRST = 5;
+const AGAIN_SECONDS_MAX = 3_600;
+
+/** Looks at reports as they come, in every process that delivers; and removes those whose time has passed. */
+@Injectable()
+export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('MailReports');
+  private readonly loop: Loop;
+  private readonly sweeping: Loop;
+
+  constructor(
+    private readonly store: ReportsStore,
+    private readonly matching: ReportMatching,
+    private readonly metrics: FeedbackMetrics,
+    private readonly contents: ErasedContents,
+    private readonly config: Config,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('Mail reports', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+    this.sweeping = new Loop('Old mail reports', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  /** A report quotes the message that it is about. */
+  onModuleInit(): void {
+    this.contents.attach((environmentId, eventId) => this.store.erase(environmentId, eventId));
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.role === 'api') return;
+    this.loop.start();
+    this.sweeping.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.loop.stop(), this.sweeping.stop()]);
+  }
+
+  private async turn(): Promise<Rest> {
+    const claimed = await this.store.claim(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
+    for (const report of claimed) await this.look(report);
+    return { restMs: claimed.length === 0 ? REST_MS : 0 };
+  }
+
+  /** One that can't be noted comes again by itself, and keeps no other waiting. Throws while storage is away. */
+  private async look(report: ClaimedReport): Promise<void> {
+    try {
+      const raw = await this.store.raw(report.id);
+      if (raw === null) return;
+      const settled = await this.matching.settle(report, raw);
+      await this.store.settle(report.id, settled);
+      this.metrics.settled(report.source, settled.state);
+      if (settled.environmentId === null && settled.state === 'unmatched') this.logger.log(`The report ${showId('rep', report.id)} is about no email that is known.`);
+    } catch (error) {
+      await this.store.again(report.id, Math.min(AGAIN_SECONDS_FIRST * 2 ** report.failures, AGAIN_SECONDS_MAX));
+      this.logger.warn(`The report ${showId('rep', report.id)} is looked at again later: ${(error as Error).message}`);
+    }
+  }
+
+  private async sweep(): Promise<Rest> {
+    return { restMs: (await this.store.sweep()) ? 0 : SWEEP_MS };
+  }
+}

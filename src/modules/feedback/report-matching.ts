@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { readReport, type MailReport } from '#engine/mail/reports.js';
+import { readSesNotification } from '#engine/mail/ses-notification.js';
+import { suppressionKey } from '#engine/mail/addresses.js';
+import { EmailFacts, ReturnAddresses, SentEmails } from '#modules/email/contract.js';
+import { type Id, parseId } from '#kernel/ids.js';
+import { reportedFacts } from './reported-facts.js';
+import type { ClaimedReport, Settled } from './reports.store.js';
+
+interface Email {
+  environmentId: number;
+  emailId: Id;
+}
+
+/** `evt_…@domain`, as we make them; and the id alone. */
+const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
+
+/**
+ * Finds the email that a report is about, and notes what it says. Anybody may write a report, so one counts only with a proof
+ * that its author has the message: the signed return path, in its envelope or inside, or our signature of that very message.
+ * A Message-ID alone, which answers and archives show to the world, proves nothing: a stranger could have any recipient
+ * suppressed. Safe to repeat.
+ */
+@Injectable()
+export class ReportMatching {
+  constructor(
+    private readonly emails: SentEmails,
+    private readonly facts: EmailFacts,
+    private readonly returnAddresses: ReturnAddresses,
+  ) {}
+
+  /** Committed when it resolves, but for the report's own row. Throws while storage is away. */
+  settle(report: ClaimedReport, raw: Buffer): Promise<Settled> {
+    return report.source === 'ses' ? this.settleNotification(raw) : this.settleMail(report, raw);
+  }
+
+  private async settleMail(claimed: ClaimedReport, raw: Buffer): Promise<Settled> {
+    const report = readReport(raw, claimed.envelopeFrom === '');
+    const found = await this.find(claimed, report);
+    const of = { environmentId: found?.environmentId ?? null, emailId: found?.emailId ?? null, kind: report.kind };
+    if (report.kind === 'auto-reply') return { ...of, state: 'ignored', reason: 'auto_reply' };
+    if (report.kind === 'other') return { ...of, state: found === null ? 'unmatched' : 'ignored', reason: 'no_report' };
+    if (found === null) return { ...of, state: 'unmatched', reason: 'email_unknown' };
+    if (!found.isProven) return { ...of, state: 'untrusted', reason: 'not_proven' };
+    const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);
+    if (recipients === null) return { ...of, state: 'unmatched', reason: 'email_gone' };
+    const { facts, isOfStrangers } = reportedFacts(report, recipients);
+    if (isOfStrangers) return { ...of, state: 'unmatched', reason: 'recipient_unknown' };
+    if (facts.length === 0) return { ...of, state: 'ignored', reason: 'nothing_new' };
+    await this.facts.record(found.environmentId, found.emailId, facts);
+    return { ...of, state: 'recorded', reason: null };
+  }
+
+  /** What a provider signed is as good as what a server answered. */
+  private async settleNotification(raw: Buffer): Promise<Settled> {
+    const notification = readSesNotification(raw.toString());
+    const nobody = { environmentId: null, emailId: null };
+    if (notification === null) return { ...nobody, kind: 'other', state: 'unmatched', reason: 'no_report' };
+    const { about, facts } = notification;
+    const kind = notification.type.toLowerCase().slice(0, 40);
+    const signed = this.signed(about.source);
+    const found = signed ?? (await this.whose([...about.emailIds, ...about.messageIds]));
+    if (found === null) return { ...nobody, kind, state: 'unmatched', reason: 'email_unknown' };
+    if (facts.length === 0) return { ...found, kind, state: 'ignored', reason: 'nothing_new' };
+    const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);
+    if (recipients === null) return { ...found, kind, state: 'unmatched', reason: 'email_gone' };
+    const keys = new Set(recipients.map(suppressionKey));
+    const known = facts.filter(({ address }) => keys.has(suppressionKey(address)));
+    if (known.length === 0) return { ...found, kind, state: 'unmatched', reason: 'recipient_unknown' };
+    await this.facts.record(found.environmentId, found.emailId, known);
+    return { ...found, kind, state: 'recorded', reason: null };
+  }
+
+  private async find({ environmentId, emailId }: ClaimedReport, { about }: MailReport): Promise<(Email & { isProven: boolean }) | null> {
+    if (environmentId !== null && emailId !== null) return { environmentId, emailId, isProven: true };
+    const signed = about.returnPaths.map((localPart) => this.returnAddresses.read(localPart)).find((email) => email !== null);
+    if (signed !== undefined) return { ...signed, isProven: true };
+    const named = await this.whose(about.messageIds);
+    if (named === null) return null;
+    const signature = about.signatures.length > 0 ? await this.emails.signatureOf(named.environmentId, named.emailId) : null;
+    return { ...named, isProven: signature !== null && about.signatures.some((shown) => shown.startsWith(signature)) };
+  }
+
+  private signed(address: string): Email | null {
+    return this.returnAddresses.read(address.slice(0, Math.max(0, address.lastIndexOf('@'))));
+  }
+
+  private async whose(names: readonly string[]): Promise<Email | null> {
+    for (const name of names.slice(0, 5)) {
+      const [, shown = ''] = MESSAGE_ID.exec(name) ?? [];
+      const emailId = parseId('evt', shown);
+      const environmentId = emailId === null ? null : await this.emails.environmentOf(emailId);
+      if (emailId !== null && environmentId !== null) return { environmentId, emailId };
+    }
+    return null;
+  }
+}

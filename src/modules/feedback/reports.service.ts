@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
+import { notFound } from '#kernel/errors.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { type ReportRow, ReportsStore, type ReportState } from './reports.store.js';
+
+/** What a caller filters the list by, as given. */
+export interface ReportQuery extends PageQuery {
+  state?: ReportState;
+}
+
+const LIMIT_DEFAULT = 50;
+
+/** Reads reports, bound to the caller's environment: those of nobody known are the operator's. */
+@Injectable()
+export class ReportsService {
+  constructor(
+    private readonly store: ReportsStore,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** Throws 400 for a bad cursor. */
+  async list(tenant: Tenant, query: ReportQuery): Promise<{ rows: ReportRow[]; nextCursor: string | null }> {
+    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const list: CursorQuery = { list: 'reports', filters };
+    const beforeId = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, { beforeId, state: filters.state ?? null }, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find({ environmentId }: Tenant, text: string): Promise<ReportRow> {
+    const row = await this.store.find(environmentId, reportId(text));
+    if (row === null) throw notFound('report');
+    return row;
+  }
+
+  /** As it came. Throws 404. */
+  async raw({ environmentId }: Tenant, text: string): Promise<{ raw: Buffer; type: string }> {
+    const found = await this.store.rawOf(environmentId, reportId(text));
+    if (found === null) throw notFound('report');
+    return { raw: found.raw, type: found.source === 'ses' ? 'application/json' : 'message/rfc822' };
+  }
+}
+
+function reportId(text: string): Id {
+  const id = parseId('rep', text);
+  if (id === null) throw notFound('report');
+  return id;
+}

@@ -1,0 +1,232 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+
+/** How a report came. */
+export type ReportSource = 'smtp' | 'ses';
+
+/** What became of a report. */
+export type ReportState = (typeof REPORT_STATES)[number];
+
+/**
+ * `waiting`: not looked at yet. `recorded`: what it says is in the email's timeline. `unmatched`: it is about no email, or
+ * nobody that an email went to. `untrusted`: it names an email, and proves nothing. `ignored`: it says nothing of a delivery.
+ */
+export const REPORT_STATES = ['waiting', 'recorded', 'unmatched', 'untrusted', 'ignored'] as const;
+
+/** A report as it came. */
+export interface NewReport {
+  id: Id;
+  environmentId: number | null;
+  emailId: Id | null;
+  source: ReportSource;
+  recipient: string;
+  envelopeFrom: string;
+  receivedFrom: string;
+  /** What the same report has when it is brought again. */
+  digest: Buffer;
+  raw: Buffer;
+}
+
+/** A report that a process looks at. */
+export interface ClaimedReport {
+  id: Id;
+  environmentId: number | null;
+  emailId: Id | null;
+  source: ReportSource;
+  envelopeFrom: string;
+  failures: number;
+}
+
+/** What was found out of one. */
+export interface Settled {
+  state: Exclude<ReportState, 'waiting'>;
+  kind: string;
+  reason: string | null;
+  environmentId: number | null;
+  emailId: Id | null;
+}
+
+/** A report in a list. */
+export interface ReportRow {
+  id: Id;
+  environmentId: number | null;
+  emailId: Id | null;
+  source: ReportSource;
+  recipient: string;
+  envelopeFrom: string;
+  receivedFrom: string;
+  sizeBytes: number;
+  receivedAt: Date;
+  expiresAt: Date;
+  state: ReportState;
+  kind: string | null;
+  reason: string | null;
+}
+
+/** Which ones a list shows. */
+export interface ReportFilter {
+  beforeId: Id | null;
+  state: ReportState | null;
+}
+
+const KEPT_DAYS = 30;
+/** Whoever has one email's return path can't fill the database by it; nor can those who have none. */
+const OF_ONE_EMAIL_MAX = 100;
+const OF_NOBODY_MAX = 10_000;
+const SWEEP_STEP = 200;
+
+const COLUMNS = `
+  id, environment_id as "environmentId", email_id as "emailId", source, recipient, envelope_from as "envelopeFrom", received_from as "receivedFrom",
+  size_bytes as "sizeBytes", received_at as "receivedAt", expires_at as "expiresAt", state, kind, reason`;
+
+/** mail_reports_email_idx and mail_reports_digest_idx. */
+const insert = (name: string, room: string): Statement => ({
+  name,
+  text: `
+    insert into mail_reports (id, environment_id, email_id, source, recipient, envelope_from, received_from, digest, raw, size_bytes,
+                              received_at, expires_at, state, due_at, failures)
+    select $1::uuid, $2::int, $3::uuid, $4::text, $5::text, $6::text, $7::text, $8::bytea, $9::bytea, length($9::bytea), now(),
+           now() + least(${KEPT_DAYS}, coalesce((select retention_days from environments where id = $2::int), ${KEPT_DAYS})) * interval '1 day', 'waiting', now(), 0
+    where ${room}
+    on conflict (digest) do nothing returning 1 as kept`,
+});
+
+const room = (of: string, max: number): string => `(select count(*) from (select from mail_reports where ${of} limit ${max}) kept) < ${max}`;
+const INSERT_OF_EMAIL = insert('mail_reports_insert_of_email', room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX));
+const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
+/** What a provider signed is not bounded by a stranger's will. */
+const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
+
+/** mail_reports_digest_idx. */
+const IS_KNOWN: Statement = { name: 'mail_reports_is_known', text: 'select 1 as known from mail_reports where digest = $1' };
+
+/**
+ * What is due, of every environment a few: a flood of one keeps nobody else's waiting. By mail_reports_due_at_idx. A claim
+ * is a time after which somebody else takes over; whatever was recorded by then is recorded once more, which changes nothing.
+ */
+const CLAIM: Statement = {
+  name: 'mail_reports_claim',
+  text: `
+    with due as (
+      select id, environment_id, due_at from mail_reports where state = 'waiting' and due_at <= now() order by due_at limit 5000
+    ), turn as (
+      select id from (
+        select *, row_number() over (partition by environment_id order by due_at) as place from due
+      ) d where place <= $3::int order by place, due_at limit $2::int
+    ), mine as (
+      select id from mail_reports where id in (select id from turn) and state = 'waiting' and due_at <= now() for update skip locked
+    )
+    update mail_reports r set due_at = now() + $1::float8 * interval '1 second' from mine where r.id = mine.id
+    returning r.id, r.environment_id as "environmentId", r.email_id as "emailId", r.source, r.envelope_from as "envelopeFrom", r.failures`,
+};
+
+/** mail_reports_pkey. */
+const RAW: Statement = { name: 'mail_reports_raw', text: 'select raw from mail_reports where id = $1' };
+const SETTLE: Statement = {
+  name: 'mail_reports_settle',
+  text: `update mail_reports set state = $2, kind = $3, reason = $4, environment_id = $5, email_id = $6 where id = $1 and state = 'waiting'`,
+};
+const AGAIN: Statement = {
+  name: 'mail_reports_again',
+  text: `update mail_reports set failures = failures + 1, due_at = now() + $2::float8 * interval '1 second' where id = $1 and state = 'waiting'`,
+};
+
+/** mail_reports_due_at_idx. */
+const OVERDUE: Statement = {
+  name: 'mail_reports_overdue',
+  text: `select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds from mail_reports where state = 'waiting' and due_at <= now()`,
+};
+
+/** mail_reports_environment_idx, backwards; the state is applied on the way. */
+const PAGE: Statement = {
+  name: 'mail_reports_page',
+  text: `select ${COLUMNS} from mail_reports where environment_id = $1 and ($2::uuid is null or id < $2) and ($3::text is null or state = $3) order by id desc limit $4`,
+};
+const FIND: Statement = { name: 'mail_reports_find', text: `select ${COLUMNS} from mail_reports where environment_id = $1 and id = $2` };
+const RAW_OF: Statement = { name: 'mail_reports_raw_of', text: 'select raw, source from mail_reports where environment_id = $1 and id = $2' };
+
+/** Over all environments, for the operator: mail_reports_pkey, backwards. */
+const UNEXPLAINED: Statement = {
+  name: 'mail_reports_unexplained',
+  text: `select ${COLUMNS} from mail_reports where state in ('unmatched', 'untrusted') order by id desc limit $1`,
+};
+
+/** mail_reports_expires_at_idx. */
+const SWEEP: Statement = {
+  name: 'mail_reports_sweep',
+  text: `delete from mail_reports where id in (select id from mail_reports where expires_at < now() order by expires_at limit ${SWEEP_STEP} for update skip locked) returning 1 as gone`,
+};
+
+/** mail_reports_email_idx. */
+const ERASE: Statement = { name: 'mail_reports_erase', text: 'delete from mail_reports where environment_id = $1 and email_id = $2' };
+
+/** Statements on reports. */
+@Injectable()
+export class ReportsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Committed by itself. `full` when there are too many of the same kind. */
+  async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
+    const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
+    const statement = source === 'ses' ? INSERT_SIGNED : environmentId === null ? INSERT_OF_NOBODY : INSERT_OF_EMAIL;
+    const kept = await this.database.hot(statement, [id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw]);
+    if (kept.length > 0) return 'kept';
+    return (await this.database.hot(IS_KNOWN, [digest])).length > 0 ? 'repeated' : 'full';
+  }
+
+  /** Of nobody else for so many seconds. */
+  claim(seconds: number, max: number, ofOneMax: number): Promise<ClaimedReport[]> {
+    return this.database.query(CLAIM, [seconds, max, ofOneMax]);
+  }
+
+  /** Null when it is gone. */
+  async raw(id: Id): Promise<Buffer | null> {
+    const [row] = await this.database.query<{ raw: Buffer }>(RAW, [id]);
+    return row?.raw ?? null;
+  }
+
+  async settle(id: Id, { state, kind, reason, environmentId, emailId }: Settled): Promise<void> {
+    await this.database.query(SETTLE, [id, state, kind, reason, environmentId, emailId]);
+  }
+
+  /** It is looked at again in so many seconds. */
+  async again(id: Id, seconds: number): Promise<void> {
+    await this.database.query(AGAIN, [id, seconds]);
+  }
+
+  /** For how long the report that is due the longest has waited, in seconds. */
+  async overdueSeconds(): Promise<number> {
+    const [row] = await this.database.query<{ seconds: number }>(OVERDUE);
+    return row?.seconds ?? 0;
+  }
+
+  /** Newest first. */
+  page(environmentId: number, { beforeId, state }: ReportFilter, limit: number): Promise<ReportRow[]> {
+    return this.database.read(PAGE, [environmentId, beforeId, state, limit]);
+  }
+
+  async find(environmentId: number, id: Id): Promise<ReportRow | null> {
+    const [row] = await this.database.read<ReportRow>(FIND, [environmentId, id]);
+    return row ?? null;
+  }
+
+  async rawOf(environmentId: number, id: Id): Promise<Pick<NewReport, 'raw' | 'source'> | null> {
+    const [row] = await this.database.read<Pick<NewReport, 'raw' | 'source'>>(RAW_OF, [environmentId, id]);
+    return row ?? null;
+  }
+
+  /** The newest of all environments, and of none, that explain themselves to nobody. */
+  unexplained(limit: number): Promise<ReportRow[]> {
+    return this.database.read(UNEXPLAINED, [limit]);
+  }
+
+  /** True while there may be more. */
+  async sweep(): Promise<boolean> {
+    return (await this.database.query(SWEEP)).length === SWEEP_STEP;
+  }
+
+  async erase(environmentId: number, emailId: Id): Promise<void> {
+    await this.database.hot(ERASE, [environmentId, emailId]);
+  }
+}

@@ -1,0 +1,68 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { jsonOf, memberOf } from '#engine/inbound/body.js';
+import type { ReceivedRequest } from '#engine/inbound/request.js';
+import { snsConfirmUrl } from '#engine/inbound/sns.js';
+import { publishedAt, verify } from '#engine/inbound/verify.js';
+import { EgressAgent } from '#egress/agent.js';
+import { EgressGate } from '#egress/gate.js';
+import { ProviderCertificates } from '#modules/receiving/certificates.contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { ApiError, badRequest, notFound, unavailable } from '#kernel/errors.js';
+import { StoredReports } from './stored-reports.js';
+
+const SNS = { kind: 'sns' } as const;
+const CONFIRM_TIMEOUT_MS = 5_000;
+const CONFIRM_BYTES_MAX = 16_384;
+
+/**
+ * What Amazon SES tells by way of SNS. The signature says that some account of AWS sent it, so the topic must be one of the
+ * operator's (SES_TOPICS) too. A notification is stored before it is answered; SNS sends again what was not.
+ */
+@Injectable()
+export class SesNotifications {
+  private readonly logger = new Logger('SesNotifications');
+
+  constructor(
+    private readonly certificates: ProviderCertificates,
+    private readonly reports: StoredReports,
+    private readonly agent: EgressAgent,
+    private readonly gate: EgressGate,
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 404 where no topics are set, 401 for what is not signed for one of them, 503 while it can't be checked or stored. */
+  async take(body: Buffer): Promise<void> {
+    const { sesTopics } = this.config;
+    if (sesTopics.length === 0) throw notFound('page');
+    const request: Omit<ReceivedRequest, 'ip'> = { method: 'POST', path: '', query: '', url: '', headers: [], body };
+    const certificateUrl = publishedAt(SNS, request, sesTopics);
+    if (certificateUrl === null) throw unsigned();
+    const certificate = await this.certificates.ofOperator(certificateUrl);
+    if (certificate === undefined) throw unavailable('The certificate of the signature can\'t be had right now. Send it again.');
+    if (verify(SNS, request, sesTopics, this.clock.nowMs(), certificate) !== 'verified') throw unsigned();
+    const [type, topicArn, messageId, message] = ['Type', 'TopicArn', 'MessageId', 'Message'].map((name) => textOf(request, name)) as [string, string, string, string];
+    if (type === 'SubscriptionConfirmation') return this.confirm(request, topicArn);
+    if (type === 'Notification') return this.reports.acceptSigned(messageId, topicArn, message);
+    this.logger.warn(`The subscription of ${topicArn} was ended.`);
+  }
+
+  private async confirm(request: Pick<ReceivedRequest, 'body'>, topicArn: string): Promise<void> {
+    const url = snsConfirmUrl(request);
+    const verdict = url === null ? null : this.gate.check(url);
+    if (verdict?.ok !== true) throw badRequest('The confirmation names no URL of SNS that can be called.');
+    const answer = await this.agent.exchange({
+      method: 'GET', url: verdict.url, headers: { 'user-agent': 'Posthorn/0.1' }, body: null, timeoutMs: CONFIRM_TIMEOUT_MS, bodyBytesMax: CONFIRM_BYTES_MAX,
+    });
+    if (answer.kind !== 'response' || answer.status !== 200) throw unavailable('The subscription could not be confirmed right now. Send it again.');
+    this.logger.log(`The subscription of ${topicArn} is confirmed.`);
+  }
+}
+
+const unsigned = (): ApiError => new ApiError('unauthenticated', 'This is not signed by Amazon SNS for one of the topics in SES_TOPICS.');
+
+function textOf(request: Pick<ReceivedRequest, 'body'>, name: string): string {
+  const value = memberOf(jsonOf(request), name);
+  return typeof value === 'string' ? value : '';
+}

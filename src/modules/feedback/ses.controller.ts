@@ -1,0 +1,52 @@
+import { Controller, HttpCode, Injectable, Post, Req, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { ApiBody, ApiNoContentResponse, ApiOperation, ApiUnauthorizedResponse } from '@nestjs/swagger';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Public } from '#http/access.js';
+import { Section } from '#http/openapi-sections.js';
+import { badRequest } from '#kernel/errors.js';
+import { SesNotifications } from './ses-notifications.js';
+
+const PATH = '/v1/providers/ses/notifications';
+
+/** SNS sends JSON and calls it text/plain. */
+@Injectable()
+export class SesContentType implements OnModuleInit {
+  constructor(private readonly adapterHost: HttpAdapterHost) {}
+
+  onModuleInit(): void {
+    this.adapterHost.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, next) => {
+      const { headers } = request.raw;
+      if (request.routeOptions.url === PATH && /^text\/plain\b/i.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json';
+      next();
+    });
+  }
+}
+
+/** What providers tell of emails. */
+@Section('Mail reports', 'What other mail servers, and providers, reported of emails that were sent, as it came: also what could not be matched.')
+@Controller('v1/providers/ses/notifications')
+export class SesController {
+  constructor(private readonly notifications: SesNotifications) {}
+
+  @Post()
+  @HttpCode(204)
+  @Public({ uncounted: true })
+  @ApiOperation({ summary: 'Take a notification of Amazon SES', description: 'For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.' })
+  @ApiBody({
+    schema: {
+      type: 'object',
+      properties: { Type: { type: 'string' }, MessageId: { type: 'string' }, TopicArn: { type: 'string' }, Message: { type: 'string' }, SigningCertURL: { type: 'string' }, Signature: { type: 'string' } },
+      example: {
+        Type: 'Notification', MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324', TopicArn: 'arn:aws:sns:eu-west-1:123456789012:mail', Message: '{"notificationType":"Bounce"}',
+        Timestamp: '2026-11-22T09:30:00.000Z', SignatureVersion: '2', Signature: 'EXAMPLE', SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
+      },
+    },
+  })
+  @ApiNoContentResponse({ description: 'It is stored, or the subscription is confirmed.' })
+  @ApiUnauthorizedResponse({ description: 'It is not signed by SNS for a topic of `SES_TOPICS`.', schema: { $ref: '#/components/schemas/Error' } })
+  async takeSesNotification(@Req() { rawBody }: FastifyRequest): Promise<void> {
+    if (rawBody === null) throw badRequest('The body is missing.');
+    await this.notifications.take(rawBody);
+  }
+}
