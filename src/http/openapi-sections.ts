@@ -7,6 +7,7 @@ const ORDER = [
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Aliases',
   'Received mail', 'Secrets', 'Metrics', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Aliases', 'Mail reports', 'Secrets',
+  'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Aliases', 'Received mail', 'Mail reports', 'Secrets',
   'Metrics', 'System events', 'Organization', 'Keys', 'Health',
 ];
 

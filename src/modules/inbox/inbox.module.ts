@@ -43,6 +43,7 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
   controllers: [AliasesController, MessagesController],
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, FeedbackModule, LedgerModule],
   controllers: [AliasesController],
+  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],
   providers: [
     AcceptMail,
     AcceptMailStore,

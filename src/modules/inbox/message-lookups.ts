@@ -1,4 +1,3 @@
-import { isIPv4 } from 'node:net';
 import { NameRecords, type FoundRecords } from '#egress/name-records.js';
 import { SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 
@@ -57,7 +56,7 @@ export class MessageLookups {
   readonly resolve = async (name: string, type: string): Promise<unknown[]> => {
     const answer = await this.find(name, type);
     if ('unanswered' in answer) throw new LookupError('ETIMEOUT', name);
-    const found = answer.found.filter((record) => type !== 'A' && type !== 'AAAA' ? true : isIPv4(record as string) === (type === 'A'));
+    const found = answer.found.filter((record) => type !== 'A' && type !== 'AAAA' ? true : !(record as string).includes(':') === (type === 'A'));
     if (found.length === 0) throw new LookupError('ENODATA', name);
     return type === 'TXT' ? found.map((text) => [text]) : found;
   };

@@ -7,7 +7,7 @@ import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasReplay } from './alias-replay.js';
 import { downloadOf } from './download.js';
-import { AliasReplayBody, AliasReplayItem, MessageDetail, MessageListQuery, MessagePage, presentMessages, presentReplay } from './messages.dto.js';
+import { AliasReplayBody, AliasReplayItem, ReceivedMessageDetail, ReceivedMessageListQuery, ReceivedMessagePage, presentMessages, presentReplay } from './messages.dto.js';
 import { MessagesService } from './messages.service.js';
 
 const ALIAS = { name: 'alias', description: 'The alias: its id, or its whole address (percent-encoded).', example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -28,8 +28,8 @@ export class MessagesController {
   @Scope('read')
   @ApiOperation({ summary: 'List messages', description: 'Newest first, quarantined ones too.' })
   @ApiParam(ALIAS)
-  @ApiOkResponse({ type: MessagePage, description: 'One page of messages.' })
-  async listMessages(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Query() query: MessageListQuery): Promise<MessagePage> {
+  @ApiOkResponse({ type: ReceivedMessagePage, description: 'One page of messages.' })
+  async listReceivedMessages(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Query() query: ReceivedMessageListQuery): Promise<ReceivedMessagePage> {
     return presentMessages(await this.messages.list(tenant, alias, query));
   }
 
@@ -38,9 +38,9 @@ export class MessagesController {
   @ApiOperation({ summary: 'Get a message', description: 'What it says and what was found out about it. 404 once it was erased.' })
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
-  @ApiOkResponse({ type: MessageDetail, description: 'The message.' })
-  async getMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<MessageDetail> {
-    return (await this.messages.detail(tenant, alias, id)) as unknown as MessageDetail;
+  @ApiOkResponse({ type: ReceivedMessageDetail, description: 'The message.' })
+  async getReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<ReceivedMessageDetail> {
+    return (await this.messages.detail(tenant, alias, id)) as unknown as ReceivedMessageDetail;
   }
 
   @Get('messages/:messageId/raw')
@@ -52,7 +52,7 @@ export class MessagesController {
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
   @ApiOkResponse({ description: 'The message.', content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' }, example: 'Subject: Order 42\r\n\r\nWhere is it?' } } })
-  async getRawMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<StreamableFile> {
+  async getRawReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<StreamableFile> {
     const { chunks, sizeBytes } = await this.messages.raw(tenant, alias, id);
     return new StreamableFile(Readable.from(chunks, { objectMode: false }), { type: 'message/rfc822', length: sizeBytes, disposition: 'attachment; filename="message.eml"' });
   }
@@ -67,7 +67,7 @@ export class MessagesController {
   @ApiParam(MESSAGE)
   @ApiParam(INDEX)
   @ApiOkResponse({ description: 'The file.', content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example: 'hello' } } })
-  async getAttachment(
+  async getReceivedAttachment(
     @CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string, @Param('index') index: string,
   ): Promise<StreamableFile> {
     const { note, content } = await this.messages.attachment(tenant, alias, id, index);

@@ -11,7 +11,7 @@ const WORDS = ['pass', 'fail', 'softfail', 'neutral', 'policy', 'none', 'temperr
 const SCANS = ['pass', 'fail', 'gray', 'disabled', 'processing_failed'];
 
 /** Which page of messages. */
-export class MessageListQuery {
+export class ReceivedMessageListQuery {
   /** Where to go on: the `next_cursor` of the page before. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
@@ -22,7 +22,7 @@ export class MessageListQuery {
 }
 
 /** A received message in a list. */
-export class MessageItem {
+export class ReceivedMessageItem {
   /** The message's id, and that of its event. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
@@ -57,10 +57,10 @@ export class MessageItem {
 }
 
 /** One page of messages, newest first. */
-export class MessagePage {
+export class ReceivedMessagePage {
   /** The messages of this page. */
-  @ApiProperty({ type: [MessageItem] })
-  data: MessageItem[];
+  @ApiProperty({ type: [ReceivedMessageItem] })
+  data: ReceivedMessageItem[];
 
   /** Pass it as `cursor` for the next page; null on the last one. */
   @ApiProperty({ type: String, nullable: true, example: null })
@@ -68,7 +68,7 @@ export class MessagePage {
 }
 
 /** One header of a message. */
-export class HeaderLineItem {
+export class ReceivedHeaderItem {
   /** In lower case. */
   @ApiProperty({ example: 'x-mailer' })
   name: string;
@@ -79,7 +79,7 @@ export class HeaderLineItem {
 }
 
 /** A file in a message. */
-export class AttachmentItem {
+export class ReceivedAttachmentItem {
   /** What its sender calls it, made safe: without a path. */
   @ApiProperty({ example: 'invoice.pdf' })
   filename: string;
@@ -102,7 +102,7 @@ export class AttachmentItem {
 }
 
 /** What was found out about whom a message is from, and whether it does harm. */
-export class VerdictsItem {
+export class ReceivedVerdictsItem {
   /** Whether the sender of the envelope (of a null sender, the HELO) may send from that address (RFC 7208). */
   @ApiProperty({ enum: WORDS, example: 'pass' })
   spf: string;
@@ -133,7 +133,7 @@ export class VerdictsItem {
 }
 
 /** A received message, which is also the body of its event. */
-export class MessageDetail {
+export class ReceivedMessageDetail {
   /** The message's id. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string;
@@ -207,8 +207,8 @@ export class MessageDetail {
   headers: Record<string, string>;
 
   /** Its headers in their order, repeated ones too. */
-  @ApiProperty({ type: [HeaderLineItem] })
-  header_lines: HeaderLineItem[];
+  @ApiProperty({ type: [ReceivedHeaderItem] })
+  header_lines: ReceivedHeaderItem[];
 
   /** The Message-ID that it answers; null for none. */
   @ApiProperty({ type: String, nullable: true, example: null })
@@ -223,8 +223,8 @@ export class MessageDetail {
   auto_submitted: boolean;
 
   /** What was found out about it. */
-  @ApiProperty({ type: VerdictsItem })
-  verdicts: VerdictsItem;
+  @ApiProperty({ type: ReceivedVerdictsItem })
+  verdicts: ReceivedVerdictsItem;
 
   /** Of its event: delivered, retrying, dlq, failed, ignored (the alias leads nowhere), parked (it could not be read) or quarantined; `received` until it was read. */
   @ApiProperty({ example: 'delivered' })
@@ -247,8 +247,8 @@ export class MessageDetail {
   raw_url: string;
 
   /** Its files, in their order. */
-  @ApiProperty({ type: [AttachmentItem] })
-  attachments: AttachmentItem[];
+  @ApiProperty({ type: [ReceivedAttachmentItem] })
+  attachments: ReceivedAttachmentItem[];
 }
 
 /** Which messages to send again. */
@@ -321,11 +321,11 @@ export class AliasReplayItem {
   next_cursor: string | null;
 }
 
-export function presentMessages({ rows, nextCursor }: { rows: readonly MessageRow[]; nextCursor: string | null }): MessagePage {
+export function presentMessages({ rows, nextCursor }: { rows: readonly MessageRow[]; nextCursor: string | null }): ReceivedMessagePage {
   return { data: rows.map(presentMessage), next_cursor: nextCursor };
 }
 
-function presentMessage({ id, messageId, sender, envelopeFrom, subject, auth, state, reason }: MessageRow): MessageItem {
+function presentMessage({ id, messageId, sender, envelopeFrom, subject, auth, state, reason }: MessageRow): ReceivedMessageItem {
   return {
     id: showId('evt', id), message_id: messageId, from: sender ?? cleanLine(envelopeFrom, 1_024).text, subject,
     received_at: new Date(idTimeMs(id)).toISOString(), auth: auth ?? 'none', state, reason,

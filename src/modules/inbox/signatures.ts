@@ -44,7 +44,7 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
     return known.found.map((text) => [text]);
   };
   const options = { resolver, minBitLength: KEY_BITS_MIN };
-  const verified = await dkimVerify(withoutExcess(raw), { ...options, rejectRsaSha1: true } as never) as unknown as Verified;
+  const verified = await dkimVerify(withoutExcess(raw), { ...options, rejectRsaSha1: true }) as unknown as Verified;
   const chain = await arc(verified.arc as never, options as never).catch(() => null) as { status?: { result?: string } } | null;
   return {
     dkim: verified.results.map(({ id, signingDomain, status }) =>

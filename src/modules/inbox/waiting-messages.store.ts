@@ -52,7 +52,7 @@ export interface Claimant {
 }
 
 /** Nobody takes this long: a worker that does is dead, or as good as that. */
-const LEASE = `interval '5 minutes'`;
+const LEASE = `interval '2 minutes'`;
 const OPEN = `state = 'received' and erased_at is null`;
 
 /**
