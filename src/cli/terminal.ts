@@ -62,7 +62,7 @@ export class Terminal {
 function plain(value: unknown): string {
   if (value === null || value === undefined) return '-';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // eslint-disable-next-line no-control-regex -- these are the ones
+   
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ');
 }
 

@@ -84,7 +84,7 @@ export class PosthornClient {
     let cursor: string | undefined;
     do {
       const query = { ...params?.query, ...(cursor !== undefined && { cursor }) };
-      const page = (await this.call('GET', path, [{ ...rest, params: { ...params, query } }])) as { data: Item<P>[]; next_cursor?: string | null };
+      const page = await this.call<{ data: Item<P>[]; next_cursor?: string | null }>('GET', path, [{ ...rest, params: { ...params, query } }]);
       yield* page.data;
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);

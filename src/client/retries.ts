@@ -60,18 +60,21 @@ function mayTryAgain(error: PosthornError | PosthornConnectionError): boolean {
 }
 
 async function tryOnce(request: Request, { fetch, timeoutMs }: Tries): Promise<Response | PosthornError | PosthornConnectionError> {
-  const late = AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     // Each try reads a copy: a body can be read once.
-    const response = await fetch(new Request(request.clone(), { signal: AbortSignal.any([request.signal, late]) }));
+    const response = await fetch(new Request(request.clone(), { signal: AbortSignal.any([request.signal, late.signal]) }));
     if (!response.ok) return await errorOf(response);
     // A connection that breaks under the body is tried again too.
     const body = response.status === 204 ? null : await response.arrayBuffer();
     return new Response(body, { status: response.status, headers: response.headers });
   } catch (error) {
     if (request.signal.aborted) throw request.signal.reason;
-    if (late.aborted) return new PosthornTimeoutError(`No answer of ${new URL(request.url).origin} within ${timeoutMs / 1_000} s.`, { cause: error });
+    if (late.signal.aborted) return new PosthornTimeoutError(`No answer of ${new URL(request.url).origin} within ${timeoutMs / 1_000} s.`, { cause: error });
     return new PosthornConnectionError(`${new URL(request.url).origin} could not be reached: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -128,7 +128,7 @@ async function* connect(
     for await (const chunk of response.body ?? []) {
       clearTimeout(watch);
       watch = setTimeout(hush, SILENCE_MS_MAX);
-      for (const { event, id, data } of parser.take(decoder.decode(chunk as Uint8Array, { stream: true }))) {
+      for (const { event, id, data } of parser.take(decoder.decode(chunk, { stream: true }))) {
         const body = JSON.parse(data) as Record<string, unknown>;
         if (event === 'end') {
           if (body['reason'] === 'key_revoked') throw new PosthornError(401, 'unauthenticated', 'The key was revoked, or has expired.', null);

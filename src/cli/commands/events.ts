@@ -24,7 +24,7 @@ export function addEventCommands(program: Command): void {
     .addHelpText('after', '\nExamples:\n  posthorn events --status dlq\n  posthorn events list --destination dst_… --json -n 500')
     .action(async (options: Filters & { since?: string; until?: string; limit: number }, command: Command) => {
       const query = { ...queryOf(options), ...(options.since !== undefined && { since: options.since }), ...(options.until !== undefined && { until: options.until }), limit: Math.min(options.limit, 100) };
-      const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/events', { params: { query: query as object } }), options.limit);
+      const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/events', { params: { query: query } }), options.limit);
       terminalOf(command).list(rows, [
         { title: 'ID', value: ({ id }) => id },
         { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => statusStyle(status) },

@@ -53,7 +53,7 @@ export function addEndpointCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  posthorn endpoints create stripe --preset stripe --destination dst_…')
     .action(async (slug: string, { preset, destination }: { preset?: string; destination?: string[] }, command: Command) => {
       const body = { slug, ...(preset !== undefined && { preset }), ...(destination !== undefined && { destinations: destination }) };
-      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/endpoints', { body: body as never });
+      const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/endpoints', { body: body });
       terminalOf(command).show(made, () => `${made.id}  ${made.url}`);
     });
   endpoints.command('requests').description('list what an endpoint received, refused requests too').argument('<id>').option(...LIMIT)
