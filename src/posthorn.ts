@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --enable-source-maps --heap-growing-percent=900 --min-semi-space-size=16 --max-semi-space-size=32
 // The command `posthorn` of the package and of the image. The options above are those of `npm start`, without a process in between.
 
-/** What the command is told to do, and the program that does it: each reads its own options behind the word. */
+/** What the server is told to do, and the program that does it: each reads its own options behind the word. */
 const PROGRAMS = {
   start: () => import('./main.js'),
   migrate: () => import('./migrate-database.js'),
@@ -22,14 +22,19 @@ dns                 prints what the zone of PLATFORM_DOMAIN publishes; --rotate-
 orgs                list, create or remove organizations
 mail-reports        lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came
 `;
+  start: { run: () => import('./main.js'), what: 'serves, as configured by the environment (the default)' },
+  migrate: { run: () => import('./migrate-database.js'), what: 'brings the database up to date, with the tables of EXTENSIONS, and ends' },
+  'create-admin-key': { run: () => import('./create-admin-key.js'), what: 'makes an admin key: --env live (the default) or --env test' },
+  'rotate-master-key': { run: () => import('./rotate-master-key.js'), what: 'wraps the data keys with NEW_MASTER_KEY' },
+  dns: { run: () => import('./dns.js'), what: 'prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key' },
+} satisfies Record<string, { run: () => Promise<unknown>; what: string }>;
 
 const [word = 'start'] = process.argv.slice(2);
-if (word === '--help' || word === '-h' || word === 'help') {
-  process.stdout.write(USAGE);
-} else if (Object.hasOwn(PROGRAMS, word)) {
+if (Object.hasOwn(PROGRAMS, word)) {
   process.argv.splice(2, 1);
-  await PROGRAMS[word as keyof typeof PROGRAMS]();
+  await PROGRAMS[word as keyof typeof PROGRAMS].run();
 } else {
-  process.stderr.write(`There is no command ${JSON.stringify(word)}.\n${USAGE}`);
-  process.exitCode = 2;
+  // Everything else asks a service over HTTP, and loads nothing of it.
+  const { runCommand } = await import('./cli/main.js');
+  await runCommand(process.argv.slice(2), Object.entries(PROGRAMS).map(([name, { what }]) => [name, what] as const));
 }

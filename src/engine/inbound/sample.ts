@@ -7,6 +7,7 @@ import type { Preset } from './preset.js';
 import type { ReceivedRequest } from './request.js';
 import type { HmacScheme } from './scheme.js';
 import { signStandard } from './standard.js';
+import { readFirst, type Source } from './source.js';
 import { writeTimestamp } from './timestamp.js';
 import { signTwilio } from './twilio.js';
 
@@ -64,6 +65,35 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
   const template = sample.body.replace(/"(\{\{(?:seconds|millis)\}\})"/g, '$1');
   const body = fill(template, options, isJson ? (text) => JSON.stringify(text).slice(1, -1) : encodeURIComponent);
   return { method: 'POST', path: '', query: URL.canParse(url) ? new URL(url).search.slice(1) : '', headers, body: Buffer.from(body, 'utf8'), url };
+}
+
+/**
+ * The sample as one of another type, which is put where the provider has it: a part that need not be there takes what follows the first
+ * dot (`issues.opened` of GitHub). Null where the type does not stand in one place that can be written.
+ */
+export function sampleOfType({ sample, eventType }: Pick<Preset, 'sample' | 'eventType'>, type: string): Preset['sample'] | null {
+  const request = { headers: Object.entries(sample.headers), body: Buffer.from(sample.body) };
+  const recipe = eventType.find((each) => readFirst([each], request, '.') !== undefined);
+  const [first, second, ...more] = recipe ?? [];
+  if (first === undefined || more.length > 0 || (second !== undefined && second.optional !== true)) return null;
+  const dot = second === undefined ? -1 : type.indexOf('.');
+  const written = withValue(sample, first, dot < 0 ? type : type.slice(0, dot));
+  if (written === null || second === undefined) return written;
+  return withValue(written, second, dot < 0 ? undefined : type.slice(dot + 1));
+}
+
+function withValue(sample: Preset['sample'], source: Source, value: string | undefined): Preset['sample'] | null {
+  if ('header' in source && value !== undefined) return { ...sample, headers: { ...sample.headers, [source.header]: value } };
+  if (!('member' in source)) return null;
+  const json = JSON.parse(sample.body) as unknown;
+  const names = source.member.split('.');
+  const last = names.pop() ?? '';
+  const holder = names.length === 0 ? json : memberOf(json, names.join('.'));
+  if (!isObject(holder)) return null;
+  const written = holder as Record<string, unknown>;
+  if (value === undefined) delete written[last];
+  else written[last] = value;
+  return { ...sample, body: JSON.stringify(json) };
 }
 
 function signHmac(scheme: HmacScheme, request: Sample, { secret, nowMs }: SampleOptions): Sample | null {

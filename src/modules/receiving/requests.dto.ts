@@ -176,6 +176,10 @@ export class EndpointTestBody {
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
 
+  /** The type that the sample is to have; left out, that of the preset's own. */
+  @ApiProperty({ required: false, pattern: '^[A-Za-z0-9._:/-]{1,256}$', example: 'invoice.paid' })
+  event_type?: string;
+
   /** The body to send instead of the preset's sample, as text. */
   @ApiProperty({ required: false, maxLength: 262_144, example: '{"type":"invoice.paid"}' })
   body?: string;

@@ -4,7 +4,7 @@ import { INGEST_PREFIX } from '#modules/endpoints/contract.js';
 import { presetOf } from '#engine/inbound/presets.js';
 import { takesMethod } from '#engine/inbound/methods.js';
 import type { Preset } from '#engine/inbound/preset.js';
-import { signedSample, unsignedSample } from '#engine/inbound/sample.js';
+import { sampleOfType, signedSample, unsignedSample } from '#engine/inbound/sample.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
@@ -37,14 +37,15 @@ export class SampleEvents {
    * says what is kept for the key, in the commit of the event.
    */
   async send(
-    tenant: Tenant, endpointId: Id, options: { preset?: string; body?: string }, idempotency: IdempotentRequest | null,
+    tenant: Tenant, endpointId: Id, options: { preset?: string; event_type?: string; body?: string }, idempotency: IdempotentRequest | null,
     keeps: (tested: Tested) => StoredAnswer,
   ): Promise<Tested> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
     if (endpoint === null) throw notFound('endpoint');
     const preset = options.preset === undefined ? endpoint.preset : presetOf(options.preset);
     if (options.preset !== undefined && preset === null) throw invalid([{ path: 'preset', message: 'is not a known preset' }]);
-    const request = this.sample(endpoint, preset ?? plain(endpoint), await this.urlOf(endpoint), options.body);
+    const chosen = ofType(preset ?? plain(endpoint), options.event_type);
+    const request = this.sample(endpoint, chosen, await this.urlOf(endpoint), options.body);
     if (!takesMethod(endpoint.allowedMethods, request.method)) throw conflict(`The endpoint does not take ${request.method}, which samples are.`, { reason: 'method_not_allowed' });
     const verifies = endpoint.scheme.kind !== 'none';
     const result = await this.pipeline.run(endpoint, request, {
@@ -79,9 +80,17 @@ export class SampleEvents {
   }
 }
 
+/** Throws 422 where the samples of a preset have one type. */
+function ofType(preset: Preset, type: string | undefined): Preset {
+  if (type === undefined) return preset;
+  const sample = sampleOfType(preset, type);
+  if (sample === null) throw invalid([{ path: 'event_type', message: 'cannot be chosen for samples of this preset: give a body instead' }]);
+  return { ...preset, sample };
+}
+
 function plain({ scheme }: LiveEndpoint): Preset {
   return {
-    id: 'sample', title: 'Sample', verify: scheme, secret: '', eventType: [], dedupeId: [], response: null, retry: { note: '' },
+    id: 'sample', title: 'Sample', verify: scheme, secret: '', eventType: [[{ member: 'type' }]], dedupeId: [], response: null, retry: { note: '' },
     sample: { headers: { 'content-type': 'application/json' }, body: '{"type":"posthorn.test","id":"{{id}}"}' },
   };
 }

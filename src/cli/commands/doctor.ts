@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { PosthornClient } from '../../client/index.js';
+import { EXIT, explain } from '../failure.js';
+import { type Globals, terminalOf } from '../globals.js';
+import { accessOf } from '../sessions.js';
+
+/** One look, and what it found in a sentence. */
+export interface Finding {
+  check: string;
+  result: 'ok' | 'warning' | 'failed';
+  message: string;
+}
+
+const SKEW_SECONDS_MAX = 60;
+
+/** doctor */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('look whether the service, the key and what is set up are in order')
+    .action(async (_options: object, command: Command) => {
+      const terminal = terminalOf(command);
+      const findings = await examine(accessOf(command.optsWithGlobals<Globals>()));
+      const marks = { ok: terminal.paint('green', 'ok     '), warning: terminal.paint('yellow', 'warning'), failed: terminal.paint('red', 'failed ') };
+      if (terminal.isJson) terminal.show(findings);
+      else for (const { check, result, message } of findings) terminal.say(`${marks[result]}  ${check.padEnd(12)}  ${message}`);
+      if (findings.some(({ result }) => result === 'failed')) process.exitCode = EXIT.error;
+    });
+}
+
+async function examine({ url, apiKey, source }: { url: string; apiKey: string | null; source: string }): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const look = async (check: string, examineIt: () => Promise<Omit<Finding, 'check'>[]>): Promise<boolean> => {
+    try {
+      const found = await examineIt();
+      findings.push(...found.map((finding) => ({ check, ...finding })));
+      return !found.some(({ result }) => result === 'failed');
+    } catch (error) {
+      findings.push({ check, result: 'failed', message: explain(error).message.split('\n')[0] ?? '' });
+      return false;
+    }
+  };
+  const client = new PosthornClient({ baseUrl: url, apiKey: apiKey ?? 'none', retries: 0, timeoutMs: 10_000 });
+  const isReached = await look('reachable', async () => {
+    const response = await client.raw('/health/live');
+    const skew = Math.round((Date.now() - Date.parse(response.headers.get('date') ?? '')) / 1_000);
+    const clock = Number.isNaN(skew) || Math.abs(skew) <= SKEW_SECONDS_MAX ? ok('This clock and that of the service agree.') : warning(`This clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the service: signatures look older or newer than they are.`);
+    return [ok(`${url} answers.`), clock];
+  });
+  if (!isReached) return findings;
+  await look('ready', async () => [await client.get('/health/ready').then(() => ok('It takes traffic.'))]);
+  await look('version', async () => {
+    const document = (await (await client.raw('/openapi.json')).json()) as { info: { version: string } };
+    return [document.info.version === ownVersion() ? ok(`Both are ${ownVersion()}.`) : warning(`The service is ${document.info.version}, this command ${ownVersion()}.`)];
+  });
+  if (apiKey === null) return [...findings, { check: 'key', result: 'failed', message: 'Nobody is signed in: run `posthorn login`, or set POSTHORN_API_KEY.' }];
+  const isKnown = await look('key', async () => {
+    const { name } = await client.get('/v1/org');
+    return [ok(`A ${apiKey.startsWith('ek_test_') ? 'test' : 'live'} key of ${name}, from ${source}.`)];
+  });
+  if (!isKnown) return findings;
+  await look('domains', async () => {
+    const found: Omit<Finding, 'check'>[] = [];
+    for await (const { domain, state, records } of client.all('/v1/domains')) {
+      if (state === 'verified') continue;
+      const faults = records.filter(({ required, status }) => required && status !== 'verified').map(({ type, name, error }) => `${type} ${name}: ${error ?? 'not seen yet'}`);
+      found.push(warning(`${domain} is ${state}. ${faults.join(' ')}`));
+    }
+    return found.length > 0 ? found : [ok('Every domain is verified, or there is none.')];
+  });
+  await look('destinations', async () => {
+    const found: Omit<Finding, 'check'>[] = [];
+    for await (const { id, name, validation } of client.all('/v1/destinations')) if (validation !== 'valid' && validation !== 'pending') found.push(warning(`${name} (${id}) is ${validation}: \`posthorn destinations get ${id}\` says why.`));
+    return found.length > 0 ? found : [ok('Every destination was reachable when it was looked at last.')];
+  });
+  await look('dead letters', async () => {
+    const { data } = await client.get('/v1/events', { params: { query: { status: 'dlq', limit: 1 } } });
+    return [data.length === 0 ? ok('There are none.') : warning('There are some: `posthorn events --status dlq` lists them.')];
+  });
+  return findings;
+}
+
+const ok = (message: string): Omit<Finding, 'check'> => ({ result: 'ok', message });
+const warning = (message: string): Omit<Finding, 'check'> => ({ result: 'warning', message });
+
+/** Of the package that this file is in. */
+export function ownVersion(): string {
+  return (JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { endpointNamed } from '../endpoint-name.js';
+import { CommandFailure, EXIT } from '../failure.js';
+import { targetOf } from '../forward.js';
+import { type Globals, terminalOf } from '../globals.js';
+import { clientOf } from '../sessions.js';
+import type { Terminal } from '../terminal.js';
+import { type Forwarded, type Notice, Tunnel } from '../tunnel.js';
+import { gapText } from './events.js';
+
+/** listen */
+export function addListenCommand(program: Command): void {
+  program
+    .command('listen')
+    .description('forward what endpoints receive to a program on this machine')
+    .requiredOption('--forward-to <url>', 'where to: http://localhost:3000/hook')
+    .option('--endpoint <id>', 'only what this endpoint receives: its ep_ id or its slug')
+    .option('--resume', 'go on where the last run of the same tunnel ended')
+    .addHelpText('after', `
+Examples:
+  posthorn listen --forward-to http://localhost:3000/hook
+  posthorn listen --forward-to http://localhost:3000/hook --endpoint stripe --resume
+
+Nothing has to reach this machine from outside. Each request is forwarded byte for byte, one after the other; what the provider is answered does
+not change. It goes on over restarts and broken connections, and says what is forwarded late, again, or not at all.
+Needs a key of scope write: to one of scope read, headers that authenticate are not shown.`)
+    .action(async (options: { forwardTo: string; endpoint?: string; resume?: true }, command: Command) => {
+      const terminal = terminalOf(command);
+      const client = clientOf(command.optsWithGlobals<Globals>());
+      if (!URL.canParse(options.forwardTo) || !/^https?:$/.test(new URL(options.forwardTo).protocol)) throw new CommandFailure('--forward-to is not an http or https URL.', EXIT.usage);
+      const to = new URL(options.forwardTo);
+      const endpoint = options.endpoint === undefined ? null : await endpointNamed(client, options.endpoint);
+      const stop = new AbortController();
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
+      const hooks = { forwarded: (forwarded: Forwarded) => showForwarded(terminal, forwarded, to), notice: (notice: Notice) => showNotice(terminal, notice, endpoint?.url ?? 'every endpoint', to) };
+      await new Tunnel(client, to, endpoint?.id ?? null, hooks).run(options.resume ?? false, stop.signal);
+    });
+}
+
+function showForwarded(terminal: Terminal, { event_id, endpoint, request, answer, is_again, is_late }: Forwarded, to: URL): void {
+  const notes = [...(is_late ? ['late'] : []), ...(is_again ? ['again: it may have been forwarded before'] : []), ...(request?.status === 'quarantined' ? ['its signature did not hold'] : [])];
+  if (terminal.isJson) {
+    return terminal.show({ kind: 'forwarded', event_id, endpoint, method: request?.method ?? null, target: request && targetOf(request, to), status: answer?.status ?? null, error: answer?.error ?? (answer === null ? 'gone' : null), duration_ms: answer?.durationMs ?? null, is_again, is_late });
+  }
+  if (request === null || answer === null) return terminal.say(`${event_id}  ${endpoint}  ${terminal.paint('red', 'NOT FORWARDED: its request is gone')}`);
+  const isGood = answer.status !== null && answer.status < 400;
+  const outcome = terminal.paint(isGood ? 'green' : 'red', String(answer.status ?? answer.error));
+  terminal.say(`${request.received_at.slice(11, 23)}  ${event_id}  ${endpoint}  ${request.method} ${targetOf(request, to)}  ${outcome}  ${answer.durationMs} ms${notes.length > 0 ? `  (${notes.join('; ')})` : ''}`);
+}
+
+function showNotice(terminal: Terminal, notice: Notice, what: string, to: URL): void {
+  if (notice.kind === 'ready') terminal.progress(`Forwarding what ${what} receives to ${to.href}.`);
+  if (notice.kind === 'lost') terminal.progress(`${notice.reason} Connecting again in ${Math.ceil(notice.retryMs / 1_000)} s.`);
+  if (notice.kind === 'waiting') terminal.progress(`${notice.reason} Waiting for it.`);
+  if (notice.kind === 'hidden') terminal.progress('This key has scope read: headers that authenticate are left out of what is forwarded. Sign in with scope write.');
+  if (notice.kind === 'gap') {
+    terminal.progress(`${gapText(notice.gap)}${notice.gap.since === null ? '' : ' What endpoints received then is forwarded now, as late.'}`);
+    if (terminal.isJson) terminal.show({ kind: 'gap', ...notice.gap });
+  }
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { Terminal } from './terminal.js';
+
+/** Options that every command takes. */
+export interface Globals {
+  url?: string;
+  json?: boolean;
+}
+
+export function terminalOf(command: Command): Terminal {
+  return new Terminal(command.optsWithGlobals<Globals>().json ?? false);
+}
+
+/** An option that is given several times, `name: value` each. */
+export function collectPairs(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const colon = text.search(/[:=]/);
+  if (colon < 1) throw new Error(`${JSON.stringify(text)} is not of the form name:value.`);
+  return { ...before, [text.slice(0, colon).trim()]: text.slice(colon + 1).trim() };
+}

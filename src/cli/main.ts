@@ -1,0 +1,59 @@
+import { Command, CommanderError } from 'commander';
+import { addDoctorCommand, ownVersion } from './commands/doctor.js';
+import { addEventCommands } from './commands/events.js';
+import { addListenCommand } from './commands/listen.js';
+import { addReplayCommand } from './commands/replay.js';
+import { addDestinationCommands, addEndpointCommands, addKeyCommands } from './commands/resources.js';
+import { addSendCommand } from './commands/send.js';
+import { addSessionCommands } from './commands/session.js';
+import { addTriggerCommand } from './commands/trigger.js';
+import { addCompletionCommand } from './completion.js';
+import { EXIT, explain } from './failure.js';
+
+/** Runs a client command; `programs` are the words of the server's own, for the help alone. */
+export async function runCommand(args: readonly string[], programs: readonly (readonly [string, string])[]): Promise<void> {
+  const program = commands(programs);
+  // Whoever reads us may stop: `posthorn events | head` is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.error));
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+      return;
+    }
+    const { message, exitCode } = explain(error);
+    process.stderr.write(args.includes('--json') ? `${JSON.stringify({ error: { message } })}\n` : `${message}\n`);
+    process.exitCode = exitCode;
+  }
+}
+
+function commands(programs: readonly (readonly [string, string])[]): Command {
+  const program = new Command('posthorn')
+    .description('Webhooks and email, delivered. Without a command it serves.')
+    .version(ownVersion())
+    .option('--url <url>', 'the service (POSTHORN_URL; else that of the last login, else http://localhost:3000)')
+    .option('--json', 'print JSON, for programs')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(posthorn --help lists the commands)');
+  addSessionCommands(program);
+  addSendCommand(program);
+  addEventCommands(program);
+  addReplayCommand(program);
+  addDestinationCommands(program);
+  addEndpointCommands(program);
+  addListenCommand(program);
+  addTriggerCommand(program);
+  addKeyCommands(program);
+  addDoctorCommand(program);
+  addCompletionCommand(program);
+  const width = Math.max(...programs.map(([word]) => word.length));
+  program.addHelpText('after', `
+Of the server, configured by its environment:
+${programs.map(([word, what]) => `  ${word.padEnd(width)}  ${what}`).join('\n')}
+
+POSTHORN_API_KEY and POSTHORN_URL override the login. Exit codes: 0 done, 1 failed, 2 misspelt, 3 not signed in or not allowed,
+4 no such thing, 5 refused, 6 not reached.`);
+  return program;
+}

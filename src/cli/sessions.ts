@@ -1,0 +1,112 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { PosthornClient } from '../client/index.js';
+import { CommandFailure, EXIT } from './failure.js';
+
+/** A sign-in that is kept. */
+export interface Session {
+  api_key: string;
+  scope: string | null;
+  created_at: string;
+  /** Whether `logout` revokes the key: one of the device grant is ours alone. */
+  is_granted: boolean;
+}
+
+interface Kept {
+  current: string | null;
+  sessions: Record<string, Session>;
+}
+
+export const URL_DEFAULT = 'http://localhost:3000';
+
+/** Where the user's configuration is: APPDATA on Windows, XDG_CONFIG_HOME or ~/.config elsewhere. */
+export function configFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const base = process.platform === 'win32' ? env['APPDATA'] : env['XDG_CONFIG_HOME'];
+  return path.join(base !== undefined && base !== '' ? base : path.join(homedir(), '.config'), 'posthorn');
+}
+
+/** Sign-ins, one for each service, in a file that nobody else may read. */
+export class Sessions {
+  private readonly file: string;
+
+  constructor(private readonly folder: string = configFolder()) {
+    this.file = path.join(folder, 'credentials.json');
+  }
+
+  current(): { url: string; session: Session } | null {
+    const { current, sessions } = this.read();
+    const session = current === null ? undefined : sessions[current];
+    return current !== null && session !== undefined ? { url: current, session } : null;
+  }
+
+  of(url: string): Session | null {
+    return this.read().sessions[url] ?? null;
+  }
+
+  keep(url: string, session: Session): void {
+    const { sessions } = this.read();
+    this.write({ current: url, sessions: { ...sessions, [url]: session } });
+  }
+
+  forget(url: string): void {
+    const { current, sessions } = this.read();
+    const { [url]: _gone, ...others } = sessions;
+    this.write({ current: current === url ? null : current, sessions: others });
+  }
+
+  private read(): Kept {
+    try {
+      return JSON.parse(readFileSync(this.file, 'utf8')) as Kept;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, sessions: {} };
+      throw new CommandFailure(`${this.file} cannot be read: ${(error as Error).message}. Remove it, and run \`posthorn login\` again.`);
+    }
+  }
+
+  private write(kept: Kept): void {
+    writePrivately(this.folder, this.file, kept);
+  }
+}
+
+/** Whole or not at all, and for the user alone. */
+export function writePrivately(folder: string, file: string, value: unknown): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const next = `${file}.${process.pid}`;
+  try {
+    writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    chmodSync(next, 0o600);
+    renameSync(next, file);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw error;
+  }
+}
+
+/** Which service and which key: options, then the environment, then the sign-in. */
+export interface Access {
+  url: string;
+  apiKey: string | null;
+  source: 'POSTHORN_API_KEY' | 'login' | 'none';
+}
+
+export function accessOf(options: { url?: string }, sessions = new Sessions(), env: NodeJS.ProcessEnv = process.env): Access {
+  const given = options.url ?? (env['POSTHORN_URL'] === '' ? undefined : env['POSTHORN_URL']);
+  const url = tidyUrl(given ?? sessions.current()?.url ?? URL_DEFAULT);
+  const key = env['POSTHORN_API_KEY'];
+  if (key !== undefined && key !== '') return { url, apiKey: key, source: 'POSTHORN_API_KEY' };
+  const session = sessions.of(url);
+  return { url, apiKey: session?.api_key ?? null, source: session === null ? 'none' : 'login' };
+}
+
+/** Throws when nobody is signed in. */
+export function clientOf(options: { url?: string }): PosthornClient {
+  const { url, apiKey } = accessOf(options);
+  if (apiKey === null) throw new CommandFailure(`You are not signed in at ${url}. Run \`posthorn login\`, or set POSTHORN_API_KEY.`, EXIT.unauthenticated);
+  return new PosthornClient({ baseUrl: url, apiKey, userAgent: 'posthorn-cli', retries: 2 });
+}
+
+export function tidyUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new CommandFailure(`${JSON.stringify(text)} is not the URL of a service.`, EXIT.usage);
+  return text.replace(/\/+$/, '');
+}

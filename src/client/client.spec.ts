@@ -1,0 +1,124 @@
+import { PosthornClient, PosthornConnectionError, PosthornError, PosthornTimeoutError } from './index.js';
+
+type Answer = Response | Error | 'never';
+
+/** A client of a service that answers in this order, and what it was sent. */
+function scripted(answers: Answer[], options: { timeoutMs?: number; retries?: number } = {}): { client: PosthornClient; sent: Request[]; bodies: string[]; waitsMs: number[] } {
+  const [sent, bodies, waitsMs]: [Request[], string[], number[]] = [[], [], []];
+  const fetch = async (request: Request): Promise<Response> => {
+    sent.push(request);
+    bodies.push(await request.clone().text());
+    const answer = answers[sent.length - 1] ?? new Response('{}', { status: 500 });
+    if (answer === 'never') return new Promise((_resolve, reject) => (request.signal.aborted ? reject(request.signal.reason as Error) : request.signal.addEventListener('abort', () => reject(request.signal.reason as Error))));
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const wait = async (ms: number): Promise<void> => void waitsMs.push(ms);
+  return { client: new PosthornClient({ baseUrl: 'https://posthorn.test/', apiKey: 'ek_live_x', fetch, wait, ...options }), sent, bodies, waitsMs };
+}
+
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response => new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
+const refusal = (status: number, type: string, details: object = {}, headers: Record<string, string> = {}): Response =>
+  json({ error: { type, message: 'A sentence.', request_id: 'req_1', details } }, status, headers);
+const SEND = { body: { destination: 'dst_1', event_type: 'a', payload: {} } };
+
+describe('PosthornClient', () => {
+  it('sends the key, the body and the parameters, and answers with the body', async () => {
+    const { client, sent, bodies } = scripted([json({ message_id: 'msg_1' }, 202), json({ id: 'evt_1' })]);
+
+    expect(await client.post('/v1/send', SEND)).toEqual({ message_id: 'msg_1' });
+    expect(await client.get('/v1/events/{id}', { params: { path: { id: 'a/b' } } })).toEqual({ id: 'evt_1' });
+
+    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST https://posthorn.test/v1/send', 'GET https://posthorn.test/v1/events/a%2Fb']);
+    expect(sent[0]?.headers.get('authorization')).toBe('Bearer ek_live_x');
+    expect(JSON.parse(bodies[0] ?? '')).toEqual(SEND.body);
+  });
+
+  it.each([
+    ['429', () => refusal(429, 'rate_limited', {}, { 'retry-after': '7' }), 7_000],
+    ['503 with a time to wait', () => refusal(503, 'internal', {}, { 'retry-after': '2' }), 2_000],
+    ['409 while the same request runs', () => refusal(409, 'conflict', { reason: 'in_flight' }, { 'retry-after': '1' }), 1_000],
+    ['500', () => refusal(500, 'internal'), null],
+    ['a broken connection', () => new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }), null],
+  ])('tries again after %s, with the same body and the same idempotency key', async (_what, first, waitedMs) => {
+    const { client, sent, bodies, waitsMs } = scripted([first(), json({ message_id: 'msg_1' }, 202)]);
+
+    expect(await client.post('/v1/send', SEND)).toEqual({ message_id: 'msg_1' });
+
+    const keys = sent.map(({ headers }) => headers.get('idempotency-key'));
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(bodies[1]).toBe(bodies[0]);
+    expect(waitsMs).toHaveLength(1);
+    if (waitedMs !== null) expect(waitsMs).toEqual([waitedMs]);
+    else expect(waitsMs[0]).toBeLessThanOrEqual(500);
+  });
+
+  it("keeps the caller's own idempotency key, and sends none with a GET", async () => {
+    const { client, sent } = scripted([json({}, 202), json({ data: [] })]);
+    await client.post('/v1/send', { ...SEND, headers: { 'idempotency-key': 'mine' } });
+    await client.get('/v1/events');
+
+    expect(sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['mine', null]);
+  });
+
+  it.each([400, 401, 403, 404, 409, 422, 501])('does not try again after %d', async (status) => {
+    const { client, sent } = scripted([refusal(status, 'some_type', { check: 'schema' })]);
+
+    const error = await client.post('/v1/send', SEND).catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(PosthornError);
+    expect(error).toMatchObject({ status, type: 'some_type', message: 'A sentence.', requestId: 'req_1', details: { check: 'schema' } });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('gives up after its tries, with what the last one came to, and does not wait for minutes', async () => {
+    const tired = scripted(Array.from({ length: 9 }, () => refusal(503, 'internal')), { retries: 2 });
+    await expect(tired.client.get('/v1/org')).rejects.toMatchObject({ status: 503 });
+    expect(tired.sent).toHaveLength(3);
+
+    const told = scripted([refusal(429, 'rate_limited', {}, { 'retry-after': '3600' })]);
+    await expect(told.client.get('/v1/org')).rejects.toMatchObject({ status: 429, retryAfterSeconds: 3600 });
+    expect(told.sent).toHaveLength(1);
+  });
+
+  it('says what is wrong with an answer of somebody in between', async () => {
+    const { client } = scripted([new Response('<h1>Bad gateway</h1>', { status: 404 })]);
+
+    await expect(client.get('/v1/org')).rejects.toMatchObject({ status: 404, type: 'internal', requestId: null, message: expect.stringContaining('<h1>Bad gateway</h1>') });
+  });
+
+  it('ends a try that takes too long, and everything when the caller has had enough', async () => {
+    const slow = scripted(['never'], { timeoutMs: 1, retries: 0 });
+    await expect(slow.client.get('/v1/org')).rejects.toBeInstanceOf(PosthornTimeoutError);
+
+    const stop = new AbortController();
+    const given = scripted(['never']);
+    const asked = given.client.get('/v1/org', { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    expect(given.sent.length).toBeLessThanOrEqual(1);
+
+    const unreached = scripted([new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })], { retries: 0 });
+    const error = await unreached.client.get('/v1/org').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(PosthornConnectionError);
+    expect((error as Error).message).toContain('ECONNREFUSED');
+  });
+
+  it('pages through a list as it is asked for', async () => {
+    const { client, sent } = scripted([json({ data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'next' }), json({ data: [], next_cursor: 'more' }), json({ data: [{ id: 'c' }], next_cursor: null })]);
+
+    const ids: string[] = [];
+    for await (const { id } of client.all('/v1/events', { params: { query: { status: 'dlq', limit: 2 } } })) ids.push(id);
+
+    expect(ids).toEqual(['a', 'b', 'c']);
+    expect(sent.map(({ url }) => new URL(url).search)).toEqual(['?status=dlq&limit=2', '?status=dlq&limit=2&cursor=next', '?status=dlq&limit=2&cursor=more']);
+  });
+
+  it('fetches no page that nobody asks for', async () => {
+    const { client, sent } = scripted([json({ data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'next' })]);
+    for await (const { id } of client.all('/v1/events')) if (id === 'a') break;
+
+    expect(sent).toHaveLength(1);
+  });
+});

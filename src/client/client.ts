@@ -1,0 +1,110 @@
+import createFetcher, { type Client as Fetcher, type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
+import type { paths } from './openapi.js';
+import { DEFAULT_TRIES, send, type Tries } from './retries.js';
+import { streamEvents, type StreamMessage, type StreamOptions } from './stream.js';
+
+/** How to reach the service. */
+export interface ClientOptions {
+  /** Where it is: `https://posthorn.example.com`. */
+  baseUrl: string;
+  apiKey: string;
+  /** Of one try, in milliseconds: 30,000 when left out. */
+  timeoutMs?: number;
+  /** Tries after the first one, on 429, 5xx and broken connections: 4 when left out. */
+  retries?: number;
+  /** In place of the global one. */
+  fetch?: Tries['fetch'];
+  /** How it waits between tries: for tests of one's own. */
+  wait?: Tries['wait'];
+  /** Goes in front of `User-Agent`. */
+  userAgent?: string;
+}
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Media = `${string}/${string}`;
+/** Paths that take a method. */
+type PathOf<M extends Method> = { [P in keyof paths]: paths[P] extends { [K in M]: unknown } ? (paths[P] extends { [K in M]?: never } ? never : P) : never }[keyof paths];
+/** What a path answers. */
+type Answer<P extends keyof paths, M extends Method> = M extends keyof paths[P]
+  ? paths[P][M] extends Record<string | number, unknown> ? Exclude<FetchResponse<paths[P][M], object, Media>['data'], undefined> : never
+  : never;
+/** Parameters, body, signal. Not asked for where nothing is needed. */
+type Init<P extends keyof paths, M extends Method> = M extends keyof paths[P] ? (object extends MaybeOptionalInit<paths[P], M> ? [init?: MaybeOptionalInit<paths[P], M> & Extra] : [init: MaybeOptionalInit<paths[P], M> & Extra]) : never;
+/** What any call takes besides. */
+interface Extra {
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+}
+/** Items of a list. */
+type Item<P extends keyof paths> = Answer<P, 'get'> extends { data: readonly (infer I)[] } ? I : never;
+
+/**
+ * The API, typed by its own document: `await posthorn.post('/v1/send', { body: { … } })` answers with the body or throws `PosthornError`.
+ * 429, 5xx and broken connections are tried again, a POST with one idempotency key for all of its tries.
+ */
+export class PosthornClient {
+  private readonly fetcher: Fetcher<paths>;
+  private readonly tries: Tries;
+  readonly baseUrl: string;
+
+  constructor(private readonly options: ClientOptions) {
+    const { timeoutMs = DEFAULT_TRIES.timeoutMs, retries = DEFAULT_TRIES.triesMax - 1, fetch = DEFAULT_TRIES.fetch, wait = DEFAULT_TRIES.wait } = options;
+    this.baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.tries = { ...DEFAULT_TRIES, timeoutMs, triesMax: retries + 1, fetch, wait };
+    this.fetcher = createFetcher<paths>({
+      baseUrl: this.baseUrl,
+      headers: { authorization: `Bearer ${options.apiKey}`, 'user-agent': `${options.userAgent ?? ''} posthorn-client`.trim() },
+      fetch: (request) => send(request, this.tries),
+    });
+  }
+
+  get<P extends PathOf<'get'>>(path: P, ...init: Init<P, 'get'>): Promise<Answer<P, 'get'>> {
+    return this.call('GET', path, init);
+  }
+
+  post<P extends PathOf<'post'>>(path: P, ...init: Init<P, 'post'>): Promise<Answer<P, 'post'>> {
+    return this.call('POST', path, init);
+  }
+
+  put<P extends PathOf<'put'>>(path: P, ...init: Init<P, 'put'>): Promise<Answer<P, 'put'>> {
+    return this.call('PUT', path, init);
+  }
+
+  patch<P extends PathOf<'patch'>>(path: P, ...init: Init<P, 'patch'>): Promise<Answer<P, 'patch'>> {
+    return this.call('PATCH', path, init);
+  }
+
+  delete<P extends PathOf<'delete'>>(path: P, ...init: Init<P, 'delete'>): Promise<Answer<P, 'delete'>> {
+    return this.call('DELETE', path, init);
+  }
+
+  /** Every item of a list, page after page, as they are asked for. */
+  async *all<P extends PathOf<'get'>>(path: P, ...[init]: Init<P, 'get'>): AsyncGenerator<Item<P>, void, undefined> {
+    const { params, ...rest } = (init ?? {}) as { params?: { query?: object } };
+    let cursor: string | undefined;
+    do {
+      const query = { ...params?.query, ...(cursor !== undefined && { cursor }) };
+      const page = await this.call<{ data: Item<P>[]; next_cursor?: string | null }>('GET', path, [{ ...rest, params: { ...params, query } }]);
+      yield* page.data;
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  /** An answer that is no JSON, with its headers: payloads, raw emails, attachments. */
+  async raw(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${this.options.apiKey}`);
+    return send(new Request(this.baseUrl + path, { ...init, headers }), this.tries);
+  }
+
+  /** Everything that happens, until the signal is aborted; over restarts and broken connections. */
+  stream(options: StreamOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
+    return streamEvents({ baseUrl: this.baseUrl, apiKey: this.options.apiKey, fetch: this.tries.fetch }, options);
+  }
+
+  private async call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, [init]: readonly unknown[]): Promise<T> {
+    // Refusals are thrown by `send`; a success without a body has no data.
+    const { data } = await (this.fetcher[method] as (path: string, init: unknown) => Promise<{ data?: unknown }>)(path, init ?? {});
+    return data as T;
+  }
+}

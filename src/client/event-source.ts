@@ -1,0 +1,53 @@
+/** One message of a stream of server-sent events. */
+export interface ServerSentEvent {
+  event: string;
+  /** The last id that the stream has named. */
+  id: string;
+  data: string;
+}
+
+/**
+ * Takes server-sent events apart as the HTML standard says (section 9.2.6): lines end with CR, LF or both, a comment begins with a colon, an
+ * empty line tells what came before it, and what is not ended is not told.
+ */
+export class EventSourceParser {
+  private rest = '';
+  private event = '';
+  private id = '';
+  private readonly lines: string[] = [];
+  private isFirst = true;
+  /** What the service asks to wait before the next connection, in milliseconds. */
+  retryMs: number | null = null;
+
+  /** The messages that this piece of text ends. */
+  take(text: string): ServerSentEvent[] {
+    const told: ServerSentEvent[] = [];
+    this.rest += this.isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;
+    if (text !== '') this.isFirst = false;
+    for (;;) {
+      const end = /\r\n|\n|\r(?!$)/.exec(this.rest);
+      if (end === null) return told;
+      const line = this.rest.slice(0, end.index);
+      this.rest = this.rest.slice(end.index + end[0].length);
+      if (line !== '') this.field(line);
+      else if (this.lines.length > 0) told.push(this.message());
+      else this.event = '';
+    }
+  }
+
+  private message(): ServerSentEvent {
+    const message = { event: this.event === '' ? 'message' : this.event, id: this.id, data: this.lines.splice(0).join('\n') };
+    this.event = '';
+    return message;
+  }
+
+  private field(line: string): void {
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (name === 'data') this.lines.push(value);
+    else if (name === 'event') this.event = value;
+    else if (name === 'id' && !value.includes('\0')) this.id = value;
+    else if (name === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value);
+  }
+}

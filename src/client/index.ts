@@ -1,0 +1,6 @@
+// What `import … from 'posthorn/client'` gives: nothing of the service is loaded by it.
+export { PosthornClient, type ClientOptions } from './client.js';
+export { PosthornConnectionError, PosthornError, PosthornTimeoutError, type PosthornErrorType } from './errors.js';
+export type { components, operations, paths } from './openapi.js';
+export type { StreamedAttempt, StreamedDelivery, StreamedEvent, StreamMessage, StreamOptions } from './stream.js';
+export { type VerifiedWebhook, type VerifyOptions, WebhookVerificationError, WebhookVerifier } from './webhook.js';

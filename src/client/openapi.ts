@@ -1,0 +1,11242 @@
+// Generated from /openapi.json by tools/generate-client.mjs: not edited by hand.
+export interface paths {
+    "/v1/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a webhook
+         * @description Accepts one payload for one target. The answer comes after the message is stored for good; delivery follows at once. Needs a key of scope `write`.
+         */
+        post: operations["sendWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/event": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Emit an event to an application
+         * @description Accepts one payload for every endpoint of the application that subscribes to it: all of them, or none. An unknown uid makes the application. Needs a key of scope `write`.
+         */
+        post: operations["emitEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List destinations
+         * @description Newest first. Needs a key of scope `read`.
+         */
+        get: operations["listDestinations"];
+        put?: never;
+        /**
+         * Create a destination
+         * @description The target is probed first; when it cannot be reached, nothing is created. Needs a key of scope `write`.
+         */
+        post: operations["createDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a target
+         * @description Nothing is stored. Needs a key of scope `write`.
+         */
+        post: operations["checkTarget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a destination
+         * @description Needs a key of scope `read`.
+         */
+        get: operations["getDestination"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a destination
+         * @description Deliveries that wait for it become failed. 409 while a route or an endpoint of an application sends to it: `details.used_by` says which. Needs a key of scope `write`.
+         */
+        delete: operations["deleteDestination"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a destination
+         * @description A change of where it is or how it connects is probed first. Needs a key of scope `write`.
+         */
+        patch: operations["updateDestination"];
+        trace?: never;
+    };
+    "/v1/destinations/{id}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a destination again
+         * @description Needs a key of scope `write`.
+         */
+        post: operations["validateDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the signing secret of a destination
+         * @description And its public key, when it signs with one. Needs a key of scope `write`.
+         */
+        get: operations["getDestinationSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends an event of type `posthorn.test` through the real path and answers with its first attempt. Needs a key of scope `write`.
+         */
+        post: operations["testDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing secret of a destination
+         * @description And its key pair, when it has one. Old and new sign until the grace ends. Needs a key of scope `write`.
+         */
+        post: operations["rotateDestinationSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Newest first; every filter may be combined with every other. Needs a key of scope `read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Listen to events
+         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason`. With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). Needs a key of scope `read`.
+         */
+        get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description With its payload, its deliveries and every attempt. A fan-out is many events: its `msg_` id is 404, with `details.events` saying where they are listed. Needs a key of scope `read`.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}/payload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a payload
+         * @description The payload by itself, whatever its size, byte for byte as it is delivered: JSON in the characters that it was sent with, or what was received, with the content type that it came with. It is a download, which no browser runs. Also takes the `msg_` id of a fan-out. 404 once it was erased. Needs a key of scope `read`.
+         */
+        get: operations["getEventPayload"];
+        put?: never;
+        post?: never;
+        /**
+         * Erase a payload
+         * @description Removes the payload and the values of the headers for good, of a received event also the query, the headers and the body of its request. The events of a fan-out share one payload: it is erased for all of them. What waits ends as `failed` with reason `erased`; attempts stay. Needs a key of scope `write`.
+         */
+        delete: operations["erasePayload"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel what waits of an event
+         * @description Ends its waiting deliveries as `failed` with reason `cancelled`; an attempt that is under way is not retried. With the `msg_` id of a fan-out: of all its events. Needs a key of scope `write`.
+         */
+        post: operations["cancelEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List replay jobs
+         * @description Newest first. Needs a key of scope `read`.
+         */
+        get: operations["listReplays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dlq/redrive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Redrive dead letters
+         * @description Sends every dead letter of the selection again, marked as a replay. Those for what is disabled or was deleted stay dead letters and are counted as `skipped`; 409 when there are no others. With an `Idempotency-Key` all are sent in one transaction. Needs a key of scope `write`.
+         */
+        post: operations["redriveDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a replay job
+         * @description With how far it has come. Needs a key of scope `read`.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover an application
+         * @description Sends again, as a job in the background, every event of the time whose delivery to an endpoint of the application ended `failed` or `dlq`. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         */
+        post: operations["recoverApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay an application
+         * @description Sends everything of the time again, as a job in the background, whatever became of it: each event to the endpoint that it was for, and to no other one. What is for an endpoint that takes no deliveries now is `skipped`. 409 for an application without endpoints. Needs a key of scope `write`.
+         */
+        post: operations["replayApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase an application
+         * @description Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job says what is gone. For good. An application that was deleted is erased by its `app_` id. Needs a key of scope `write`.
+         */
+        post: operations["eraseApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover a destination
+         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
+         */
+        post: operations["recoverDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/destinations/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel what waits for a destination
+         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
+         */
+        post: operations["cancelDestination"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay an event
+         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. Needs a key of scope `write`.
+         */
+        post: operations["replayEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay a time range
+         * @description Sends what the endpoint received between `since` and `until` to the destinations that its routes target now, as a job in the background. With `dry_run` it counts at once (200) and sends nothing. Needs a key of scope `write`.
+         */
+        post: operations["replayRange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a replay job
+         * @description It stops between two pages; what is enqueued is still delivered. A job that has not started stops at once. Needs a key of scope `write`.
+         */
+        post: operations["stopReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/requests/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release what was set aside
+         * @description Runs the requests that the endpoint quarantined or parked between `since` and `until` through it as it is set now, as a job in the background: oldest first, each verified, transformed and routed, as a new event. What is released once is not released again. With `dry_run` it counts at once (200). Needs a key of scope `write`.
+         */
+        post: operations["replayRequests"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recover an application's endpoint
+         * @description Sends again, as a job in the background, every event of the time whose delivery ended `failed` or `dlq`. What was cancelled only when asked for, and nothing without a payload. Needs a key of scope `write`.
+         */
+        post: operations["recoverEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel what waits for an application's endpoint
+         * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
+         */
+        post: operations["cancelEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List endpoints
+         * @description Newest first, without rules and code. Needs a key of scope `read`.
+         */
+        get: operations["listEndpoints"];
+        put?: never;
+        /**
+         * Create an endpoint
+         * @description It receives at once. Its URL is its identity: 409 when another endpoint of this installation lives there. Needs a key of scope `write`.
+         */
+        post: operations["createEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an endpoint
+         * @description Its secrets are never shown. Needs a key of scope `read`.
+         */
+        get: operations["getEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an endpoint
+         * @description Its URL is free at once; its events stay until their retention ends. Needs a key of scope `write`.
+         */
+        delete: operations["deleteEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an endpoint
+         * @description What is left out stays, null clears. A `url` moves it: 409 when another endpoint of this installation lives there. Needs a key of scope `write`.
+         */
+        patch: operations["updateEndpoint"];
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the provider's secret
+         * @description Secrets before it go on verifying until the grace ends; at most five are kept. Needs a key of scope `write`.
+         */
+        put: operations["setEndpointSecret"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List raw requests
+         * @description What the endpoint received, newest first, refused ones too. Handshakes are not kept. Needs a key of scope `read`.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a sample event
+         * @description Signs a sample event of the preset with the endpoint's secret and receives it as if the provider had sent it. Needs a key of scope `write`.
+         */
+        post: operations["testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the routes of an endpoint
+         * @description All of them, in the order in which they are tried. Needs a key of scope `read`.
+         */
+        get: operations["listRoutes"];
+        put?: never;
+        /**
+         * Add a route to an endpoint
+         * @description Behind the others. An endpoint has at most 100, one to each destination. Needs a key of scope `write`.
+         */
+        post: operations["addRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/requests/{requestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a raw request
+         * @description With its headers, query and body as they came. Needs a key of scope `read`.
+         */
+        get: operations["getRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/routes/{routeId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a route
+         * @description What it routed already goes on. Needs a key of scope `write`.
+         */
+        delete: operations["deleteRoute"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a route
+         * @description What is left out stays; a filter of null lets everything through. Needs a key of scope `write`.
+         */
+        patch: operations["updateRoute"];
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/requests/{requestId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay a raw request
+         * @description Runs it through the endpoint as it is set now: verification, transform and routes. It becomes a new event. Needs a key of scope `write`.
+         */
+        post: operations["replayRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ingest-domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List ingest domains
+         * @description The platform's own host, and the verified webhook domains of the environment. Needs a key of scope `read`.
+         */
+        get: operations["listIngestDomains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull/{endpoint}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pull a batch
+         * @description In the order of acceptance, at least once. Without a cursor it starts at the committed position; a `cursor` commits what came before it and goes on behind it. With a key of scope `read` nothing is committed. Needs a key of scope `read`.
+         */
+        get: operations["pullEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/pull/{endpoint}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge a batch
+         * @description Commits everything before the cursor without reading on. Never moves back. Needs a key of scope `write`.
+         */
+        post: operations["acknowledgeEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List applications
+         * @description Newest first. Needs a key of scope `read`.
+         */
+        get: operations["listApplications"];
+        put?: never;
+        /**
+         * Create an application
+         * @description Not needed before the first send: an event for an unknown uid makes the application. 409 when the uid is taken. Needs a key of scope `write`.
+         */
+        post: operations["createApplication"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an application
+         * @description Needs a key of scope `read`.
+         */
+        get: operations["getApplication"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an application
+         * @description With its endpoints; deliveries that wait for their URLs become failed. Needs a key of scope `write`.
+         */
+        delete: operations["deleteApplication"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an application
+         * @description What is left out stays. 409 when the uid is taken. Needs a key of scope `write`.
+         */
+        patch: operations["updateApplication"];
+        trace?: never;
+    };
+    "/v1/app/{app}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the messages of an application
+         * @description What was sent to it, newest first, whether or not an endpoint subscribed. Needs a key of scope `read`.
+         */
+        get: operations["listMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the endpoints of an application
+         * @description Newest first. An application has at most 1,000. Needs a key of scope `read`.
+         */
+        get: operations["listApplicationEndpoints"];
+        put?: never;
+        /**
+         * Create an endpoint of an application
+         * @description It gets what is sent from now on. A URL is not probed: your customer may not be up yet. 409 for one above 1,000, or for a uid that is taken. Needs a key of scope `write`.
+         */
+        post: operations["createApplicationEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/messages/{message}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a message
+         * @description What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`. Needs a key of scope `read`.
+         */
+        get: operations["getMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an endpoint of an application
+         * @description Its secrets are never shown. Needs a key of scope `read`.
+         */
+        get: operations["getApplicationEndpoint"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an endpoint of an application
+         * @description Deliveries that wait for its URL become failed. Needs a key of scope `write`.
+         */
+        delete: operations["deleteApplicationEndpoint"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an endpoint of an application
+         * @description What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other. Needs a key of scope `write`.
+         */
+        patch: operations["updateApplicationEndpoint"];
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the signing secret of an endpoint
+         * @description And its public key, when it signs with one. 409 for one that goes to a destination. Needs a key of scope `write`.
+         */
+        get: operations["getApplicationEndpointSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts of an endpoint
+         * @description Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same. Needs a key of scope `read`.
+         */
+        get: operations["listAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to an endpoint
+         * @description To this endpoint alone, whatever it subscribes to, through the real path; answers with the first attempt. 409 for one that is disabled. Needs a key of scope `write`.
+         */
+        post: operations["testApplicationEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the statistics of an endpoint
+         * @description What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry. Needs a key of scope `read`.
+         */
+        get: operations["getEndpointStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/{endpoint}/secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing secret of an endpoint
+         * @description And its key pair, when it has one. Old and new sign until the grace ends. Needs a key of scope `write`.
+         */
+        post: operations["rotateApplicationEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/event-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List event types
+         * @description Newest first, without their schemas and examples. Needs a key of scope `read`.
+         */
+        get: operations["listEventTypes"];
+        put?: never;
+        /**
+         * Create an event type
+         * @description An environment has at most 1,000. Needs a key of scope `write`.
+         */
+        post: operations["createEventType"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/event-types/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event type
+         * @description With its schema and its example. Needs a key of scope `read`.
+         */
+        get: operations["getEventType"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an event type
+         * @description With all its versions. To keep them, archive it. Needs a key of scope `write`.
+         */
+        delete: operations["deleteEventType"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an event type
+         * @description A schema that differs is a new version, in force on every node within five seconds. Needs a key of scope `write`.
+         */
+        patch: operations["updateEventType"];
+        trace?: never;
+    };
+    "/v1/event-types/import/openapi": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import event types
+         * @description From the `webhooks` of an OpenAPI document, all of them or none. Needs a key of scope `write`.
+         */
+        post: operations["importEventTypes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/event-types/{name}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of an event type
+         * @description Every schema that it has had, newest first. Needs a key of scope `read`.
+         */
+        get: operations["listEventTypeVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List domains
+         * @description Newest first, with their records. Needs a key of scope `read`.
+         */
+        get: operations["listDomains"];
+        put?: never;
+        /**
+         * Create a domain
+         * @description Answers with the records to publish; it is looked at by itself from then on. An environment has at most 1,000 domains. Needs a key of scope `admin`.
+         */
+        post: operations["createDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/domains/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a domain
+         * @description With its records as they were seen last. Needs a key of scope `read`.
+         */
+        get: operations["getDomain"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a domain
+         * @description Refused with 409 while an endpoint or an alias uses it; `details.used_by` says which. Needs a key of scope `admin`.
+         */
+        delete: operations["deleteDomain"];
+        options?: never;
+        head?: never;
+        /**
+         * Convert a domain
+         * @description Between `email` and `email-send`. What it publishes already stays, and one that sends goes on sending. A webhook domain is 422. Needs a key of scope `admin`.
+         */
+        patch: operations["convertDomain"];
+        trace?: never;
+    };
+    "/v1/domains/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a domain now
+         * @description Asks name servers, within ten seconds, and answers with the whole domain. Asked again within five seconds, or while it is being checked, it answers with what was seen last. A failed domain gets another 72 hours. Needs a key of scope `admin`.
+         */
+        post: operations["verifyDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List emails
+         * @description Newest first. A page of one status looks at a bounded number of emails: it may be short and not the last. Needs a key of scope `read`.
+         */
+        get: operations["listEmails"];
+        put?: never;
+        /**
+         * Send an email
+         * @description Accepted once it is composed, signed and stored; every attempt sends the same bytes. The `resend` package sends here with its base URL set to this service and `/v1`. Needs a key of scope `write`.
+         */
+        post: operations["sendEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send many emails
+         * @description Up to 100, each accepted by itself: a bad one, or one whose recipients are all suppressed, fails no other. The limits on attachments are those of the request. Needs a key of scope `write`.
+         */
+        post: operations["sendEmails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an email
+         * @description With its recipients, attempts and timeline. Needs a key of scope `read`.
+         */
+        get: operations["getEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what is sent
+         * @description The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased. Needs a key of scope `read`.
+         */
+        get: operations["getRawEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppressions
+         * @description Newest first. They are looked at when an email is accepted, and before each attempt. Needs a key of scope `read`.
+         */
+        get: operations["listSuppressions"];
+        put?: never;
+        /**
+         * Suppress an address
+         * @description From now on no email goes there, also none that waits for its next attempt. Needs a key of scope `write`.
+         */
+        post: operations["createSuppression"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/suppressions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a suppression
+         * @description By its id, or by the address. Needs a key of scope `read`.
+         */
+        get: operations["getSuppression"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a suppression
+         * @description The address is sent to again from the next email on. Needs a key of scope `write`.
+         */
+        delete: operations["deleteSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List secrets
+         * @description Newest first, without their values. Needs a key of scope `read`.
+         */
+        get: operations["listSecrets"];
+        put?: never;
+        /**
+         * Create a secret
+         * @description The value is never returned; an environment has at most 1,000 secrets. Needs a key of scope `write`.
+         */
+        post: operations["createSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/secrets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a secret
+         * @description Without its value, with what uses it. Needs a key of scope `read`.
+         */
+        get: operations["getSecret"];
+        /**
+         * Change a secret
+         * @description A value is a new version; whatever uses the secret goes on with it within five seconds. Needs a key of scope `write`.
+         */
+        put: operations["updateSecret"];
+        post?: never;
+        /**
+         * Delete a secret
+         * @description Refused with 409 while something uses it; `details.used_by` says what. Needs a key of scope `write`.
+         */
+        delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read metrics
+         * @description Rollups of one endpoint or destination, kept up to date by a job: the answer is about two seconds old, and exact. Needs a key of scope `read`.
+         */
+        get: operations["listRollups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/metrics/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List failing applications
+         * @description Applications with a failure since a time, those with the most first: how many, which share, since when, and at which endpoints. From rollups, about two seconds old. Needs a key of scope `read`.
+         */
+        get: operations["listFailingApplications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/system-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List system events
+         * @description Every event that the service tells of itself, with its schema. Needs a key of scope `read`.
+         */
+        get: operations["listSystemEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/org": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the organization
+         * @description Needs a key of scope `read`.
+         */
+        get: operations["getOrganization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the organization
+         * @description Needs a key of scope `admin`.
+         */
+        patch: operations["updateOrganization"];
+        trace?: never;
+    };
+    "/v1/signing-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the signing secret
+         * @description It signs deliveries to ad-hoc URLs. Needs a key of scope `write`.
+         */
+        get: operations["getSigningSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/signing-secret/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing secret
+         * @description Both secrets sign until the grace ends. Needs a key of scope `write`.
+         */
+        post: operations["rotateSigningSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Newest first; those of the calling key's environment, revoked ones included. Needs a key of scope `admin`.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description The answer is the only one that shows `key`. Needs a key of scope `admin`.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an API key
+         * @description Needs a key of scope `admin`.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description At once here, and within five seconds on every node. Needs a key of scope `admin`.
+         */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an API key
+         * @description Makes a new key like the old one, which goes on until the grace ends: a day, unless `grace_seconds` says otherwise. Needs a key of scope `admin`.
+         */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Is the process alive */
+        get: operations["isLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * May the process be sent traffic
+         * @description 503 tells in `details` which part is not ready.
+         */
+        get: operations["isReady"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        HealthDto: {
+            /**
+             * @description `ok` while the process runs, `ready` when it can do its work.
+             * @example ok
+             * @enum {string}
+             */
+            status: "ready" | "ok";
+            /**
+             * @description What every part says of itself, in readiness answers.
+             * @example {
+             *       "storage": {
+             *         "ready": true,
+             *         "oldest_due_age_ms": 0
+             *       }
+             *     }
+             */
+            parts?: {
+                [key: string]: unknown;
+            };
+        };
+        KeyItem: {
+            /**
+             * @description The key's id.
+             * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What people know it by.
+             * @example Billing service
+             */
+            name: string;
+            /**
+             * @description What it may do.
+             * @example write
+             * @enum {string}
+             */
+            scope: "read" | "write" | "admin";
+            /**
+             * @description The environment whose data it sees.
+             * @example live
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * @description The first characters of its text.
+             * @example ek_live_4fQa
+             */
+            prefix: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to about a minute; null before the first time.
+             * @example 2026-11-21T10:02:11.402Z
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description From when on it is refused; null when never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked; null while it is not.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * @description What made it: a call of this API, an OAuth grant, or the first start.
+             * @example api
+             * @enum {string}
+             */
+            source: "api" | "oauth" | "bootstrap";
+        };
+        KeyPage: {
+            /** @description The keys of this page, revoked ones included. */
+            data: components["schemas"]["KeyItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewKeyBody: {
+            /**
+             * @description What people know it by.
+             * @example Billing service
+             */
+            name: string;
+            /**
+             * @description What it may do; each scope includes the ones before it.
+             * @example write
+             * @enum {string}
+             */
+            scope: "read" | "write" | "admin";
+            /**
+             * @description The environment it belongs to; that of the calling key when left out. Only a live key can make a live key.
+             * @example test
+             * @enum {string}
+             */
+            environment?: "live" | "test";
+            /**
+             * Format: date-time
+             * @description From when on it is refused (RFC 3339); never when left out.
+             * @example 2027-01-01T00:00:00.000Z
+             */
+            expires_at?: string | null;
+        };
+        IssuedKeyItem: {
+            /**
+             * @description The key's id.
+             * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What people know it by.
+             * @example Billing service
+             */
+            name: string;
+            /**
+             * @description What it may do.
+             * @example write
+             * @enum {string}
+             */
+            scope: "read" | "write" | "admin";
+            /**
+             * @description The environment whose data it sees.
+             * @example live
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * @description The first characters of its text.
+             * @example ek_live_4fQa
+             */
+            prefix: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, to about a minute; null before the first time.
+             * @example 2026-11-21T10:02:11.402Z
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description From when on it is refused; null when never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked; null while it is not.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * @description What made it: a call of this API, an OAuth grant, or the first start.
+             * @example api
+             * @enum {string}
+             */
+            source: "api" | "oauth" | "bootstrap";
+            /**
+             * @description The key itself, shown in this answer only.
+             * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
+             */
+            key: string;
+        };
+        KeyRotationBody: {
+            /**
+             * @description How long the old key goes on, in seconds; 0 ends it at once.
+             * @default 86400
+             * @example 86400
+             */
+            grace_seconds: number;
+        };
+        OrgItem: {
+            /**
+             * @description The organization's id.
+             * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What people know it by.
+             * @example Acme
+             */
+            name: string;
+            /**
+             * @description Its part of receive URLs and platform addresses.
+             * @example acme
+             */
+            slug: string;
+            /**
+             * @description The calling key's environment.
+             * @example live
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /**
+             * @description How many days that environment keeps events, attempts and dead letters.
+             * @example 30
+             */
+            retention_days: number;
+            /**
+             * @description Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`.
+             * @example false
+             */
+            public_event_catalog: boolean;
+            /**
+             * @description The destination that gets the service's own events of that environment; null for none, and when it was deleted.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            system_destination: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        OrgChangesBody: {
+            /**
+             * @description What people know it by.
+             * @example Acme
+             */
+            name?: string;
+            /**
+             * @description Its part of receive URLs and platform addresses: unique on this installation.
+             * @example acme
+             */
+            slug?: string;
+            /**
+             * @description How many days the calling key's environment keeps what it accepts from now on.
+             * @example 30
+             */
+            retention_days?: number;
+            /**
+             * @description Whether anybody may read that environment's event types, at `/catalog/{slug}` or `/catalog/{slug}/test`.
+             * @example false
+             */
+            public_event_catalog?: boolean;
+            /**
+             * @description The destination that gets the service's own events of that environment (see `GET /v1/system-events`); null for none.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            system_destination?: string | null;
+        };
+        SigningSecret: {
+            /**
+             * @description `whsec_` and the key in base64: receivers verify with it.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+        };
+        SecretRotationBody: {
+            /**
+             * @description How long the old secret goes on signing beside the new one, in seconds.
+             * @default 86400
+             * @example 86400
+             */
+            grace_seconds: number;
+        };
+        SecretItem: {
+            /**
+             * @description The secret's id.
+             * @example sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What `{{secrets.NAME}}` calls it.
+             * @example CRM_TOKEN
+             */
+            name: string;
+            /**
+             * @description What it is for; null when nobody said.
+             * @example The CRM, read and write
+             */
+            description: string | null;
+            /**
+             * @description Rises with every new value.
+             * @example 1
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its value or its description was changed last.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        SecretPage: {
+            /** @description The secrets of this page. */
+            data: components["schemas"]["SecretItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewSecretBody: {
+            /**
+             * @description What `{{secrets.NAME}}` calls it; unique in the environment, and never changed.
+             * @example CRM_TOKEN
+             */
+            name: string;
+            /**
+             * @description The value, at most 16 KB in UTF-8; stored encrypted and never returned.
+             * @example tok_8Kd2mQ
+             */
+            value: string;
+            /**
+             * @description What it is for.
+             * @example The CRM, read and write
+             */
+            description?: string | null;
+        };
+        SecretUserItem: {
+            /**
+             * @description What kind of thing it is.
+             * @example destination
+             * @enum {string}
+             */
+            kind: "destination" | "endpoint";
+            /**
+             * @description Its id.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+        };
+        SecretDetail: {
+            /**
+             * @description The secret's id.
+             * @example sec_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What `{{secrets.NAME}}` calls it.
+             * @example CRM_TOKEN
+             */
+            name: string;
+            /**
+             * @description What it is for; null when nobody said.
+             * @example The CRM, read and write
+             */
+            description: string | null;
+            /**
+             * @description Rises with every new value.
+             * @example 1
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its value or its description was changed last.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /** @description What uses it, the first 100; while there is any, it can't be deleted. */
+            used_by: components["schemas"]["SecretUserItem"][];
+        };
+        SecretChangesBody: {
+            /**
+             * @description A new value, which is a new version; in force on every node within five seconds.
+             * @example tok_9Ws4nR
+             */
+            value?: string;
+            /**
+             * @description What it is for; null takes it away.
+             * @example The CRM, read and write
+             */
+            description?: string | null;
+        };
+        CheckBody: {
+            /**
+             * @description How it would be delivered to.
+             * @example https
+             */
+            type: string;
+            /**
+             * @description Where it is, for types that have a URL.
+             * @example https://example.com/webhooks
+             */
+            url?: string | null;
+            /**
+             * @description Settings of its type, as they would be given to create it.
+             * @example {
+             *       "queueUrl": "https://sqs.eu-west-1.amazonaws.com/1/orders",
+             *       "region": "eu-west-1"
+             *     }
+             */
+            config?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Credentials of its type; used for this check and not stored.
+             * @example {
+             *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE"
+             *     }
+             */
+            credentials?: {
+                [key: string]: string;
+            } | null;
+        };
+        CheckResult: {
+            /**
+             * @description True when it can be reached.
+             * @example true
+             */
+            ok: boolean;
+            /**
+             * @description A sentence for people; left out when there is nothing to say.
+             * @example The target answered with status 200.
+             */
+            detail?: string;
+        };
+        ChecksItem: {
+            /**
+             * @description The settings fit the type.
+             * @example true
+             */
+            schema: boolean;
+            /**
+             * @description The target accepts the credentials.
+             * @example true
+             */
+            credentials: boolean;
+            /**
+             * @description The target can be reached.
+             * @example true
+             */
+            connectivity: boolean;
+        };
+        ValidationResult: {
+            /**
+             * @description The destination's validation from now on: `stale` was reachable once and is not now.
+             * @example valid
+             * @enum {string}
+             */
+            validation: "pending" | "valid" | "stale" | "invalid";
+            /** @description What each check said; a check behind one that failed is false too. */
+            checks: components["schemas"]["ChecksItem"];
+            /**
+             * @description A sentence for people; left out when there is nothing to say.
+             * @example The target answered with status 200.
+             */
+            detail?: string;
+        };
+        SigningSecretItem: {
+            /**
+             * @description `whsec_` and the key in base64: the receiver verifies `v1` signatures with it.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+            /**
+             * @description `whpk_` and the public key in base64, which verifies `v1a` signatures; null unless `asymmetric`.
+             * @example whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=
+             */
+            public_key: string | null;
+        };
+        DestinationSecretRotationBody: {
+            /**
+             * @description How long the old secret goes on signing beside the new one, in seconds.
+             * @default 86400
+             * @example 86400
+             */
+            grace_seconds: number;
+        };
+        DestinationItem: {
+            /**
+             * @description The destination's id.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What people know it by.
+             * @example Orders
+             */
+            name: string;
+            /**
+             * @description How it is delivered to.
+             * @example https
+             */
+            type: string;
+            /**
+             * @description Where it is; null for a type that has no URL.
+             * @example https://example.com/webhooks
+             */
+            url: string | null;
+            /**
+             * @description What its last check found: `stale` was reachable once and is not now.
+             * @example valid
+             * @enum {string}
+             */
+            validation: "pending" | "valid" | "stale" | "invalid";
+            /**
+             * @description `disabled` takes no deliveries until it is enabled.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * @description Rises with every change of the settings.
+             * @example 1
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        DestinationPage: {
+            /** @description The destinations of this page. */
+            data: components["schemas"]["DestinationItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        RetryBody: {
+            /**
+             * @description A policy that an extension brings, in place of numbers. Null goes back to numbers.
+             * @example null
+             */
+            policy?: string | null;
+            /**
+             * @description All attempts, the first one included. Left out, what was set stays, or without that it is the length of the schedule.
+             * @example 8
+             */
+            max_attempts?: number;
+            /**
+             * @description The longest wait before each attempt, in seconds; the last one repeats.
+             * @example [
+             *       0,
+             *       5,
+             *       300,
+             *       1800,
+             *       7200,
+             *       18000,
+             *       36000,
+             *       36000
+             *     ]
+             */
+            schedule?: number[];
+        };
+        RateLimitBody: {
+            /**
+             * @description Deliveries per second; below 1 for less than one in a second.
+             * @example 50
+             */
+            per_second: number;
+        };
+        LegacySignatureBody: {
+            /**
+             * @description The header that carries the signature.
+             * @example X-Acme-Signature
+             */
+            header: string;
+            /**
+             * @description The hash under the HMAC.
+             * @default sha256
+             * @example sha256
+             * @enum {string}
+             */
+            algorithm: "sha256" | "sha1" | "sha512" | "sha384" | "md5";
+            /**
+             * @description How the signature is written.
+             * @default hex
+             * @example hex
+             * @enum {string}
+             */
+            encoding: "hex" | "base64";
+            /**
+             * @description What is signed: literal text, `{id}`, `{timestamp}` (Unix seconds) and, once, `{body}`.
+             * @default {body}
+             * @example {timestamp}.{body}
+             */
+            content: string;
+            /**
+             * @description The header's value: literal text, `{id}`, `{timestamp}` and `{signature}`.
+             * @default {signature}
+             * @example t={timestamp},v1={signature}
+             */
+            format: string;
+            /**
+             * @description A header that carries the timestamp; none when left out.
+             * @example X-Acme-Timestamp
+             */
+            timestamp_header?: string | null;
+            /**
+             * @description A header that repeats the message's id; none when left out.
+             * @example X-Acme-Delivery
+             */
+            id_header?: string | null;
+            /**
+             * @description The key of the HMAC; stored encrypted and never returned. The stored one stays when it is left out.
+             * @example an-old-shared-secret
+             */
+            secret?: string;
+            /**
+             * @description How `secret` is written.
+             * @default utf8
+             * @example utf8
+             * @enum {string}
+             */
+            secret_encoding: "utf8" | "hex" | "base64";
+        };
+        NewDestinationBody: {
+            /**
+             * @description Headers that every delivery carries.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            retry?: components["schemas"]["RetryBody"] | null;
+            /** @description The rate limit; none when left out. */
+            rate_limit?: components["schemas"]["RateLimitBody"] | null;
+            /**
+             * @description How long one attempt may take, in milliseconds.
+             * @default 15000
+             * @example 15000
+             */
+            timeout_ms: number | null;
+            /**
+             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @example 10
+             */
+            concurrency?: number | null;
+            /**
+             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @default false
+             * @example false
+             */
+            asymmetric: boolean | null;
+            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
+            /**
+             * @description Where it is, for types that have a URL.
+             * @example https://example.com/webhooks
+             */
+            url?: string | null;
+            /**
+             * @description Settings of its type (`queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10).
+             * @example {
+             *       "circuit_breaker": {
+             *         "failure_threshold": 20
+             *       }
+             *     }
+             */
+            config?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description What people know it by.
+             * @example Orders
+             */
+            name: string;
+            /**
+             * @description How it is delivered to: `https`, `mirror`, `sqs` or `pull`, or a type that an extension adds.
+             * @example https
+             */
+            type: string;
+            /**
+             * @description Credentials of its type; stored encrypted and never returned.
+             * @example {
+             *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
+             *       "secretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+             *     }
+             */
+            credentials?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description A signing secret that its receiver knows already; a new one is made when left out.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret?: string | null;
+        };
+        RetryItem: {
+            /**
+             * @description The policy that is followed; left out where the numbers are the destination's own or the default.
+             * @example patient
+             */
+            policy?: string;
+            /**
+             * @description Why the policy is not followed, and the default schedule holds: its extension is not loaded. Left out otherwise.
+             * @example Nothing brings the retry policy patient here: the extension that did is not loaded, and the default schedule holds.
+             */
+            policy_unserved?: string;
+            /**
+             * @description All attempts, the first one included.
+             * @example 8
+             */
+            max_attempts: number;
+            /**
+             * @description The longest wait before each attempt, in seconds; the last one repeats.
+             * @example [
+             *       0,
+             *       5,
+             *       300,
+             *       1800,
+             *       7200,
+             *       18000,
+             *       36000,
+             *       36000
+             *     ]
+             */
+            schedule: number[];
+        };
+        LegacySignatureItem: {
+            /**
+             * @description The header that carries the signature.
+             * @example X-Acme-Signature
+             */
+            header: string;
+            /**
+             * @description The hash under the HMAC.
+             * @example sha256
+             * @enum {string}
+             */
+            algorithm: "sha256" | "sha1" | "sha512" | "sha384" | "md5";
+            /**
+             * @description How the signature is written.
+             * @example hex
+             * @enum {string}
+             */
+            encoding: "hex" | "base64";
+            /**
+             * @description What is signed.
+             * @example {timestamp}.{body}
+             */
+            content: string;
+            /**
+             * @description The header's value.
+             * @example t={timestamp},v1={signature}
+             */
+            format: string;
+            /**
+             * @description The header that carries the timestamp, or null.
+             * @example X-Acme-Timestamp
+             */
+            timestamp_header: string | null;
+            /**
+             * @description The header that repeats the message's id, or null.
+             * @example null
+             */
+            id_header: string | null;
+        };
+        CircuitItem: {
+            /**
+             * @description `open` holds deliveries back, `half_open` tries one, `closed` lets them through.
+             * @example closed
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open";
+            /**
+             * Format: date-time
+             * @description When the outage began; null while closed.
+             * @example null
+             */
+            opened_at: string | null;
+        };
+        DestinationDetail: {
+            /**
+             * @description The destination's id.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What people know it by.
+             * @example Orders
+             */
+            name: string;
+            /**
+             * @description How it is delivered to.
+             * @example https
+             */
+            type: string;
+            /**
+             * @description Where it is; null for a type that has no URL.
+             * @example https://example.com/webhooks
+             */
+            url: string | null;
+            /**
+             * @description What its last check found: `stale` was reachable once and is not now.
+             * @example valid
+             * @enum {string}
+             */
+            validation: "pending" | "valid" | "stale" | "invalid";
+            /**
+             * @description `disabled` takes no deliveries until it is enabled.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * @description Rises with every change of the settings.
+             * @example 1
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Headers that every delivery carries.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description The retry policy in force. */
+            retry: components["schemas"]["RetryItem"];
+            /** @description The rate limit in force; null when there is none. */
+            rate_limit: components["schemas"]["RateLimitBody"] | null;
+            /**
+             * @description How long one attempt may take, in milliseconds.
+             * @example 15000
+             */
+            timeout_ms: number;
+            /**
+             * @description Most attempts that one worker process has under way at once; null for what the target bears.
+             * @example null
+             */
+            concurrency: number | null;
+            /**
+             * @description Whether deliveries carry an ed25519 signature (`v1a`) beside the one of the secret.
+             * @example false
+             */
+            asymmetric: boolean;
+            /** @description The old signature header that is sent as well; null when there is none. */
+            legacy_signature: components["schemas"]["LegacySignatureItem"] | null;
+            /**
+             * @description Settings of its type, and `circuit_breaker: {failure_threshold}`.
+             * @example {
+             *       "circuit_breaker": {
+             *         "failure_threshold": 10
+             *       }
+             *     }
+             */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Its circuit breaker. */
+            circuit: components["schemas"]["CircuitItem"];
+            /**
+             * @description Why it is disabled; null while it is active.
+             * @example null
+             */
+            disabled_reason: string | null;
+            /**
+             * @description Why every attempt fails until the operator acts: nothing serves its type any more; null otherwise.
+             * @example null
+             */
+            unserved: string | null;
+        };
+        DestinationChangesBody: {
+            /**
+             * @description Headers that every delivery carries.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            retry?: components["schemas"]["RetryBody"] | null;
+            /** @description The rate limit; none when left out. */
+            rate_limit?: components["schemas"]["RateLimitBody"] | null;
+            /**
+             * @description How long one attempt may take, in milliseconds.
+             * @default 15000
+             * @example 15000
+             */
+            timeout_ms: number | null;
+            /**
+             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @example 10
+             */
+            concurrency?: number | null;
+            /**
+             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @default false
+             * @example false
+             */
+            asymmetric: boolean | null;
+            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
+            /**
+             * @description Where it is, for types that have a URL.
+             * @example https://example.com/webhooks
+             */
+            url?: string | null;
+            /**
+             * @description Settings of its type (`queueUrl` and `region` of a queue), and `circuit_breaker: {failure_threshold}` (1 to 1000, default 10).
+             * @example {
+             *       "circuit_breaker": {
+             *         "failure_threshold": 20
+             *       }
+             *     }
+             */
+            config?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description What people know it by.
+             * @example Orders
+             */
+            name?: string;
+            /**
+             * @description Other credentials, all of them; they are tried before they are stored, and never returned.
+             * @example {
+             *       "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
+             *       "secretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+             *     }
+             */
+            credentials?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description `active` enables it and closes its circuit, `disabled` stops its deliveries.
+             * @example active
+             * @enum {string}
+             */
+            status?: "active" | "disabled";
+        };
+        ApplicationItem: {
+            /**
+             * @description The application's id.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Your own id of the customer; null without one.
+             * @example customer-42
+             */
+            uid: string | null;
+            /**
+             * @description What people know it by.
+             * @example Acme Inc.
+             */
+            name: string;
+            /**
+             * @description Notes of your own.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last, its endpoints not included.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        ApplicationPage: {
+            /** @description The applications of this page. */
+            data: components["schemas"]["ApplicationItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewApplicationBody: {
+            /**
+             * @description Your own id of the customer: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `app_`.
+             * @example customer-42
+             */
+            uid?: string | null;
+            /**
+             * @description What people know it by; the uid when left out.
+             * @example Acme Inc.
+             */
+            name?: string;
+            /**
+             * @description Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        ApplicationDetail: {
+            /**
+             * @description The application's id.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Your own id of the customer; null without one.
+             * @example customer-42
+             */
+            uid: string | null;
+            /**
+             * @description What people know it by.
+             * @example Acme Inc.
+             */
+            name: string;
+            /**
+             * @description Notes of your own.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last, its endpoints not included.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * @description How many endpoints it has; at most 1,000.
+             * @example 3
+             */
+            endpoint_count: number;
+        };
+        ApplicationChangesBody: {
+            /**
+             * @description Your own id of the customer; null takes it away.
+             * @example customer-42
+             */
+            uid?: string | null;
+            /**
+             * @description What people know it by.
+             * @example Acme Inc.
+             */
+            name?: string;
+            /**
+             * @description Notes of your own, all of them; null clears them.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        MessageItem: {
+            /**
+             * @description The message's id, which is the `webhook-id` of all its deliveries.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The type that it was sent with.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The channels that it was sent with.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels: string[];
+            /**
+             * @description How many endpoints it went to.
+             * @example 3
+             */
+            fanout: number;
+            /**
+             * @description How large its payload is, in bytes.
+             * @example 1204
+             */
+            payload_bytes: number;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        MessagePage: {
+            /** @description The messages of this page; their events are at `GET /v1/events?message_id=`. */
+            data: components["schemas"]["MessageItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        MessageDetail: {
+            /**
+             * @description The message's id, which is the `webhook-id` of all its deliveries.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The type that it was sent with.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The channels that it was sent with.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels: string[];
+            /**
+             * @description How many endpoints it went to.
+             * @example 3
+             */
+            fanout: number;
+            /**
+             * @description How large its payload is, in bytes.
+             * @example 1204
+             */
+            payload_bytes: number;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description The application that it was sent to.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application: string;
+            /**
+             * @description Headers that are forwarded with it.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description The payload, in the very characters that it was sent with; absent when it is over 256 KB, and when it was erased.
+             * @example {
+             *       "amount": 4200
+             *     }
+             */
+            payload?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it.
+             * @example true
+             */
+            payload_truncated?: boolean;
+            /**
+             * Format: date-time
+             * @description When its payload was erased; absent while it is there.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            payload_erased_at?: string;
+        };
+        EndpointCircuitItem: {
+            /**
+             * @description `open` holds deliveries back, `half_open` tries one, `closed` lets them through.
+             * @example closed
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open";
+            /**
+             * Format: date-time
+             * @description When the outage began; null while closed.
+             * @example null
+             */
+            opened_at: string | null;
+        };
+        ApplicationEndpointDetail: {
+            /**
+             * @description The endpoint's id.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Your own id of the endpoint; null without one.
+             * @example production
+             */
+            uid: string | null;
+            /**
+             * @description The application that it belongs to.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application: string;
+            /**
+             * @description Where it is; null for one that goes to a destination.
+             * @example https://example.com/webhooks
+             */
+            url: string | null;
+            /**
+             * @description The destination of the registry that it goes to; null for one with a URL.
+             * @example null
+             */
+            destination: string | null;
+            /**
+             * @description How that destination is: `gone` when it was deleted, and what is sent to it fails; null for one with a URL.
+             * @example null
+             * @enum {string|null}
+             */
+            destination_status: "active" | "disabled" | "gone" | null;
+            /**
+             * @description What it is, for people.
+             * @example The production system
+             */
+            description: string;
+            /**
+             * @description Event types that it subscribes to; none for all.
+             * @example [
+             *       "invoice.paid",
+             *       "customer.*"
+             *     ]
+             */
+            event_types: string[];
+            /**
+             * @description Channels that it listens to; none for all messages.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels: string[];
+            /**
+             * @description Which messages; null for all.
+             * @example {
+             *       "path": "$.amount",
+             *       "op": "gte",
+             *       "value": "1000"
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Notes of your own.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description `disabled` takes no deliveries until it is enabled: what is sent meanwhile fails at once, and can be sent again.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * @description Why it is disabled; null while it is active.
+             * @example null
+             */
+            disabled_reason: string | null;
+            /** @description The circuit breaker of its URL; null for one that goes to a destination. */
+            circuit: components["schemas"]["EndpointCircuitItem"] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * @description Headers that every delivery carries.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description The retry policy in force. */
+            retry?: components["schemas"]["RetryItem"];
+            /** @description The rate limit in force; null when there is none. */
+            rate_limit?: components["schemas"]["RateLimitBody"] | null;
+            /**
+             * @description How long one attempt may take, in milliseconds.
+             * @example 15000
+             */
+            timeout_ms?: number;
+            /**
+             * @description Most attempts that one worker process has under way at once; null for what the target bears.
+             * @example null
+             */
+            concurrency?: number | null;
+            /**
+             * @description Whether deliveries carry an ed25519 signature (`v1a`) beside the one of the secret.
+             * @example false
+             */
+            asymmetric?: boolean;
+            /** @description The old signature header that is sent as well; null when there is none. */
+            legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
+        };
+        ApplicationEndpointPage: {
+            /** @description The endpoints of this page. */
+            data: components["schemas"]["ApplicationEndpointDetail"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewApplicationEndpointBody: {
+            /**
+             * @description Headers that every delivery carries.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            retry?: components["schemas"]["RetryBody"] | null;
+            /** @description The rate limit; none when left out. */
+            rate_limit?: components["schemas"]["RateLimitBody"] | null;
+            /**
+             * @description How long one attempt may take, in milliseconds.
+             * @default 15000
+             * @example 15000
+             */
+            timeout_ms: number | null;
+            /**
+             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @example 10
+             */
+            concurrency?: number | null;
+            /**
+             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @default false
+             * @example false
+             */
+            asymmetric: boolean | null;
+            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
+            /**
+             * @description Your own id of the endpoint, unique in its application: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `ep_`.
+             * @example production
+             */
+            uid?: string | null;
+            /**
+             * @description What it is, for people.
+             * @example The production system
+             */
+            description?: string | null;
+            /**
+             * @description Event types that it subscribes to: exact ones, and `prefix.*` for everything below `prefix.`; none for all.
+             * @example [
+             *       "invoice.paid",
+             *       "customer.*"
+             *     ]
+             */
+            event_types?: string[] | null;
+            /**
+             * @description With channels, it gets only messages that name one of them.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels?: string[] | null;
+            /**
+             * @description Which messages: a condition on the payload in the grammar of route filters; null for all.
+             * @example {
+             *       "path": "$.amount",
+             *       "op": "gte",
+             *       "value": "1000"
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Where it is.
+             * @example https://example.com/webhooks
+             */
+            url?: string | null;
+            /**
+             * @description The destination that it goes to, in place of a URL: an SQS queue, or one to pull from.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination?: string | null;
+            /**
+             * @description A signing secret that its receiver knows already; a new one is made when left out.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret?: string | null;
+        };
+        ApplicationEndpointCreated: {
+            /**
+             * @description The endpoint's id.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Your own id of the endpoint; null without one.
+             * @example production
+             */
+            uid: string | null;
+            /**
+             * @description The application that it belongs to.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application: string;
+            /**
+             * @description Where it is; null for one that goes to a destination.
+             * @example https://example.com/webhooks
+             */
+            url: string | null;
+            /**
+             * @description The destination of the registry that it goes to; null for one with a URL.
+             * @example null
+             */
+            destination: string | null;
+            /**
+             * @description How that destination is: `gone` when it was deleted, and what is sent to it fails; null for one with a URL.
+             * @example null
+             * @enum {string|null}
+             */
+            destination_status: "active" | "disabled" | "gone" | null;
+            /**
+             * @description What it is, for people.
+             * @example The production system
+             */
+            description: string;
+            /**
+             * @description Event types that it subscribes to; none for all.
+             * @example [
+             *       "invoice.paid",
+             *       "customer.*"
+             *     ]
+             */
+            event_types: string[];
+            /**
+             * @description Channels that it listens to; none for all messages.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels: string[];
+            /**
+             * @description Which messages; null for all.
+             * @example {
+             *       "path": "$.amount",
+             *       "op": "gte",
+             *       "value": "1000"
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Notes of your own.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * @description `disabled` takes no deliveries until it is enabled: what is sent meanwhile fails at once, and can be sent again.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * @description Why it is disabled; null while it is active.
+             * @example null
+             */
+            disabled_reason: string | null;
+            /** @description The circuit breaker of its URL; null for one that goes to a destination. */
+            circuit: components["schemas"]["EndpointCircuitItem"] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * @description Headers that every delivery carries.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description The retry policy in force. */
+            retry?: components["schemas"]["RetryItem"];
+            /** @description The rate limit in force; null when there is none. */
+            rate_limit?: components["schemas"]["RateLimitBody"] | null;
+            /**
+             * @description How long one attempt may take, in milliseconds.
+             * @example 15000
+             */
+            timeout_ms?: number;
+            /**
+             * @description Most attempts that one worker process has under way at once; null for what the target bears.
+             * @example null
+             */
+            concurrency?: number | null;
+            /**
+             * @description Whether deliveries carry an ed25519 signature (`v1a`) beside the one of the secret.
+             * @example false
+             */
+            asymmetric?: boolean;
+            /** @description The old signature header that is sent as well; null when there is none. */
+            legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
+            /**
+             * @description What signs its deliveries, shown this once and at `…/secret`; null for one that goes to a destination, which has its own.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string | null;
+            /**
+             * @description `whpk_` and the public key in base64, which verifies `v1a` signatures; null unless `asymmetric`.
+             * @example null
+             */
+            public_key: string | null;
+        };
+        ApplicationEndpointChangesBody: {
+            /**
+             * @description Headers that every delivery carries.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description The retry policy; 8 attempts over about 28 hours when left out. */
+            retry?: components["schemas"]["RetryBody"] | null;
+            /** @description The rate limit; none when left out. */
+            rate_limit?: components["schemas"]["RateLimitBody"] | null;
+            /**
+             * @description How long one attempt may take, in milliseconds.
+             * @default 15000
+             * @example 15000
+             */
+            timeout_ms: number | null;
+            /**
+             * @description Most attempts that one worker process has under way at once; what the target bears (up to 512) when left out.
+             * @example 10
+             */
+            concurrency?: number | null;
+            /**
+             * @description Sign with an ed25519 key (`v1a`) beside the secret. False removes the key.
+             * @default false
+             * @example false
+             */
+            asymmetric: boolean | null;
+            /** @description An old signature header to send beside the standard ones, for as long as receivers move; none when left out. */
+            legacy_signature?: components["schemas"]["LegacySignatureBody"] | null;
+            /**
+             * @description Your own id of the endpoint, unique in its application: 1 to 256 letters, digits and `. _ : @ + ~ -`, not beginning with `ep_`.
+             * @example production
+             */
+            uid?: string | null;
+            /**
+             * @description What it is, for people.
+             * @example The production system
+             */
+            description?: string | null;
+            /**
+             * @description Event types that it subscribes to: exact ones, and `prefix.*` for everything below `prefix.`; none for all.
+             * @example [
+             *       "invoice.paid",
+             *       "customer.*"
+             *     ]
+             */
+            event_types?: string[] | null;
+            /**
+             * @description With channels, it gets only messages that name one of them.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels?: string[] | null;
+            /**
+             * @description Which messages: a condition on the payload in the grammar of route filters; null for all.
+             * @example {
+             *       "path": "$.amount",
+             *       "op": "gte",
+             *       "value": "1000"
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Notes of your own: up to 50 keys of 1 to 40 characters, with values of up to 500.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Another URL, for an endpoint that has one; null says nothing.
+             * @example https://example.com/webhooks
+             */
+            url?: string | null;
+            /**
+             * @description Another destination, for an endpoint that goes to one; null says nothing.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination?: string | null;
+            /**
+             * @description `active` enables it and closes the circuit of its URL, `disabled` stops its deliveries.
+             * @example disabled
+             * @enum {string}
+             */
+            status?: "active" | "disabled";
+            /**
+             * @description Why it is disabled, beside `status: disabled`; the reason of one that is disabled already stays.
+             * @example The customer asked for it.
+             */
+            disabled_reason?: string | null;
+        };
+        ApplicationEndpointRotationBody: {
+            /**
+             * @description How long the old secret goes on signing beside the new one, in seconds.
+             * @default 86400
+             * @example 86400
+             */
+            grace_seconds: number;
+        };
+        EndpointAttemptItem: {
+            /**
+             * @description The event.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            event_id: string;
+            /**
+             * @description The message that the event belongs to, which is its `webhook-id`.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            message_id: string | null;
+            /**
+             * @description The event's type.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The delivery that it belongs to: an `id` of the event's `deliveries`.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
+             */
+            delivery: string;
+            /**
+             * @description Where it went: the endpoint's own `ep_` id when it has a URL, or the destination that it goes to.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Counts the tries of one delivery from 1; a replay is a new delivery.
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description HTTP status of the answer; null when there was none.
+             * @example 503
+             */
+            status: number | null;
+            /**
+             * @description Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description How long it took, in milliseconds.
+             * @example 42
+             */
+            duration_ms: number;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+            /**
+             * @description The first 1 KB of the answer, or what went wrong.
+             * @example Try again later
+             */
+            response_excerpt: string | null;
+            /**
+             * @description Whether it belongs to a replay of the event.
+             * @example false
+             */
+            replayed: boolean;
+            /**
+             * Format: date-time
+             * @description When the next attempt of the delivery is due; null when there is none, or another one was made since.
+             * @example null
+             */
+            next_attempt_at: string | null;
+        };
+        EndpointAttemptPage: {
+            /** @description The attempts of this page. */
+            data: components["schemas"]["EndpointAttemptItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        ApplicationEndpointTestBody: {
+            /**
+             * @description The type of the test event.
+             * @default posthorn.test
+             * @example invoice.paid
+             */
+            event_type: string;
+        };
+        TestAttempt: {
+            /**
+             * @description Counts the tries from 1.
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description HTTP status of the answer; null when there was none.
+             * @example 200
+             */
+            status: number | null;
+            /**
+             * @description How long it took, in milliseconds.
+             * @example 42
+             */
+            duration_ms: number;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+            /**
+             * @description The first 1 KB of the answer, or what went wrong.
+             * @example ok
+             */
+            response_excerpt: string | null;
+            /**
+             * @description Why there was no answer: timeout, dns, connection, tls, blocked, protocol or adapter.
+             * @example null
+             */
+            error: string | null;
+        };
+        TestSent: {
+            /**
+             * @description Id of the test message.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            message_id: string;
+            /** @description The first attempt; null when none was made within 20 seconds, because the circuit is open or a rate limit holds it. */
+            attempt: components["schemas"]["TestAttempt"] | null;
+        };
+        EmitBody: {
+            /**
+             * @description What happened: up to 256 letters, digits and `. _ - : /`.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The body of the webhooks, up to 1 MB. It is delivered in the very characters of this request.
+             * @example {
+             *       "id": "in_1",
+             *       "amount": 4200
+             *     }
+             */
+            payload: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What it also belongs to: endpoints with channels of their own get it only when one of them is named here.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels?: string[];
+            /**
+             * @description Headers to forward with the deliveries; they win over the destination's own. At most 64 headers, of 8 KB each and 32 KB together, in visible Latin-1 characters. Refused with 422: `connection`, `keep-alive`, `te`, `trailer`, `trailers`, `transfer-encoding`, `upgrade`, `http2-settings`, `expect`, `host`, `user-agent`, `cookie`, `content-type`, `content-length`, `content-encoding`, `content-language`, `content-location`, `age`, `cache-control`, `clear-site-data`, `expires`, `pragma`, `warning`, `traceparent`, `tracestate`, and names that begin with `webhook-`, `svix-`, `x-svix-`, `proxy-`, `x-amz-`, `x-amzn-`, `x-google`, `x-goog-`, `x-gfe`, `x-azure-`, `x-fd-`. Everything else is taken, `authorization` too.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+        };
+        EventAccepted: {
+            /**
+             * @description Id of the message, which is the `webhook-id` of every delivery.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            message_id: string;
+            /**
+             * @description How many endpoints it goes to. With 0 nothing subscribes to it: it is kept as one event that is `ignored`.
+             * @example 3
+             */
+            fanout: number;
+        };
+        SendBody: {
+            /**
+             * @description Where to send: the id of a destination, or an HTTPS URL.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description What happened: up to 256 letters, digits and `. _ - : /`.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The body of the webhook, up to 1 MB. It is delivered in the very characters of this request.
+             * @example {
+             *       "id": "in_1",
+             *       "amount": 4200
+             *     }
+             */
+            payload: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Headers to forward with the deliveries; they win over the destination's own. At most 64 headers, of 8 KB each and 32 KB together, in visible Latin-1 characters. Refused with 422: `connection`, `keep-alive`, `te`, `trailer`, `trailers`, `transfer-encoding`, `upgrade`, `http2-settings`, `expect`, `host`, `user-agent`, `cookie`, `content-type`, `content-length`, `content-encoding`, `content-language`, `content-location`, `age`, `cache-control`, `clear-site-data`, `expires`, `pragma`, `warning`, `traceparent`, `tracestate`, and names that begin with `webhook-`, `svix-`, `x-svix-`, `proxy-`, `x-amz-`, `x-amzn-`, `x-google`, `x-goog-`, `x-gfe`, `x-azure-`, `x-fd-`. Everything else is taken, `authorization` too.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+        };
+        SendAccepted: {
+            /**
+             * @description Id of the message, which is also its `webhook-id`.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            message_id: string;
+        };
+        DomainRecordItem: {
+            /**
+             * @description What it is for.
+             * @example ownership
+             * @enum {string}
+             */
+            record: "ownership" | "dkim" | "mail_from" | "spf" | "mx" | "cname" | "dmarc";
+            /**
+             * @description Its type.
+             * @example TXT
+             * @enum {string}
+             */
+            type: "TXT" | "CNAME" | "MX";
+            /**
+             * @description Its whole name, without a dot at its end.
+             * @example _posthorn.mail.example.com
+             */
+            name: string;
+            /**
+             * @description What it says.
+             * @example posthorn-verification=5f2b7c3e9a1d4f6880b1c2d3e4f5a6b7c8d9e0f1
+             */
+            value: string;
+            /**
+             * @description Of an MX; null for every other type.
+             * @example null
+             */
+            priority: number | null;
+            /**
+             * @description For how long others may remember it, in seconds.
+             * @example 3600
+             */
+            ttl: number;
+            /**
+             * @description Whether the domain needs it to be verified.
+             * @example true
+             */
+            required: boolean;
+            /**
+             * @description `pending` while nothing is there, `failed` for what is wrong or has gone, `temporary_failure` when name servers did not answer.
+             * @example pending
+             * @enum {string}
+             */
+            status: "pending" | "verified" | "failed" | "temporary_failure";
+            /**
+             * @description What was seen instead, and what to do; null when it is right, and before the first check.
+             * @example There is no TXT record at _posthorn.mail.example.com yet, or name servers still remember that there was none.
+             */
+            error: string | null;
+        };
+        DomainDetail: {
+            /**
+             * @description The domain's id.
+             * @example dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Its name, in lower case and in its ASCII form.
+             * @example mail.example.com
+             */
+            domain: string;
+            /**
+             * @description What it is for.
+             * @example email-send
+             * @enum {string}
+             */
+            kind: "webhook" | "email" | "email-send";
+            /**
+             * @description `verified` when every required record was seen, `failed` after 72 hours of answers without one of them.
+             * @example pending-dns
+             * @enum {string}
+             */
+            state: "pending-dns" | "verified" | "failed";
+            /**
+             * @description Whether mail may be sent from it. One that was converted goes on sending while it is `pending-dns`.
+             * @example false
+             */
+            sending_enabled: boolean;
+            /**
+             * @description Whether its mail, or the requests to its host, are taken.
+             * @example false
+             */
+            receiving_enabled: boolean;
+            /** @description What to publish. */
+            records: components["schemas"]["DomainRecordItem"][];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was converted or checked last.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last found complete after it had not been; null before the first time.
+             * @example null
+             */
+            verified_at: string | null;
+        };
+        DomainPage: {
+            /** @description The domains of this page. */
+            data: components["schemas"]["DomainDetail"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewDomainBody: {
+            /**
+             * @description Its name: at least two labels, in any script, without a scheme or a path. No public suffix, and nothing of the platform's own.
+             * @example mail.example.com
+             */
+            domain: string;
+            /**
+             * @description `webhook` receives requests, `email` sends and receives mail, `email-send` only sends.
+             * @example email-send
+             * @enum {string}
+             */
+            kind: "webhook" | "email" | "email-send";
+            /**
+             * @description For kind `email`: whether its mail may be taken away from where its MX leads now. Without it that is 409 with `details.mx`.
+             * @default false
+             * @example false
+             */
+            acknowledge_mx_conflict: boolean;
+        };
+        DomainChangesBody: {
+            /**
+             * @description The new kind. A webhook domain has no other.
+             * @example email
+             * @enum {string}
+             */
+            kind: "email" | "email-send";
+            /**
+             * @description When it becomes `email`: whether its mail may be taken away from where its MX leads now.
+             * @default false
+             * @example true
+             */
+            acknowledge_mx_conflict: boolean;
+        };
+        EmailAttachmentBody: {
+            /**
+             * @description What the file is called; of a `url` its last segment when left out.
+             * @example invoice.pdf
+             */
+            filename?: string;
+            /**
+             * @description Its media type; of a `url` what its server says when left out.
+             * @example application/pdf
+             */
+            content_type?: string;
+            /**
+             * @description The same as `content_type`.
+             * @example application/pdf
+             */
+            contentType?: string;
+            /**
+             * @description The bytes in base64 (RFC 4648), with padding and without line breaks.
+             * @example SGVsbG8=
+             */
+            content?: string;
+            /**
+             * @description A public https URL that the file is fetched from now, within ten seconds; redirects are not followed.
+             * @example https://example.com/invoice.pdf
+             */
+            url?: string;
+            /**
+             * @description The same as `url`.
+             * @example https://example.com/invoice.pdf
+             */
+            path?: string;
+            /**
+             * @description What `cid:` in the html refers to: the file is shown there.
+             * @example logo
+             */
+            content_id?: string;
+            /**
+             * @description The same as `content_id`.
+             * @example logo
+             */
+            contentId?: string;
+        };
+        EmailTag: {
+            /**
+             * @description Letters, digits, "_" and "-".
+             * @example campaign
+             */
+            name: string;
+            /**
+             * @description Letters, digits, "_" and "-".
+             * @example welcome
+             */
+            value: string;
+        };
+        EmailBody: {
+            /**
+             * @description One mailbox, with a name if you like; its domain is a verified one that sends.
+             * @example Shop <shop@example.com>
+             */
+            from: string;
+            /**
+             * @description Who gets it: an address, or a list. At most 50 recipients, those of cc and bcc included.
+             * @example [
+             *       "customer@example.org"
+             *     ]
+             */
+            to: string | string[];
+            /**
+             * @description Who gets a copy that everybody sees.
+             * @example [
+             *       "accounts@example.org"
+             *     ]
+             */
+            cc?: string | string[];
+            /**
+             * @description Who gets a copy that nobody sees: it is in no header.
+             * @example [
+             *       "archive@example.com"
+             *     ]
+             */
+            bcc?: string | string[];
+            /**
+             * @description Where answers go.
+             * @example support@example.com
+             */
+            reply_to?: string | string[];
+            /**
+             * @description The same as `reply_to`.
+             * @example support@example.com
+             */
+            replyTo?: string | string[];
+            /**
+             * @description The subject, without line breaks.
+             * @example Your order
+             */
+            subject: string;
+            /**
+             * @description The message as html, at most 1 MB. One of `html` and `text` is needed; with both, clients choose.
+             * @example <p>It is on its way.</p>
+             */
+            html?: string;
+            /**
+             * @description The message as text, at most 1 MB.
+             * @example It is on its way.
+             */
+            text?: string;
+            /**
+             * @description Headers of your own. At most 64 headers, of 4 KB each and 32 KB together, without line breaks and control characters. Refused with 422: `from`, `sender`, `to`, `cc`, `bcc`, `reply-to`, `apparently-to`, `delivered-to`, `envelope-to`, `x-original-to`, `errors-to`, `return-path`, `return-receipt-to`, `disposition-notification-to`, `subject`, `date`, `message-id`, `mime-version`, `otp-token`, `dkim-signature`, `domainkey-signature`, `authentication-results`, `received`, `received-spf`, `x-google-dkim-signature`, `x-smtpapi`, `x-msys-api`, and names that begin with `content-`, `resent-`, `arc-`, `x-posthorn-`, `x-ses-`, `x-mailgun-`, `x-mc-`, `x-mj-`, `x-pm-`. `List-Unsubscribe` and `List-Unsubscribe-Post` are taken, and signed.
+             * @example {
+             *       "X-Entity-Ref-ID": "order-4711"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Files, at most 20 with 10 MB together once they are decoded. */
+            attachments?: components["schemas"]["EmailAttachmentBody"][];
+            /** @description Marks of your own, which are not sent; at most 20. */
+            tags?: components["schemas"]["EmailTag"][];
+        };
+        EmailBatchBody: {
+            /** @description The emails, 1 to 100. */
+            emails: components["schemas"]["EmailBody"][];
+        };
+        EmailAccepted: {
+            /**
+             * @description The email's id, which is that of its event.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description `sending`; `suppressed` when nobody may be sent to.
+             * @example sending
+             * @enum {string}
+             */
+            status: "sending" | "suppressed";
+        };
+        EmailBatchError: {
+            /**
+             * @description A type of an error, as in an answer of its own; `suppressed` when every recipient is.
+             * @example validation_failed
+             */
+            type: string;
+            /**
+             * @description What happened, and what to do.
+             * @example to.0: An address has exactly one "@", as in name@example.com.
+             */
+            message: string;
+        };
+        EmailBatchItem: {
+            /**
+             * @description The email's id; null when it was not accepted.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string | null;
+            /** @description Why it is not sent; absent when it is. */
+            error?: components["schemas"]["EmailBatchError"];
+        };
+        EmailBatchAccepted: {
+            /** @description One entry for each email, in the order of the request. */
+            data: components["schemas"]["EmailBatchItem"][];
+        };
+        EmailItem: {
+            /**
+             * @description The email's id, which is that of its event.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Who sent it.
+             * @example Shop <shop@example.com>
+             */
+            from: string;
+            /**
+             * @description Whom it was addressed to.
+             * @example [
+             *       "customer@example.org"
+             *     ]
+             */
+            to: string[];
+            /**
+             * @description Its subject.
+             * @example Your order
+             */
+            subject: string;
+            /**
+             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are.
+             * @example delivered
+             * @enum {string}
+             */
+            status: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        EmailPage: {
+            /** @description The emails of this page. */
+            data: components["schemas"]["EmailItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one. A page of one status may be short and not the last.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        EmailRecipientItem: {
+            /**
+             * @description The address.
+             * @example customer@example.org
+             */
+            address: string;
+            /**
+             * @description As of an email.
+             * @example delivered
+             * @enum {string}
+             */
+            status: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+            /**
+             * @description What was said last.
+             * @example 250 2.0.0 OK
+             */
+            detail: string | null;
+        };
+        EmailAttempt: {
+            /**
+             * @description Counts the tries from 1.
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description The SMTP code of the answer; null when there was none.
+             * @example 250
+             */
+            status: number | null;
+            /**
+             * @description How long it took, in milliseconds.
+             * @example 42
+             */
+            duration_ms: number;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+            /**
+             * @description The last line of the answer, at most 1 KB.
+             * @example 250 2.0.0 OK
+             */
+            response_excerpt: string | null;
+        };
+        EmailFactItem: {
+            /**
+             * @description `sent` (handed over), `delivered`, `bounced`, `complained`, or `rejected` (the message was refused, or its recipient is suppressed).
+             * @example delivered
+             * @enum {string}
+             */
+            type: "sent" | "delivered" | "bounced" | "complained" | "rejected";
+            /**
+             * @description What kind of it: an enhanced status code (RFC 3463), `suppressed`, or a word of the source.
+             * @example null
+             */
+            subtype: string | null;
+            /**
+             * Format: date-time
+             * @description When it became known.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+            /**
+             * @description What was said.
+             * @example 250 2.0.0 OK
+             */
+            detail: string | null;
+            /**
+             * @description Whom it is about.
+             * @example customer@example.org
+             */
+            recipient: string;
+        };
+        EmailAttachmentItem: {
+            /**
+             * @description What it is called.
+             * @example invoice.pdf
+             */
+            filename: string;
+            /**
+             * @description Its media type.
+             * @example application/pdf
+             */
+            content_type: string;
+            /**
+             * @description Its size.
+             * @example 48213
+             */
+            size_bytes: number;
+        };
+        EmailDetail: {
+            /**
+             * @description The email's id, which is that of its event.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Who sent it.
+             * @example Shop <shop@example.com>
+             */
+            from: string;
+            /**
+             * @description Whom it was addressed to.
+             * @example [
+             *       "customer@example.org"
+             *     ]
+             */
+            to: string[];
+            /**
+             * @description Its subject.
+             * @example Your order
+             */
+            subject: string;
+            /**
+             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are.
+             * @example delivered
+             * @enum {string}
+             */
+            status: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Who got a copy.
+             * @example []
+             */
+            cc: string[];
+            /**
+             * @description Who got a copy that nobody saw.
+             * @example []
+             */
+            bcc: string[];
+            /**
+             * @description Where answers go.
+             * @example [
+             *       "support@example.com"
+             *     ]
+             */
+            reply_to: string[];
+            /**
+             * @description Its Message-ID (RFC 5322), the same on every attempt.
+             * @example <evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@example.com>
+             */
+            message_id: string;
+            /** @description Each recipient, once. */
+            recipients: components["schemas"]["EmailRecipientItem"][];
+            /** @description The tries to hand it over, oldest first. */
+            attempts: components["schemas"]["EmailAttempt"][];
+            /** @description What became known of it, oldest first. */
+            timeline: components["schemas"]["EmailFactItem"][];
+            /** @description Marks of your own. */
+            tags: components["schemas"]["EmailTag"][];
+            /** @description Files that went with it. */
+            attachments: components["schemas"]["EmailAttachmentItem"][];
+            /**
+             * @description How large the message is as it is sent.
+             * @example 1482
+             */
+            size_bytes: number;
+            /**
+             * @description True where nothing leaves: in the test environment, and from the simulator's addresses.
+             * @example false
+             */
+            captured: boolean;
+            /**
+             * Format: date-time
+             * @description When it was erased; absent while it is there.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            erased_at?: string;
+        };
+        SuppressionItem: {
+            /**
+             * @description Its id.
+             * @example sup_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The address.
+             * @example customer@example.org
+             */
+            email: string;
+            /**
+             * @description Why: its server refused it for good, its owner complained, or somebody added it.
+             * @example bounce
+             * @enum {string}
+             */
+            origin: "bounce" | "complaint" | "manual";
+            /**
+             * @description The email that it came of; null when somebody added it.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            source_id: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        SuppressionPage: {
+            /** @description The suppressions of this page. */
+            data: components["schemas"]["SuppressionItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewSuppressionBody: {
+            /**
+             * @description The address, in any case.
+             * @example customer@example.org
+             */
+            email: string;
+        };
+        IngestDomainItem: {
+            /**
+             * @description The domain's id.
+             * @example pdom_00000000000000000000000001
+             */
+            id: string;
+            /**
+             * @description Its host, with the port where it is not the scheme's own.
+             * @example hooks.example.com
+             */
+            host: string;
+            /**
+             * @description `platform` is this installation's own host, `custom` a verified domain of yours.
+             * @example platform
+             * @enum {string}
+             */
+            kind: "platform" | "custom";
+        };
+        EndpointItem: {
+            /**
+             * @description The endpoint's id.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Its path: on the platform's host the organization's slug first; empty at the root of a domain of yours.
+             * @example acme/stripe
+             */
+            path: string;
+            /**
+             * @description What people know it by.
+             * @example Stripe payments
+             */
+            name: string;
+            /**
+             * @description The provider; null without one.
+             * @example stripe
+             */
+            preset: string | null;
+            /**
+             * @description The URL to give to the provider.
+             * @example https://hooks.example.com/in/acme/stripe
+             */
+            url: string;
+            /** @description The ingest domain of the URL. */
+            domain: components["schemas"]["IngestDomainItem"];
+            /**
+             * @description Where its events go.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations: string[];
+            /**
+             * @description How signatures are verified.
+             * @example preset
+             * @enum {string}
+             */
+            verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
+            /**
+             * @description `paused` parks what comes; `disabled` was switched off by the service.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "paused" | "disabled";
+            /**
+             * @description Whether the provider's secret was set; it is never shown.
+             * @example true
+             */
+            has_secret: boolean;
+            /**
+             * @description Rises with every change of the settings or the routes.
+             * @example 1
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last, its secret included.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        EndpointPage: {
+            /** @description The endpoints of this page. */
+            data: components["schemas"]["EndpointItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        RouteConfig: {
+            /**
+             * @description A route to keep; left out for a new one.
+             * @example rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id?: string;
+            /**
+             * @description The destination.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all.
+             * @example {
+             *       "path": "$.type",
+             *       "op": "starts_with",
+             *       "value": "invoice."
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        RuleAnswer: {
+            /**
+             * @description The status, 200 to 599; 200 when left out.
+             * @example 200
+             */
+            status?: number;
+            /**
+             * @description The body, at most 64 KB; `{{body.path}}`, `{{query.name}}` and `{{headers.name}}` are filled in.
+             * @example {"challenge": "{{body.challenge}}"}
+             */
+            body?: string;
+            /**
+             * @description Headers, at most 32.
+             * @example {
+             *       "content-type": "application/json"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+        };
+        ResponseRule: {
+            /**
+             * @description A condition: one of `all`, `any` (lists of conditions), `not` (a condition), or `{type, op, value}` with `name` or
+             *     `path` where the type has one; at most 8 levels and 64 leaves.
+             * @example {
+             *       "type": "json",
+             *       "path": "$.type",
+             *       "op": "eq",
+             *       "value": "url_verification"
+             *     }
+             */
+            when: {
+                [key: string]: unknown;
+            };
+            /** @description The answer. */
+            respond: components["schemas"]["RuleAnswer"];
+        };
+        ResponseRules: {
+            /** @description The rules in their order, at most 50. */
+            rules?: components["schemas"]["ResponseRule"][];
+            /** @description The answer when no rule matches; left out or null for the endpoint's own. */
+            default?: components["schemas"]["RuleAnswer"] | null;
+        };
+        ResponseProxyConfig: {
+            /**
+             * @description `managed` runs `code`, `url` asks `url`.
+             * @example managed
+             * @enum {string}
+             */
+            target: "managed" | "url";
+            /**
+             * @description For `managed`: JavaScript, an ES module of at most 64 KB whose default export is a function of the request.
+             * @example export default (request) => ({ status: 200, body: { ok: true } })
+             */
+            code?: string;
+            /**
+             * @description For `url`: where the request is sent, signed; its answer is passed on.
+             * @example https://example.com/answer
+             */
+            url?: string;
+            /**
+             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out.
+             * @example 250
+             */
+            timeoutMs?: number;
+            /**
+             * @description Without an answer in time: `fallback` goes on to the rules and the default, `error` answers 502.
+             * @default fallback
+             * @example fallback
+             * @enum {string}
+             */
+            onUnavailable: "fallback" | "error";
+        };
+        TransformConfig: {
+            /**
+             * @description `managed` runs `code`, `url` asks `url`.
+             * @example managed
+             * @enum {string}
+             */
+            engine: "managed" | "url";
+            /**
+             * @description For `managed`: JavaScript, an ES module of at most 64 KB whose default export is `(event, {secrets}) => event | null`.
+             * @example export default (event, { secrets }) => event.body.test ? null : { ...event, body: { ...event.body, token: secrets.CRM_TOKEN } }
+             */
+            code?: string;
+            /**
+             * @description For `url`: where the body is sent, signed; the JSON answer replaces it.
+             * @example https://example.com/transform
+             */
+            url?: string;
+            /**
+             * @description When it fails: `closed` parks the event, `open` delivers it as it came.
+             * @default closed
+             * @example closed
+             * @enum {string}
+             */
+            failMode: "open" | "closed";
+            /**
+             * @description How long to wait, in milliseconds; 250 for `managed` and 3000 for `url` when left out.
+             * @example 250
+             */
+            timeoutMs?: number;
+        };
+        ResponseConfig: {
+            /**
+             * @description `static` answers everything in the same way, the others do the handshake of a provider.
+             * @example meta-challenge
+             * @enum {string}
+             */
+            type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm";
+            /**
+             * @description Of `ebay-challenge`: the URL as eBay knows it.
+             * @example https://hooks.example.com/in/acme/ebay
+             */
+            endpointUrl?: string;
+            /**
+             * @description The status of the answer to what is no handshake, 200 to 599; 200 when left out.
+             * @example 200
+             */
+            status?: number;
+            /**
+             * @description Its body, at most 64 KB.
+             * @example ok
+             */
+            body?: string;
+            /**
+             * @description Its headers, at most 32.
+             * @example {
+             *       "content-type": "text/plain"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Of `meta-challenge`, which needs it: the text that was typed into Meta's console.
+             * @example a-token-of-your-own
+             */
+            verifyToken?: string;
+            /**
+             * @description Of `zoom-challenge`, `x-crc` and `twitch-challenge`, where it is not the endpoint's own secret.
+             * @example a-secret-of-the-provider
+             */
+            secret?: string;
+            /**
+             * @description Of `ebay-challenge`, which needs it; of `slack-challenge` the legacy token of the app.
+             * @example a-token-of-the-provider
+             */
+            verificationToken?: string;
+        };
+        VerificationConfig: {
+            /**
+             * @description The header with the signature, key or token; `x-signature` when left out, `x-api-key` of `api-key`, `authorization` of `jwt`.
+             * @example x-acme-signature
+             */
+            header?: string;
+            /**
+             * @description What stands before the signature. When left out, the name of the hash and `=` may stand there.
+             * @example v1=
+             */
+            prefix?: string;
+            /**
+             * @description How the signature is written; told apart by its length when left out.
+             * @example hex
+             * @enum {string}
+             */
+            encoding?: "hex" | "base64";
+            /**
+             * @description How the key stands in the secret: `utf8` (its own characters) when left out.
+             * @example utf8
+             * @enum {string}
+             */
+            keyEncoding?: "utf8" | "base64" | "hex" | "whsec";
+            /**
+             * @description The header with the time of signing, in seconds or milliseconds since the epoch; none when left out.
+             * @example x-acme-timestamp
+             */
+            timestampHeader?: string;
+            /**
+             * @description How far that time may be from now, in seconds; 300 when left out.
+             * @example 300
+             */
+            toleranceSeconds?: number;
+            /**
+             * @description What is signed: `{{body}}`, `{{timestamp}}`, `{{method}}`, `{{url}}`, `{{headers.name}}` and text between them.
+             * @example {{timestamp}}.{{body}}
+             */
+            signed?: string;
+            /**
+             * @description Of `jwt`, which needs it: where the sender publishes its keys, a JSON Web Key Set.
+             * @example https://issuer.example.com/.well-known/jwks.json
+             */
+            jwksUrl?: string;
+            /**
+             * @description Of `jwt`: what `iss` must be.
+             * @example https://issuer.example.com
+             */
+            issuer?: string;
+            /**
+             * @description Of `jwt`: what `aud` must be or hold. Give it, `issuer`, `claims` or `bodyHashClaim`: others have tokens by the same keys.
+             * @example https://hooks.example.com/in/acme/orders
+             */
+            audience?: string;
+            /**
+             * @description Of `jwt`: members that the token must have, with these texts; at most 10.
+             * @example {
+             *       "email": "pusher@project.iam.gserviceaccount.com"
+             *     }
+             */
+            claims?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Of `jwt`: the member that holds the SHA-256 of the body, in hex or base64url.
+             * @example request_body_sha256
+             */
+            bodyHashClaim?: string;
+            /**
+             * @description Of `jwt`: how old a token may be that has no `exp`, in seconds; 300 when left out.
+             * @example 300
+             */
+            maxAgeSeconds?: number;
+        };
+        DeduplicationConfig: {
+            /**
+             * @description `provider_id`: the id that the preset's provider repeats when it sends again. `header` or `body_path`: one of your own sender's.
+             * @example provider_id
+             * @enum {string}
+             */
+            source: "provider_id" | "header" | "body_path";
+            /**
+             * @description Of `header`, which needs it: the header with the id; none that authenticates.
+             * @example x-event-id
+             */
+            name?: string;
+            /**
+             * @description Of `body_path`, which needs it: where the id stands in a JSON body of at most 128 KB, as a JSONPath like those of filters.
+             * @example $.event.id
+             */
+            path?: string;
+            /**
+             * @description How long after the first one a request with its id is a repeat, in hours: at most as long as events are kept.
+             * @default 24
+             * @example 24
+             */
+            window_hours: number;
+        };
+        NewEndpointBody: {
+            /**
+             * @description What people know it by; the part of the path behind the organization's slug when left out.
+             * @example Stripe payments
+             */
+            name?: string;
+            /**
+             * @description The provider: its signature scheme and its handshake.
+             * @example stripe
+             */
+            preset?: string | null;
+            /**
+             * @description Where events go, all of them: the short form of `routes`, which keeps the filters of destinations that stay.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations?: string[];
+            /** @description Where events go, and which of them; all routes that the endpoint is to have. */
+            routes?: components["schemas"]["RouteConfig"][];
+            /** @description Synchronous answers by rules. */
+            responseRules?: components["schemas"]["ResponseRules"] | null;
+            /** @description Whom to ask for the synchronous answer. */
+            responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
+            /** @description What changes events before they are routed. */
+            transform?: components["schemas"]["TransformConfig"] | null;
+            /** @description How it answers; the preset's way when left out. Secrets that a change of the same type leaves out stay. */
+            response?: components["schemas"]["ResponseConfig"] | null;
+            /**
+             * @description How requests are verified: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`, `ed25519`), `jwt`,
+             *     `bearer`, `basic` or `api-key`; `preset` when left out beside a preset, else `none`.
+             * @example hmac-sha256
+             */
+            verification?: string | null;
+            /** @description How the sender proves itself, for what needs no preset. `jwt` needs it. */
+            verificationConfig?: components["schemas"]["VerificationConfig"] | null;
+            /**
+             * @description The HTTP methods that it takes; any when left out, null or empty. Others are answered 405 and nothing is kept of them. Handshakes
+             *     are requests like others: a provider that asks with GET or HEAD before it saves the URL needs them here.
+             * @example [
+             *       "POST"
+             *     ]
+             */
+            allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
+            /**
+             * @description Drops what a provider sends again: a request whose id came before within the window is answered as the first one was, makes no
+             *     event, and is kept as a raw request with the status `duplicate`. Nothing is dropped when left out.
+             */
+            deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
+            /**
+             * @description `paused` goes on answering, and parks what comes; a new endpoint is `active` when it is left out.
+             * @example active
+             * @enum {string}
+             */
+            status?: "active" | "paused";
+            /**
+             * @description Its URL on an ingest domain. On the platform's host `/in` and the organization's slug may be left out; on a domain of yours it is the host and the path.
+             * @example https://hooks.example.com/in/acme/stripe
+             */
+            url?: string | null;
+            /**
+             * @description The one segment of its path behind the organization's slug: lower-case letters, digits, - and _.
+             * @example stripe
+             */
+            slug?: string | null;
+            /**
+             * @description Its path; the organization's slug may be left out.
+             * @example acme/stripe
+             */
+            path?: string | null;
+            /**
+             * @description The ingest domain: the platform's, or a verified webhook domain of yours. Left out, the host of `url` says it, or it is the platform's.
+             * @example pdom_00000000000000000000000001
+             */
+            domainId?: string | null;
+        };
+        RouteItem: {
+            /**
+             * @description The route's id.
+             * @example rte_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The destination.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Which events; null for all.
+             * @example {
+             *       "path": "$.type",
+             *       "op": "starts_with",
+             *       "value": "invoice."
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            } | null;
+        };
+        ResponseView: {
+            /**
+             * @description `static` answers everything in the same way, the others do the handshake of a provider.
+             * @example meta-challenge
+             * @enum {string}
+             */
+            type: "static" | "meta-challenge" | "slack-challenge" | "zoom-challenge" | "x-crc" | "ebay-challenge" | "dropbox-challenge" | "msgraph-challenge" | "okta-challenge" | "asana-handshake" | "discord-ping" | "twitch-challenge" | "sns-confirm";
+            /**
+             * @description Of `ebay-challenge`: the URL as eBay knows it.
+             * @example https://hooks.example.com/in/acme/ebay
+             */
+            endpointUrl?: string;
+            /**
+             * @description The status of the answer to what is no handshake, 200 to 599; 200 when left out.
+             * @example 200
+             */
+            status?: number;
+            /**
+             * @description Its body, at most 64 KB.
+             * @example ok
+             */
+            body?: string;
+            /**
+             * @description Its headers, at most 32.
+             * @example {
+             *       "content-type": "text/plain"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+        };
+        EndpointDetail: {
+            /**
+             * @description The endpoint's id.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Its path: on the platform's host the organization's slug first; empty at the root of a domain of yours.
+             * @example acme/stripe
+             */
+            path: string;
+            /**
+             * @description What people know it by.
+             * @example Stripe payments
+             */
+            name: string;
+            /**
+             * @description The provider; null without one.
+             * @example stripe
+             */
+            preset: string | null;
+            /**
+             * @description The URL to give to the provider.
+             * @example https://hooks.example.com/in/acme/stripe
+             */
+            url: string;
+            /** @description The ingest domain of the URL. */
+            domain: components["schemas"]["IngestDomainItem"];
+            /**
+             * @description Where its events go.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations: string[];
+            /**
+             * @description How signatures are verified.
+             * @example preset
+             * @enum {string}
+             */
+            verification: "none" | "preset" | "hmac-sha256" | "hmac-sha1" | "hmac-sha512" | "rsa-sha256" | "ed25519" | "jwt" | "bearer" | "basic" | "api-key";
+            /**
+             * @description `paused` parks what comes; `disabled` was switched off by the service.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "paused" | "disabled";
+            /**
+             * @description Whether the provider's secret was set; it is never shown.
+             * @example true
+             */
+            has_secret: boolean;
+            /**
+             * @description Rises with every change of the settings or the routes.
+             * @example 1
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last, its secret included.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /** @description Where its events go, and which of them, in the order in which they are tried. */
+            routes: components["schemas"]["RouteItem"][];
+            /** @description Synchronous answers by rules; null without any. */
+            responseRules: components["schemas"]["ResponseRules"] | null;
+            /** @description Whom to ask for the synchronous answer, with the defaults in force; null for nobody. */
+            responseProxy: components["schemas"]["ResponseProxyConfig"] | null;
+            /** @description What changes events before they are routed, with the defaults in force; null for nothing. */
+            transform: components["schemas"]["TransformConfig"] | null;
+            /** @description How it answers, without its secrets; null for the preset's way, or the default 200. */
+            response: components["schemas"]["ResponseView"] | null;
+            /** @description How the sender signs; null for the defaults. */
+            verificationConfig: components["schemas"]["VerificationConfig"] | null;
+            /**
+             * @description The HTTP methods that it takes; null for any.
+             * @example [
+             *       "POST"
+             *     ]
+             */
+            allowed_methods: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
+            /** @description What repeats are told by, with the window in force; null where they are events like others. */
+            deduplicate: components["schemas"]["DeduplicationConfig"] | null;
+        };
+        EndpointChangesBody: {
+            /**
+             * @description What people know it by; the part of the path behind the organization's slug when left out.
+             * @example Stripe payments
+             */
+            name?: string;
+            /**
+             * @description The provider: its signature scheme and its handshake.
+             * @example stripe
+             */
+            preset?: string | null;
+            /**
+             * @description Where events go, all of them: the short form of `routes`, which keeps the filters of destinations that stay.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations?: string[];
+            /** @description Where events go, and which of them; all routes that the endpoint is to have. */
+            routes?: components["schemas"]["RouteConfig"][];
+            /** @description Synchronous answers by rules. */
+            responseRules?: components["schemas"]["ResponseRules"] | null;
+            /** @description Whom to ask for the synchronous answer. */
+            responseProxy?: components["schemas"]["ResponseProxyConfig"] | null;
+            /** @description What changes events before they are routed. */
+            transform?: components["schemas"]["TransformConfig"] | null;
+            /** @description How it answers; the preset's way when left out. Secrets that a change of the same type leaves out stay. */
+            response?: components["schemas"]["ResponseConfig"] | null;
+            /**
+             * @description How requests are verified: `preset` (or its name), `none`, an HMAC (`hmac-sha256`, …), a public key (`rsa-sha256`, `ed25519`), `jwt`,
+             *     `bearer`, `basic` or `api-key`; `preset` when left out beside a preset, else `none`.
+             * @example hmac-sha256
+             */
+            verification?: string | null;
+            /** @description How the sender proves itself, for what needs no preset. `jwt` needs it. */
+            verificationConfig?: components["schemas"]["VerificationConfig"] | null;
+            /**
+             * @description The HTTP methods that it takes; any when left out, null or empty. Others are answered 405 and nothing is kept of them. Handshakes
+             *     are requests like others: a provider that asks with GET or HEAD before it saves the URL needs them here.
+             * @example [
+             *       "POST"
+             *     ]
+             */
+            allowed_methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "TRACE" | "ACL" | "BIND" | "CHECKOUT" | "COPY" | "LINK" | "LOCK" | "M-SEARCH" | "MERGE" | "MKACTIVITY" | "MKCALENDAR" | "MKCOL" | "MOVE" | "NOTIFY" | "PROPFIND" | "PROPPATCH" | "PURGE" | "QUERY" | "REBIND" | "REPORT" | "SEARCH" | "SOURCE" | "SUBSCRIBE" | "UNBIND" | "UNLINK" | "UNLOCK" | "UNSUBSCRIBE")[] | null;
+            /**
+             * @description Drops what a provider sends again: a request whose id came before within the window is answered as the first one was, makes no
+             *     event, and is kept as a raw request with the status `duplicate`. Nothing is dropped when left out.
+             */
+            deduplicate?: components["schemas"]["DeduplicationConfig"] | null;
+            /**
+             * @description `paused` goes on answering, and parks what comes; a new endpoint is `active` when it is left out.
+             * @example active
+             * @enum {string}
+             */
+            status?: "active" | "paused";
+            /**
+             * @description Where it moves to; the old URL stops serving it at once. Without a path it moves to the organization's slug alone.
+             * @example https://hooks.example.com/in/acme/payments
+             */
+            url?: string;
+        };
+        EndpointSecretBody: {
+            /**
+             * @description What the provider signs with, as its console shows it; stored encrypted and never returned.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+             */
+            secret: string;
+            /**
+             * @description How long the secrets before go on verifying, in seconds.
+             * @default 86400
+             * @example 86400
+             */
+            grace_seconds: number;
+        };
+        IngestDomainDetail: {
+            /**
+             * @description The domain's id.
+             * @example pdom_00000000000000000000000001
+             */
+            id: string;
+            /**
+             * @description Its host, with the port where it is not the scheme's own.
+             * @example hooks.example.com
+             */
+            host: string;
+            /**
+             * @description `platform` is this installation's own host, `custom` a verified domain of yours.
+             * @example platform
+             * @enum {string}
+             */
+            kind: "platform" | "custom";
+            /**
+             * @description Whether endpoints live on it that name no other.
+             * @example true
+             */
+            default: boolean;
+            /**
+             * @description What URLs of endpoints on it begin with; a slug behind it makes one.
+             * @example https://hooks.example.com/in/acme/
+             */
+            prefix: string;
+        };
+        IngestDomainList: {
+            /** @description The ingest domains. */
+            data: components["schemas"]["IngestDomainDetail"][];
+        };
+        RequestItem: {
+            /**
+             * @description The request's id. Its event has the same one, with `evt_`; a duplicate has none of its own.
+             * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The event that it became; of a duplicate that of the request that it repeats.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            event_id: string;
+            /**
+             * @description The HTTP method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description What came behind the endpoint's own path; empty when nothing did.
+             * @example
+             */
+            path: string;
+            /**
+             * @description `routed` to its deliveries, `quarantined` (the signature failed), `parked` (paused, or its transform failed), `ignored`, or a `duplicate` of an earlier one.
+             * @example routed
+             * @enum {string}
+             */
+            status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
+            /**
+             * @description Whether the provider's signature held; null where nothing is verified.
+             * @example true
+             */
+            verified: boolean | null;
+            /**
+             * Format: date-time
+             * @description When it came.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * @description Size of the body.
+             * @example 512
+             */
+            size_bytes: number;
+            /**
+             * @description The provider's own id of this delivery, the same when it sends again; what repeats are told by where the endpoint's `deduplicate` says so.
+             * @example evt_1NG8Du2eZvKYlo2CUI79vXWy
+             */
+            dedupe_id: string | null;
+            /**
+             * @description What happened to it besides, in a sentence: why its signature did not hold, why it was parked, that it was transformed.
+             * @example null
+             */
+            note: string | null;
+            /**
+             * @description The request that this one repeats: the one that the provider sent, also when a repetition was repeated.
+             * @example null
+             */
+            replay_of: string | null;
+            /**
+             * Format: date-time
+             * @description When it was released: it had been set aside, and a repetition of it went where the routes lead. Null until then.
+             * @example null
+             */
+            released_at: string | null;
+        };
+        RequestPage: {
+            /** @description The requests of this page. */
+            data: components["schemas"]["RequestItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        RequestAnswer: {
+            /**
+             * @description HTTP status.
+             * @example 200
+             */
+            status: number;
+            /**
+             * @description Headers that the endpoint's answer has; names in lower case.
+             * @example {
+             *       "content-type": "application/json; charset=utf-8"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description The first 1 KB of the body; null where it was the error envelope of this status, or was erased with the request.
+             * @example {"received":true,"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"}
+             */
+            body: string | null;
+            /**
+             * @description Whether the body was longer.
+             * @example false
+             */
+            truncated: boolean;
+        };
+        RequestDetailItem: {
+            /**
+             * @description The request's id. Its event has the same one, with `evt_`; a duplicate has none of its own.
+             * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The event that it became; of a duplicate that of the request that it repeats.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            event_id: string;
+            /**
+             * @description The HTTP method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description What came behind the endpoint's own path; empty when nothing did.
+             * @example
+             */
+            path: string;
+            /**
+             * @description `routed` to its deliveries, `quarantined` (the signature failed), `parked` (paused, or its transform failed), `ignored`, or a `duplicate` of an earlier one.
+             * @example routed
+             * @enum {string}
+             */
+            status: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
+            /**
+             * @description Whether the provider's signature held; null where nothing is verified.
+             * @example true
+             */
+            verified: boolean | null;
+            /**
+             * Format: date-time
+             * @description When it came.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * @description Size of the body.
+             * @example 512
+             */
+            size_bytes: number;
+            /**
+             * @description The provider's own id of this delivery, the same when it sends again; what repeats are told by where the endpoint's `deduplicate` says so.
+             * @example evt_1NG8Du2eZvKYlo2CUI79vXWy
+             */
+            dedupe_id: string | null;
+            /**
+             * @description What happened to it besides, in a sentence: why its signature did not hold, why it was parked, that it was transformed.
+             * @example null
+             */
+            note: string | null;
+            /**
+             * @description The request that this one repeats: the one that the provider sent, also when a repetition was repeated.
+             * @example null
+             */
+            replay_of: string | null;
+            /**
+             * Format: date-time
+             * @description When it was released: it had been set aside, and a repetition of it went where the routes lead. Null until then.
+             * @example null
+             */
+            released_at: string | null;
+            /**
+             * @description The URL that was called.
+             * @example https://hooks.example.com/in/acme/stripe
+             */
+            url: string;
+            /**
+             * @description The query as it was sent.
+             * @example source=eu
+             */
+            query: string;
+            /**
+             * @description The headers in their order, repeated ones too, names in lower case; those that authenticate are hidden.
+             * @example [
+             *       [
+             *         "content-type",
+             *         "application/json"
+             *       ]
+             *     ]
+             */
+            headers: string[][];
+            /**
+             * @description The body: text, or base64 where it is none.
+             * @example {"type":"invoice.paid"}
+             */
+            body: string;
+            /**
+             * @description How `body` is written.
+             * @example text
+             * @enum {string}
+             */
+            body_encoding: "text" | "base64";
+            /**
+             * Format: date-time
+             * @description When it was erased with its event's payload: query, body and values of headers are empty then. Absent while they are there.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            erased_at?: string;
+            /**
+             * @description The client's address.
+             * @example 203.0.113.7
+             */
+            ip: string;
+            /** @description What the provider was answered; null when nobody was (a replay), and for requests of versions that did not note it. */
+            answer: components["schemas"]["RequestAnswer"] | null;
+        };
+        RequestReplayed: {
+            /**
+             * @description Id of this replay call.
+             * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            replay_id: string;
+            /**
+             * @description The new event that came of it.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            event_id: string;
+        };
+        EndpointTestBody: {
+            /**
+             * @description Another preset's sample than that of the endpoint.
+             * @example stripe
+             */
+            preset?: string;
+            /**
+             * @description The type that the sample is to have; left out, that of the preset's own.
+             * @example invoice.paid
+             */
+            event_type?: string;
+            /**
+             * @description The body to send instead of the preset's sample, as text.
+             * @example {"type":"invoice.paid"}
+             */
+            body?: string;
+        };
+        EndpointTested: {
+            /**
+             * @description The event; null when the sample was a handshake or nothing was stored.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            event_id: string | null;
+            /**
+             * @description Whether its signature held; null where nothing is verified.
+             * @example true
+             */
+            verified: boolean | null;
+            /**
+             * @description HTTP status that the provider would be answered.
+             * @example 200
+             */
+            status: number;
+        };
+        RoutePage: {
+            /** @description The routes, in the order in which they are tried. */
+            data: components["schemas"]["RouteItem"][];
+            /**
+             * @description Always null: an endpoint has at most 100 routes.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewRouteBody: {
+            /**
+             * @description The destination; an endpoint has at most one route to each.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all.
+             * @example {
+             *       "path": "$.type",
+             *       "op": "starts_with",
+             *       "value": "invoice."
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        RouteChangesBody: {
+            /**
+             * @description The destination.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination?: string;
+            /**
+             * @description Which events; null for all.
+             * @example {
+             *       "path": "$.type",
+             *       "op": "starts_with",
+             *       "value": "invoice."
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        EventTypeItem: {
+            /**
+             * @description The `event_type` of a send.
+             * @example invoice.paid
+             */
+            name: string;
+            /**
+             * @description What it says and when it is sent.
+             * @example An invoice was paid in full.
+             */
+            description: string | null;
+            /**
+             * @description The heading under which the catalogue shows it.
+             * @example Billing
+             */
+            group: string | null;
+            /**
+             * @description Rises with every change of the schema, from 1.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description Whether it has a schema.
+             * @example true
+             */
+            has_schema: boolean;
+            /**
+             * @description Whether a payload that breaks the schema is refused.
+             * @example false
+             */
+            enforce: boolean;
+            /**
+             * @description Whether it is left out of the catalogue and of lists.
+             * @example false
+             */
+            archived: boolean;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+        };
+        EventTypePage: {
+            /** @description The event types of this page. */
+            data: components["schemas"]["EventTypeItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewEventTypeBody: {
+            /**
+             * @description What it says and when it is sent; null takes it away.
+             * @example An invoice was paid in full.
+             */
+            description?: string | null;
+            /**
+             * @description The heading under which the catalogue shows it; null takes it away.
+             * @example Billing
+             */
+            group?: string | null;
+            /**
+             * @description What a payload looks like, in JSON Schema 2020-12; null takes it away. One that differs is a new version.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "amount"
+             *       ],
+             *       "properties": {
+             *         "amount": {
+             *           "type": "integer"
+             *         }
+             *       }
+             *     }
+             */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description A payload to show; it has to fit the schema. Null takes it away.
+             * @example {
+             *       "amount": 4200
+             *     }
+             */
+            example?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Whether a payload that breaks the schema is refused with 422; needs a schema.
+             * @example false
+             */
+            enforce?: boolean;
+            /**
+             * @description Whether it is left out of the catalogue and of lists. It may still be sent, and is still enforced.
+             * @example false
+             */
+            archived?: boolean;
+            /**
+             * @description The `event_type` of a send: up to 256 letters, digits and `. _ - : /`; unique in the environment, and never changed.
+             * @example invoice.paid
+             */
+            name: string;
+        };
+        EventTypeDetail: {
+            /**
+             * @description The `event_type` of a send.
+             * @example invoice.paid
+             */
+            name: string;
+            /**
+             * @description What it says and when it is sent.
+             * @example An invoice was paid in full.
+             */
+            description: string | null;
+            /**
+             * @description The heading under which the catalogue shows it.
+             * @example Billing
+             */
+            group: string | null;
+            /**
+             * @description Rises with every change of the schema, from 1.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description Whether it has a schema.
+             * @example true
+             */
+            has_schema: boolean;
+            /**
+             * @description Whether a payload that breaks the schema is refused.
+             * @example false
+             */
+            enforce: boolean;
+            /**
+             * @description Whether it is left out of the catalogue and of lists.
+             * @example false
+             */
+            archived: boolean;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * @description What a payload looks like, in JSON Schema 2020-12.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "amount"
+             *       ],
+             *       "properties": {
+             *         "amount": {
+             *           "type": "integer"
+             *         }
+             *       }
+             *     }
+             */
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description A payload to show.
+             * @example {
+             *       "amount": 4200
+             *     }
+             */
+            example: {
+                [key: string]: unknown;
+            } | null;
+        };
+        OpenApiImportBody: {
+            /**
+             * @description The document as an object.
+             * @example {
+             *       "openapi": "3.1.0",
+             *       "webhooks": {
+             *         "invoice.paid": {
+             *           "post": {
+             *             "requestBody": {
+             *               "content": {
+             *                 "application/json": {
+             *                   "schema": {
+             *                     "type": "object"
+             *                   }
+             *                 }
+             *               }
+             *             }
+             *           }
+             *         }
+             *       }
+             *     }
+             */
+            spec?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description The document as JSON or YAML, at most 1 MB.
+             * @example openapi: 3.1.0
+             *     webhooks: {}
+             */
+            text?: string;
+            /**
+             * @description Archives the event types that are not in the document.
+             * @default false
+             * @example false
+             */
+            replace_all: boolean;
+            /**
+             * @description Only says what would happen.
+             * @default false
+             * @example false
+             */
+            dry_run: boolean;
+            /**
+             * @description Whether the types of the document that have a schema are enforced; left out, types stay as they are and new ones are not.
+             * @example false
+             */
+            enforce?: boolean;
+        };
+        OpenApiImported: {
+            /**
+             * @description Made.
+             * @example [
+             *       "invoice.paid"
+             *     ]
+             */
+            created: string[];
+            /**
+             * @description Changed.
+             * @example []
+             */
+            updated: string[];
+            /**
+             * @description As they were.
+             * @example []
+             */
+            unchanged: string[];
+            /**
+             * @description Archived, as the document does not have them.
+             * @example []
+             */
+            archived: string[];
+            /**
+             * @description True when nothing was changed.
+             * @example false
+             */
+            dry_run: boolean;
+        };
+        EventTypeChangesBody: {
+            /**
+             * @description What it says and when it is sent; null takes it away.
+             * @example An invoice was paid in full.
+             */
+            description?: string | null;
+            /**
+             * @description The heading under which the catalogue shows it; null takes it away.
+             * @example Billing
+             */
+            group?: string | null;
+            /**
+             * @description What a payload looks like, in JSON Schema 2020-12; null takes it away. One that differs is a new version.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "amount"
+             *       ],
+             *       "properties": {
+             *         "amount": {
+             *           "type": "integer"
+             *         }
+             *       }
+             *     }
+             */
+            schema?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description A payload to show; it has to fit the schema. Null takes it away.
+             * @example {
+             *       "amount": 4200
+             *     }
+             */
+            example?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Whether a payload that breaks the schema is refused with 422; needs a schema.
+             * @example false
+             */
+            enforce?: boolean;
+            /**
+             * @description Whether it is left out of the catalogue and of lists. It may still be sent, and is still enforced.
+             * @example false
+             */
+            archived?: boolean;
+        };
+        EventTypeVersionItem: {
+            /**
+             * @description Counts the schemas from 1.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description The schema of this version; null where it had none.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "amount"
+             *       ],
+             *       "properties": {
+             *         "amount": {
+             *           "type": "integer"
+             *         }
+             *       }
+             *     }
+             */
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+        };
+        EventTypeVersionPage: {
+            /** @description The versions of this page. */
+            data: components["schemas"]["EventTypeVersionItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        EventItem: {
+            /**
+             * @description The event's id.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The type that it was sent with.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The path of the inbound endpoint that received it, or the `ep_` id of the application's endpoint that it goes to; null for any other.
+             * @example null
+             */
+            endpoint: string | null;
+            /**
+             * @description `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
+             *     events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route, or no subscription, matched).
+             * @example delivered
+             * @enum {string}
+             */
+            status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+            /**
+             * @description Where it was sent: a destination's id, or the ad-hoc URL; null for an event of an endpoint, whose deliveries tell.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string | null;
+            /**
+             * @description The message that it belongs to; null for a received event.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            message_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+        };
+        EventPage: {
+            /** @description The events of this page. */
+            data: components["schemas"]["EventItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one. While very many deliveries are open, a page of one destination or of what
+             *     is `retrying` can be short or empty and still have a next one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        DeliveryCircuitItem: {
+            /**
+             * @description `open` holds deliveries back, `half_open` tries one.
+             * @example open
+             * @enum {string}
+             */
+            state: "open" | "half_open";
+            /**
+             * Format: date-time
+             * @description When the outage began.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            opened_at: string | null;
+            /**
+             * Format: date-time
+             * @description When one of the waiting deliveries is tried, to see whether the target is back; null while that is under way.
+             * @example 2026-11-21T09:30:30.120Z
+             */
+            next_probe_at: string | null;
+        };
+        DeliveryItem: {
+            /**
+             * @description The event's id, and which of its deliveries this is.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
+             */
+            id: string;
+            /**
+             * @description A destination's id, the ad-hoc URL, or the `ep_` id of an application's endpoint.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Its state.
+             * @example delivered
+             * @enum {string}
+             */
+            status: "delivered" | "failed" | "retrying" | "dlq";
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, behind an open circuit no earlier than the next probe; null when there is none.
+             * @example null
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description Set while it waits because the circuit of its target is not closed: it goes out when a probe was answered, and uses up no attempt.
+             * @example null
+             */
+            circuit: components["schemas"]["DeliveryCircuitItem"] | null;
+            /**
+             * @description Why it failed: gone, target_gone, target_disabled, filter_undecided (the filter took too long), refused, cancelled, erased, expired or superseded (by a replay).
+             * @example null
+             */
+            reason: string | null;
+            /**
+             * @description True when it is a replay.
+             * @example false
+             */
+            replayed: boolean;
+        };
+        AttemptItem: {
+            /**
+             * @description The delivery that it belongs to: an `id` of `deliveries`.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
+             */
+            delivery: string;
+            /**
+             * @description Where it went, as the delivery has it.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Counts the tries of its delivery from 1.
+             * @example 1
+             */
+            number: number;
+            /**
+             * @description HTTP status of the answer; null when there was none.
+             * @example 200
+             */
+            status: number | null;
+            /**
+             * @description How long it took, in milliseconds.
+             * @example 42
+             */
+            duration_ms: number;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+            /**
+             * @description The first 1 KB of the answer, or what went wrong.
+             * @example ok
+             */
+            response_excerpt: string | null;
+            /**
+             * @description Why there was no answer: timeout, dns, connection, tls, blocked, protocol, refused (not sent at all), or adapter (a fault of what serves the type).
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description True when it belongs to a replay.
+             * @example false
+             */
+            replayed: boolean;
+        };
+        EventDetailItem: {
+            /**
+             * @description The event's id.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The type that it was sent with.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The path of the inbound endpoint that received it, or the `ep_` id of the application's endpoint that it goes to; null for any other.
+             * @example null
+             */
+            endpoint: string | null;
+            /**
+             * @description `retrying` until a final answer, then `delivered`, `dlq` (retries used up) or `failed` (no retry can help). Received
+             *     events that go nowhere are `quarantined` (the signature failed), `parked` or `ignored` (no route, or no subscription, matched).
+             * @example delivered
+             * @enum {string}
+             */
+            status: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+            /**
+             * @description Where it was sent: a destination's id, or the ad-hoc URL; null for an event of an endpoint, whose deliveries tell.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string | null;
+            /**
+             * @description The message that it belongs to; null for a received event.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            message_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * @description The `webhook-id` that receivers dedupe on.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            webhook_id: string;
+            /**
+             * @description Which way it went.
+             * @example outbound
+             * @enum {string}
+             */
+            direction: "outbound" | "inbound";
+            /**
+             * @description The application that it was sent to; absent for any other event.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application?: string;
+            /**
+             * Format: date-time
+             * @description When its payload was erased; absent while it is there.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            payload_erased_at?: string;
+            /**
+             * @description Headers that are forwarded with it; a key of scope read is shown `(hidden)` for those that authenticate (`authorization`, cookies, tokens).
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description The payload, in the very characters that it was sent with; absent when it is over 256 KB.
+             * @example {
+             *       "amount": 4200
+             *     }
+             */
+            payload?: (Record<string, never> | unknown[] | string | number | boolean) | null;
+            /**
+             * @description How the payload is shown: `json`, `text` for a received body that is none, `base64` for one that is no text.
+             * @example json
+             * @enum {string}
+             */
+            payload_encoding?: "json" | "text" | "base64";
+            /**
+             * @description The raw request of a received event.
+             * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            request_id?: string;
+            /**
+             * @description Of a received event: why it went nowhere, or that its transform failed and it went on as it came (`failMode: open`); null when
+             *     there is nothing to say.
+             * @example The transform failed: timeout. It was delivered untransformed.
+             */
+            note?: string | null;
+            /**
+             * @description True when the payload is left out because it is over 256 KB: `GET /v1/events/{id}/payload` has it.
+             * @example true
+             */
+            payload_truncated?: boolean;
+            /** @description Its deliveries, the replays included, oldest first. */
+            deliveries: components["schemas"]["DeliveryItem"][];
+            /** @description Every attempt, oldest first. */
+            attempts: components["schemas"]["AttemptItem"][];
+        };
+        Cancelled: {
+            /**
+             * @description Deliveries that were ended, or that end with the attempt that is under way.
+             * @example 12
+             */
+            cancelled: number;
+        };
+        PullTimings: {
+            /**
+             * Format: int64
+             * @description When it came in.
+             * @example 1795253400000
+             */
+            edge_at: number;
+            /**
+             * Format: int64
+             * @description When it was stored.
+             * @example 1795253400004
+             */
+            stored_at: number;
+            /**
+             * Format: int64
+             * @description When it was put where it can be pulled; later than `stored_at` for a replay.
+             * @example 1795253400004
+             */
+            processed_at: number;
+            /**
+             * Format: int64
+             * @description When this answer was made.
+             * @example 1795253400120
+             */
+            consumed_at: number;
+        };
+        PullItem: {
+            /**
+             * @description The event's id.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What to dedupe on: the same every time that the event comes.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            webhook_id: string;
+            /**
+             * @description The type that it was sent with, or that its endpoint gave it.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description The path of the inbound endpoint that received it; null for an event that was sent.
+             * @example null
+             */
+            endpoint: string | null;
+            /**
+             * @description Of this delivery: what can be pulled is `delivered`.
+             * @example delivered
+             * @enum {string}
+             */
+            status: "delivered";
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * Format: date-time
+             * @description When its payload was erased: `payload` is null then. Absent while it is there.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            payload_erased_at?: string;
+            /**
+             * @description Headers that are forwarded with it, lower-case names; a key of scope read is shown `(hidden)` for those that authenticate.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description True when it comes by a replay.
+             * @example false
+             */
+            replayed: boolean;
+            /** @description When it passed each stage. */
+            timings: components["schemas"]["PullTimings"];
+            /**
+             * @description Empty: what waits to be pulled is never tried.
+             * @example []
+             */
+            attempts: Record<string, never>[];
+            /**
+             * @description How the payload is shown: `json`, `text` for a received body that is none, `base64` for one that is no text.
+             * @example json
+             * @enum {string}
+             */
+            payload_encoding: "json" | "text" | "base64";
+            /**
+             * @description The payload, JSON in the very characters that it came in.
+             * @example {
+             *       "amount": 4200
+             *     }
+             */
+            payload: (Record<string, never> | unknown[] | string | number | boolean) | null;
+        };
+        PullPage: {
+            /** @description The events of this batch. */
+            data: components["schemas"]["PullItem"][];
+            /**
+             * @description Pass it as `cursor` once this batch is done with; null only while nothing was ever there.
+             * @example WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl
+             */
+            next_cursor: string | null;
+        };
+        AckBody: {
+            /**
+             * @description The `next_cursor` of the batch that is done with.
+             * @example WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl
+             */
+            cursor: string;
+        };
+        Acknowledged: {
+            /**
+             * @description The last event that is committed now. Later than the cursor's when another consumer committed more.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            committed_through: string;
+        };
+        WaitingItem: {
+            /**
+             * @description How many wait: for their next attempt, for the circuit, or for the rate limit.
+             * @example 3
+             */
+            count: number;
+            /**
+             * @description True when there are so many that only the first were looked at: there may be more.
+             * @example false
+             */
+            is_capped: boolean;
+        };
+        EndpointStatsItem: {
+            /**
+             * Format: date-time
+             * @description Where the span begins: `since`, back to the full minute, hour or day.
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Where it ends: `until`, on to the full minute, hour or day.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until: string;
+            /**
+             * @description Events that it was sent; replays are not counted again.
+             * @example 1204
+             */
+            received: number;
+            /**
+             * @description Deliveries that ended with success.
+             * @example 1197
+             */
+            delivered: number;
+            /**
+             * @description Deliveries that ended because no retry could help.
+             * @example 1
+             */
+            failed: number;
+            /**
+             * @description Deliveries that ended in the dead-letter queue.
+             * @example 2
+             */
+            dlq: number;
+            /**
+             * @description Attempts that did not succeed and were followed by another one, or will be.
+             * @example 17
+             */
+            retried: number;
+            /**
+             * @description All attempts.
+             * @example 1217
+             */
+            attempts: number;
+            /**
+             * @description `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did.
+             * @example 0.9975
+             */
+            success_rate: number | null;
+            /** @description What waits now. */
+            waiting: components["schemas"]["WaitingItem"];
+            /**
+             * Format: date-time
+             * @description When the next retry is due, among what waits now; null when nothing waits to be tried again. A time that is past: it waits for the circuit.
+             * @example 2026-11-21T09:35:00.000Z
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description Whether it takes deliveries now.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /** @description Its circuit breaker; null for an endpoint that goes to a destination. */
+            circuit: components["schemas"]["EndpointCircuitItem"] | null;
+        };
+        FailingApplicationItem: {
+            /**
+             * @description The application.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application: string;
+            /**
+             * @description Your own id of it.
+             * @example customer-42
+             */
+            uid: string | null;
+            /**
+             * @description What people know it by.
+             * @example Acme Inc.
+             */
+            name: string;
+            /**
+             * @description Of all attempts and ends in the time, the share that failed: `(retried + failed + dlq) / (delivered + retried + failed + dlq)`.
+             * @example 0.75
+             */
+            failure_rate: number;
+            /**
+             * @description Deliveries that arrived.
+             * @example 10
+             */
+            delivered: number;
+            /**
+             * @description Attempts without success that another one follows.
+             * @example 24
+             */
+            retried: number;
+            /**
+             * @description Deliveries that ended because no retry could help.
+             * @example 1
+             */
+            failed: number;
+            /**
+             * @description Deliveries that used up their retries.
+             * @example 5
+             */
+            dlq: number;
+            /**
+             * Format: date-time
+             * @description The minute of the oldest failure in the time.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            oldest_failure_at: string | null;
+            /**
+             * @description How many of its endpoints failed.
+             * @example 1
+             */
+            failing_endpoints: number;
+            /**
+             * @description Those that failed, worst first, ten at most.
+             * @example [
+             *       "ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            endpoints: string[];
+        };
+        FailingApplicationList: {
+            /** @description Those with the most failures first. */
+            data: components["schemas"]["FailingApplicationItem"][];
+        };
+        LatencyItem: {
+            /**
+             * @description Half of the attempts took at most this many milliseconds.
+             * @example 42
+             */
+            p50: number;
+            /**
+             * @description 95 % of the attempts took at most this many milliseconds.
+             * @example 118
+             */
+            p95: number;
+            /**
+             * @description 99 % of the attempts took at most this many milliseconds.
+             * @example 240
+             */
+            p99: number;
+        };
+        RollupItem: {
+            /**
+             * Format: date-time
+             * @description When the window begins.
+             * @example 2026-11-20T09:00:00.000Z
+             */
+            start: string;
+            /**
+             * @description How long it is.
+             * @example 1h
+             * @enum {string}
+             */
+            window: "1m" | "1h" | "1d";
+            /**
+             * @description Events that were sent to the destination, or received by the endpoint; replays are not counted again.
+             * @example 1204
+             */
+            received: number;
+            /**
+             * @description Deliveries that ended with success.
+             * @example 1197
+             */
+            delivered: number;
+            /**
+             * @description Deliveries that ended because no retry could help.
+             * @example 1
+             */
+            failed: number;
+            /**
+             * @description Attempts that did not succeed and were followed by another one, or will be.
+             * @example 17
+             */
+            retried: number;
+            /**
+             * @description Deliveries that ended in the dead-letter queue.
+             * @example 2
+             */
+            dlq: number;
+            /**
+             * @description Attempts that began in this window.
+             * @example 1217
+             */
+            attempts: number;
+            /**
+             * @description `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did.
+             * @example 0.9975
+             */
+            success_rate: number | null;
+            /** @description How long the attempts took, failed ones included, to within a sixteenth; null when there were none. */
+            latency_ms: components["schemas"]["LatencyItem"] | null;
+        };
+        RollupList: {
+            /** @description Oldest first. Windows in which nothing happened are there with zeros; those that are not kept any more are left out. */
+            data: components["schemas"]["RollupItem"][];
+        };
+        RecoverBody: {
+            /**
+             * Format: date-time
+             * @description Events accepted at or after this time (RFC 3339).
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Only events accepted at or before this time (RFC 3339); up to now when left out.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until?: string;
+            /**
+             * @description Only deliveries that ended so; both when left out.
+             * @example dlq
+             * @enum {string}
+             */
+            status?: "failed" | "dlq";
+            /**
+             * @description True to send again also what was cancelled.
+             * @default false
+             * @example false
+             */
+            include_cancelled: boolean;
+        };
+        ErasedItem: {
+            /**
+             * @description Endpoints of the application.
+             * @example 2
+             */
+            endpoints: number;
+            /**
+             * @description Messages whose payload, header values and channels are gone.
+             * @example 1204
+             */
+            messages: number;
+            /**
+             * @description Deliveries that waited, and were ended.
+             * @example 3
+             */
+            deliveries: number;
+            /**
+             * @description Attempts whose excerpt of the receiver's answer is gone.
+             * @example 2410
+             */
+            attempts: number;
+        };
+        ReplayJobItem: {
+            /**
+             * @description The job's id.
+             * @example rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description `range` for what an endpoint received in a time, `recover` for what failed at an endpoint, a destination or an application, `application` for
+             *     everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application.
+             * @example range
+             * @enum {string}
+             */
+            kind: "range" | "recover" | "application" | "requests" | "erase";
+            /**
+             * @description What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`).
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            endpoint: string;
+            /**
+             * @description `pending` until a worker takes it, `running`, then `completed`, `stopped` or `failed`.
+             * @example running
+             * @enum {string}
+             */
+            state: "pending" | "running" | "completed" | "stopped" | "failed";
+            /**
+             * Format: date-time
+             * @description The start of the window as it was asked for.
+             * @example 2026-11-14T00:00:00.000Z
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description The end of the window as it was asked for.
+             * @example null
+             */
+            until: string | null;
+            /**
+             * @description The state that events are filtered by.
+             * @example null
+             */
+            status: string | null;
+            /**
+             * @description The destinations that were named; empty for all of the routes.
+             * @example []
+             */
+            destinations: string[];
+            /**
+             * @description Id of the replay call.
+             * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            replay_id: string;
+            /**
+             * @description True once it was asked to stop: it does so between two pages.
+             * @example false
+             */
+            stop_requested: boolean;
+            /**
+             * @description Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to 100,000.
+             * @example 120
+             */
+            total_estimate: number;
+            /**
+             * @description Events that were looked at so far.
+             * @example 120
+             */
+            scanned: number;
+            /**
+             * @description Events that were sent again so far, or requests that were released.
+             * @example 115
+             */
+            replayed: number;
+            /**
+             * @description Deliveries that were made so far.
+             * @example 230
+             */
+            enqueued: number;
+            /**
+             * @description Events that no route takes; of a recovery those that were cancelled; of an application also those for endpoints that take no deliveries;
+             *     of a release requests that were set aside once more.
+             * @example 3
+             */
+            skipped: number;
+            /**
+             * @description Events that are never replayed: quarantined, parked, or without a payload any more.
+             * @example 2
+             */
+            excluded: number;
+            /**
+             * @description What an erasure did away with so far; null for any other job.
+             * @example null
+             */
+            erased: components["schemas"]["ErasedItem"] | null;
+            /**
+             * @description What `scanned` was when the job went on after an interruption; null when there was none.
+             * @example null
+             */
+            resumed_from: number | null;
+            /**
+             * @description Where events were sent so far.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations_used: string[];
+            /**
+             * @description Why it failed.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When a worker took it.
+             * @example 2026-11-21T09:30:00.010Z
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was over.
+             * @example null
+             */
+            finished_at: string | null;
+        };
+        ApplicationReplayBody: {
+            /**
+             * Format: date-time
+             * @description Events accepted at or after this time (RFC 3339).
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Only events accepted at or before this time (RFC 3339); up to now when left out.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until?: string;
+        };
+        CancelBody: {
+            /**
+             * @description Only events of exactly this type.
+             * @example invoice.paid
+             */
+            event_type?: string;
+            /**
+             * Format: date-time
+             * @description Only events accepted at or before this time (RFC 3339).
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until?: string;
+        };
+        ReplayAccepted: {
+            /**
+             * @description Id of this replay call.
+             * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            replay_id: string;
+            /**
+             * @description The event that is sent again.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            event_id: string;
+        };
+        RedriveBody: {
+            /**
+             * @description Only those of this destination, or of what this inbound endpoint (its id or path) received.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            endpoint?: string;
+            /**
+             * Format: date-time
+             * @description Only events received at or after this time (RFC 3339).
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            since?: string;
+        };
+        Redriven: {
+            /**
+             * @description How many dead letters are sent again.
+             * @example 3
+             */
+            redriven: number;
+            /**
+             * @description How many stay dead letters, because what they are for is disabled or was deleted.
+             * @example 0
+             */
+            skipped: number;
+        };
+        RangeReplayBody: {
+            /**
+             * Format: date-time
+             * @description Only events received at or after this time (RFC 3339); from the oldest that is kept when left out.
+             * @example 2026-11-14T00:00:00.000Z
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description Only events received at or before this time (RFC 3339); up to now when left out.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until?: string;
+            /**
+             * @description Only events in this state.
+             * @example dlq
+             * @enum {string}
+             */
+            status?: "delivered" | "failed" | "retrying" | "dlq" | "ignored";
+            /**
+             * @description Only to these destinations of the endpoint's routes; to all of them when left out.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations?: string[];
+            /**
+             * @description True to count only: nothing is sent.
+             * @default false
+             * @example false
+             */
+            dry_run: boolean;
+            /**
+             * @description For a dry run with route filters: the `next_cursor` of the call before.
+             * @example WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl
+             */
+            cursor?: string;
+        };
+        DryRunResult: {
+            /**
+             * @description Id of this call.
+             * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            replay_id: string;
+            /**
+             * @description Always true here.
+             * @example true
+             */
+            dry_run: boolean;
+            /**
+             * @description Events that were looked at.
+             * @example 120
+             */
+            scanned: number;
+            /**
+             * @description Events that would be sent again.
+             * @example 115
+             */
+            replayed: number;
+            /**
+             * @description Deliveries that would be made.
+             * @example 230
+             */
+            enqueued: number;
+            /**
+             * @description Events that no route takes.
+             * @example 3
+             */
+            skipped: number;
+            /**
+             * @description Events that are never replayed: quarantined, parked, or without a payload any more.
+             * @example 2
+             */
+            excluded: number;
+            /**
+             * @description Where they would go.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations: string[];
+            /**
+             * @description With route filters: pass it as `cursor` to look at older events; null when all were looked at.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        ReleaseBody: {
+            /**
+             * @description `quarantined`: their signatures did not hold. `parked`: the endpoint was paused, or its transform failed.
+             * @example quarantined
+             * @enum {string}
+             */
+            status: "quarantined" | "parked";
+            /**
+             * Format: date-time
+             * @description Only requests received at or after this time (RFC 3339); from the oldest that is kept when left out.
+             * @example 2026-11-14T00:00:00.000Z
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description Only requests received at or before this time (RFC 3339); up to now when left out.
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until?: string;
+            /**
+             * @description True to count only: nothing is released.
+             * @default false
+             * @example false
+             */
+            dry_run: boolean;
+        };
+        ReleaseDryRunResult: {
+            /**
+             * @description Id of this call.
+             * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            replay_id: string;
+            /**
+             * @description Always true here.
+             * @example true
+             */
+            dry_run: boolean;
+            /**
+             * @description Requests of the time in that state that were not released yet; repetitions count as what they repeat.
+             * @example 42
+             */
+            scanned: number;
+            /**
+             * @description Of those the ones that would be run through the endpoint. What becomes of each is seen then: it may be set aside once more.
+             * @example 41
+             */
+            replayed: number;
+            /**
+             * @description Of those the ones that were erased.
+             * @example 1
+             */
+            excluded: number;
+        };
+        ReplayJobPage: {
+            /** @description The jobs of this page. */
+            data: components["schemas"]["ReplayJobItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        SystemEventTypeItem: {
+            /**
+             * @description The `type` of the payload, and the event's type.
+             * @example circuit.opened
+             * @enum {string}
+             */
+            type: "circuit.closed" | "circuit.opened" | "destination.disabled" | "destination.enabled" | "domain.failed" | "domain.verified" | "email.bounced" | "email.complained" | "email.failed" | "endpoint.verification_failing" | "event.dead_lettered" | "replay.completed";
+            /**
+             * @description When it is sent.
+             * @example A target failed so often in a row that deliveries to it are held back until a probe succeeds.
+             */
+            description: string;
+            /**
+             * @description JSON Schema (2020-12) of the payload's `data`.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "count"
+             *       ],
+             *       "properties": {
+             *         "count": {
+             *           "type": "integer"
+             *         }
+             *       }
+             *     }
+             */
+            schema: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description A payload.
+             * @example {
+             *       "type": "circuit.opened",
+             *       "timestamp": "2026-11-21T09:30:41.530Z",
+             *       "data": {
+             *         "count": 1
+             *       }
+             *     }
+             */
+            example: {
+                [key: string]: unknown;
+            };
+        };
+        SystemEventTypeList: {
+            /** @description Every type, by name. */
+            data: components["schemas"]["SystemEventTypeItem"][];
+        };
+        /** @description Every answer that is not 2xx. */
+        Error: {
+            /** @description What went wrong. */
+            error: {
+                /**
+                 * @description What kind of error, for programs.
+                 * @example validation_failed
+                 * @enum {string}
+                 */
+                type: "bad_request" | "unauthenticated" | "insufficient_scope" | "not_found" | "conflict" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "internal" | "not_implemented";
+                /**
+                 * @description What happened and what to do next, for people.
+                 * @example payload: is required
+                 */
+                message: string;
+                /**
+                 * @description Names this request in the logs.
+                 * @example req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6
+                 */
+                request_id: string;
+                /**
+                 * @description More, by type; `check` and `fields` for validation_failed.
+                 * @example {
+                 *       "check": "schema",
+                 *       "fields": [
+                 *         {
+                 *           "path": "payload",
+                 *           "message": "is required"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                details: {
+                    [key: string]: unknown;
+                };
+            };
+        };
+    };
+    responses: {
+        /** @description The request cannot be read: malformed JSON, a bad parameter, header or cursor. */
+        BadRequest: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "bad_request",
+                 *         "message": "The body is not valid JSON (at character 17).",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The key is missing, unknown, expired or revoked. */
+        Unauthenticated: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "unauthenticated",
+                 *         "message": "Send a valid API key.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The key lacks the scope. */
+        InsufficientScope: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "insufficient_scope",
+                 *         "message": "This needs a key of scope write; this one has scope read.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {
+                 *           "required": "write",
+                 *           "scope": "read"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description No such resource in the key's environment. */
+        NotFound: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "not_found",
+                 *         "message": "No such destination.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A duplicate, or an Idempotency-Key that is in use or was used with another body. */
+        Conflict: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "conflict",
+                 *         "message": "This Idempotency-Key was used with another body. Take a new key for a new request.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {
+                 *           "reason": "key_reused"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is too large. */
+        PayloadTooLarge: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "payload_too_large",
+                 *         "message": "The body is larger than 1 MB.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is not JSON in UTF-8. */
+        UnsupportedMediaType: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "unsupported_media_type",
+                 *         "message": "Send the body as application/json in UTF-8.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body breaks its schema, or a check failed: `details.check` is `schema`, `credentials`, `connectivity`, or `policy` for a rule of an extension. */
+        ValidationFailed: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "validation_failed",
+                 *         "message": "name: is required",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {
+                 *           "check": "schema",
+                 *           "fields": [
+                 *             {
+                 *               "path": "name",
+                 *               "message": "is required"
+                 *             }
+                 *           ]
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request line and headers are larger than 16 KB. */
+        HeadersTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "bad_request",
+                 *         "message": "The request line and headers are larger than 16 KB.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests. `Retry-After` says when to come back. */
+        RateLimited: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "rate_limited",
+                 *         "message": "Too many requests. Try again in 12 s.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+        InternalError: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "internal",
+                 *         "message": "Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+        Unavailable: {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "type": "internal",
+                 *         "message": "The service cannot reach its database. Nothing was accepted; send the request again.",
+                 *         "request_id": "req_01JDZ3V5K8Q2M4N6P8R0T2W4Y6",
+                 *         "details": {}
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /**
+         * @description Requests that the quota allows: that of the key or of the organization, whichever is tighter.
+         * @example 6000
+         */
+        "RateLimit-Limit": number;
+        /**
+         * @description Requests left of it now.
+         * @example 5999
+         */
+        "RateLimit-Remaining": number;
+        /**
+         * @description Whole seconds until it is full again.
+         * @example 1
+         */
+        "RateLimit-Reset": number;
+        /**
+         * @description Whole seconds to wait before the next try.
+         * @example 1
+         */
+        "Retry-After": number;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    sendWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted: it will be delivered, or end as a dead letter that can be replayed. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    emitEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmitBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted: stored for every endpoint that it goes to. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDestinations: {
+        parameters: {
+            query?: {
+                /** @description Only destinations of this type. */
+                type?: string;
+                /** @description Only destinations whose last check said so. */
+                validation?: "pending" | "valid" | "stale" | "invalid";
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of destinations. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DestinationPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDestinationBody"];
+            };
+        };
+        responses: {
+            /** @description The destination. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DestinationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckBody"];
+            };
+        };
+        responses: {
+            /** @description Whether the target can be reached. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The destination. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DestinationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description Something sends to it, see `details.used_by`. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DestinationChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The destination with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DestinationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    validateDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What each check said. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDestinationSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret in force. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of the first attempt. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestSent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description The destination is disabled. */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateDestinationSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DestinationSecretRotationBody"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events in this state. */
+                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+                endpoint?: string;
+                /**
+                 * @description Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
+                 *     With `status`, a delivery there must be in that state too.
+                 */
+                destination?: string;
+                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                application?: string;
+                /** @description Only events of exactly this type. */
+                event_type?: string;
+                /** @description Only the events of this message. */
+                message_id?: string;
+                /** @description Only events received at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only events received at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamEvents: {
+        parameters: {
+            query?: {
+                /** @description Only changes after which their event is in this state. */
+                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+                /** @description Only events of exactly this type. */
+                event_type?: string;
+                /** @description Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
+                endpoint?: string;
+                /** @description Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
+                destination?: string;
+                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                application?: string;
+                /** @description Only events that were sent (`outbound`), or that were received (`inbound`). */
+                direction?: "outbound" | "inbound";
+                /** @description `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
+                follow?: boolean;
+            };
+            header?: {
+                /** @description The `id` of the last item that was seen. */
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: accepted
+                     *     id: 1.8412.1795253400000.1.01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0.0
+                     *     data: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}
+                     */
+                    "text/event-stream; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDetailItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEventPayload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payload. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "amount": 4200
+                     *     }
+                     */
+                    "application/json": unknown;
+                    /** @example amount=4200 */
+                    "*/*": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    erasePayload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Erased, now or before. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many deliveries it was. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReplays: {
+        parameters: {
+            query?: {
+                /** @description Only jobs of this endpoint, destination or application (`app_`). */
+                endpoint?: string;
+                /** @description Only jobs in this state. */
+                state?: "pending" | "running" | "completed" | "stopped" | "failed";
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of jobs. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redriveDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RedriveBody"];
+            };
+        };
+        responses: {
+            /** @description How many are on their way again. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redriven"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoverApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationReplayBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    eraseApplication: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoverDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelDestination: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The destination. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelBody"];
+            };
+        };
+        responses: {
+            /** @description How many deliveries it was. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event is on its way again. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayRange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RangeReplayBody"];
+            };
+        };
+        responses: {
+            /** @description What a replay would do (`dry_run: true`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRunResult"];
+                };
+            };
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    stopReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The replay job. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job with `stop_requested`. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayRequests: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseBody"];
+            };
+        };
+        responses: {
+            /** @description What a release would look at (`dry_run: true`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseDryRunResult"];
+                };
+            };
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recoverEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoverBody"];
+            };
+        };
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelBody"];
+            };
+        };
+        responses: {
+            /** @description How many deliveries it was. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cancelled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Only endpoints with this status. */
+                status?: "active" | "paused" | "disabled";
+                /** @description Only endpoints of this provider. */
+                preset?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of endpoints. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewEndpointBody"];
+            };
+        };
+        responses: {
+            /** @description The endpoint. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EndpointChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointSecretBody"];
+            };
+        };
+        responses: {
+            /** @description Stored; it is never returned. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /** @description Only requests that this became of. */
+                status?: "routed" | "quarantined" | "parked" | "ignored" | "duplicate";
+                /** @description Only requests with this method, in upper case. */
+                method?: string;
+                /** @description Only requests received at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only requests received at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of requests. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EndpointTestBody"];
+            };
+        };
+        responses: {
+            /** @description What came of it. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointTested"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRoutes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The routes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addRoute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRouteBody"];
+            };
+        };
+        responses: {
+            /** @description The route. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RouteItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+                /** @description A `req_` id, or the `evt_` id of its event. */
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestDetailItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+                /** @description The route. */
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateRoute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+                /** @description The route. */
+                routeId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RouteChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The route with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RouteItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The endpoint. */
+                id: string;
+                /** @description A `req_` id, or the `evt_` id of its event. */
+                requestId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new event. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestReplayed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listIngestDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ingest domains. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IngestDomainList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pullEvents: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of an earlier answer: commits everything before it and goes on behind it. */
+                cursor?: string;
+                /** @description How many to return at most; fewer when their payloads come to more than 4 MB. */
+                limit?: number;
+                /** @description Seconds to wait for something to arrive when there is nothing. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One batch of events; empty when there is nothing. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The destination is not of type pull, or the endpoint has none or several of that type. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acknowledgeEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `dst_` id of a pull destination, or the `ep_` id of an endpoint with one: then only what it received. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AckBody"];
+            };
+        };
+        responses: {
+            /** @description Committed. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acknowledged"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The destination is not of type pull, or the endpoint has none or several of that type. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApplications: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of applications. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApplication: {
+        parameters: {
+            query?: {
+                /** @description Answer 200 with the application that has the uid already, instead of 409. */
+                get_if_exists?: boolean;
+            };
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewApplicationBody"];
+            };
+        };
+        responses: {
+            /** @description The application that has the uid already (`get_if_exists`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            /** @description The application. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplication: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The application. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteApplication: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateApplication: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The application with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of messages. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApplicationEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Only endpoints with this status. */
+                status?: "active" | "disabled";
+                /** @description Only endpoints that subscribe to this type. */
+                event_type?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of endpoints. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewApplicationEndpointBody"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, with its secret. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointCreated"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The `msg_` id that the fan-out returned. */
+                message: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationEndpointChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationEndpointDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret in force. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description It goes to a destination, whose secret signs. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAttempts: {
+        parameters: {
+            query?: {
+                /** @description Only attempts that were answered with 2xx, or only the others. */
+                status?: "delivered" | "failed";
+                /** @description Only attempts of events of exactly this type. */
+                event_type?: string;
+                /** @description Only attempts of events that were accepted at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only attempts of events that were accepted at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of attempts. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointAttemptPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testApplicationEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationEndpointTestBody"];
+            };
+        };
+        responses: {
+            /** @description What came of the first attempt. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestSent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEndpointStats: {
+        parameters: {
+            query?: {
+                /** @description From this time (RFC 3339); 24 hours before `until` when left out. */
+                since?: string;
+                /** @description Before this time (RFC 3339); up to now when left out. */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointStatsItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateApplicationEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApplicationEndpointRotationBody"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventTypes: {
+        parameters: {
+            query?: {
+                /** @description Only those of this group. */
+                group?: string;
+                /** @description Whether to list those that are archived, which are left out otherwise, or those that are not. */
+                archived?: boolean;
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of event types. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createEventType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEventTypeBody"];
+            };
+        };
+        responses: {
+            /** @description The event type, in its version 1. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypeDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEventType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The event type, percent-encoded. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event type. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypeDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteEventType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The event type, percent-encoded. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateEventType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The event type, percent-encoded. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EventTypeChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The event type with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypeDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importEventTypes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OpenApiImportBody"];
+            };
+        };
+        responses: {
+            /** @description What became of each type. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiImported"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventTypeVersions: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The event type, percent-encoded. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of versions. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypeVersionPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDomains: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of domains. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createDomain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDomainBody"];
+            };
+        };
+        responses: {
+            /** @description The domain, with the records to publish. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description The environment has it already (`details.domain`), or its mail goes elsewhere (`details.mx`). */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The domain. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description Something uses it, see `details.used_by`. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    convertDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DomainChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The domain with its new kind. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description Its mail goes elsewhere (`details.mx`), or aliases receive on it (`details.used_by`). */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    verifyDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The domain as it is now. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEmails: {
+        parameters: {
+            query?: {
+                /** @description Only emails in this state. */
+                status?: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+                /** @description Only emails accepted at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only emails accepted at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of emails. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted: it is sent from now on, or every recipient is suppressed. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendEmails: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailBatchBody"] | components["schemas"]["EmailBody"][];
+            };
+        };
+        responses: {
+            /** @description What became of each email, in order. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailBatchAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /** @description It is no batch: no list of 1 to 100 emails, or more attachments than a request may have. */
+            422: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The email. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRawEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example Subject: Your order
+                     *
+                     *     It is on its way.
+                     */
+                    "message/rfc822": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSuppressions: {
+        parameters: {
+            query?: {
+                /** @description Only those that came about like this. */
+                origin?: "bounce" | "complaint" | "manual";
+                /** @description Only this address. */
+                email?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of suppressions. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressionPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSuppression: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSuppressionBody"];
+            };
+        };
+        responses: {
+            /** @description The suppression. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressionItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description The address is on the list already. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSuppression: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The suppression: its id, or the address (percent-encoded). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The suppression. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressionItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSuppression: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The suppression: its id, or the address (percent-encoded). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of secrets. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSecretBody"];
+            };
+        };
+        responses: {
+            /** @description The secret, without its value. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The secret. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret, without its value. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The secret. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The secret with the changes, without its value. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The secret. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description Something uses it, see `details.used_by`. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRollups: {
+        parameters: {
+            query: {
+                /** @description An endpoint (`ep_…`) or a destination (`dst_…`) of the key's environment. */
+                key: string;
+                /** @description How long a window is. They begin at full minutes, hours and days of UTC, and are kept for 7, 90 and 400 days. */
+                window?: "1m" | "1h" | "1d";
+                /**
+                 * @description From the window that holds this time (RFC 3339); when it is left out, the last 60 minutes, 48 hours or 30 days
+                 *     before `until`. A range has at most 1,440 windows.
+                 */
+                since?: string;
+                /** @description Only windows that begin before this time (RFC 3339); when it is left out, up to the one that runs now. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every window of the range, oldest first. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RollupList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description No such endpoint or destination in the key's environment. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFailingApplications: {
+        parameters: {
+            query?: {
+                /** @description From the hour that holds this time (RFC 3339) on, seven days ago at most; a day ago when left out. */
+                since?: string;
+                /** @description How many to return at most: the worst. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The applications; none when all is well. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailingApplicationList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSystemEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The catalogue. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SystemEventTypeList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The organization. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OrgChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The organization with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret in force. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotationBody"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of keys. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKeyBody"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedKeyItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, without its text. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["KeyRotationBody"];
+            };
+        };
+        responses: {
+            /** @description The new key. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedKeyItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    isLive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthDto"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    isReady: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthDto"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+}

@@ -1,0 +1,158 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import { errorOf, PosthornConnectionError, PosthornError } from './errors.js';
+import { EventSourceParser } from './event-source.js';
+import { reasonOf } from './retries.js';
+
+/** An event as it is when it is told. */
+export interface StreamedEvent {
+  id: string;
+  event_type: string;
+  endpoint: string | null;
+  status: string;
+  destination: string | null;
+  message_id: string | null;
+  received_at: string;
+  direction: 'outbound' | 'inbound';
+  application?: string;
+  payload_erased_at?: string;
+}
+
+/** One attempt, as the stream tells it. */
+export interface StreamedAttempt {
+  destination: string | null;
+  number: number;
+  status: number | null;
+  error: string | null;
+  duration_ms: number;
+  at: string;
+  next_attempt_at: string | null;
+}
+
+/** How one delivery ended. */
+export interface StreamedDelivery {
+  destination: string | null;
+  status: string;
+  reason: string | null;
+}
+
+/** What a stream tells. `id` is where to go on from. */
+export type StreamMessage =
+  | { kind: 'ready'; id: string }
+  | { kind: 'heartbeat'; id: string }
+  | { kind: 'accepted'; id: string; event: StreamedEvent }
+  | { kind: 'attempt'; id: string; event: StreamedEvent & { attempt: StreamedAttempt } }
+  | { kind: 'status'; id: string; event: StreamedEvent & { delivery: StreamedDelivery } }
+  /** Everything between the two times is not told: the list of events has it. */
+  | { kind: 'gap'; id: string; gap: { reason: string; since: string | null; until: string } }
+  /** The connection broke: another one is made after `retryMs`, and goes on where this one ended. */
+  | { kind: 'lost'; id: string; reason: string; retryMs: number };
+
+/** What to be told, and from where on. */
+export interface StreamOptions {
+  status?: string;
+  event_type?: string;
+  endpoint?: string;
+  destination?: string;
+  application?: string;
+  direction?: 'outbound' | 'inbound';
+  /** The `id` of the last message of an earlier stream. */
+  lastEventId?: string;
+  signal?: AbortSignal;
+}
+
+/** How a stream is connected. */
+export interface StreamConnection {
+  baseUrl: string;
+  apiKey: string;
+  fetch: (request: Request) => Promise<Response>;
+}
+
+/** Three heartbeats: a connection that is silent for so long is dead, whatever TCP thinks. */
+const SILENCE_MS_MAX = 45_000;
+const BACKOFF_MS_FIRST = 500;
+const BACKOFF_MS_MAX = 15_000;
+
+/**
+ * Everything that happens, until the signal is aborted: over as many connections as it takes, each going on where the one before ended. Throws
+ * `PosthornError` when another connection can't help: the key is not valid any more, or the request is wrong.
+ */
+export async function* streamEvents(connection: StreamConnection, options: StreamOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
+  const { signal, lastEventId = '', ...filters } = options;
+  let last = lastEventId;
+  let failures = 0;
+  while (!(signal?.aborted ?? false)) {
+    let reason = 'The connection was closed.';
+    let retryMs: number | null = null;
+    try {
+      for await (const message of connect(connection, filters, last, signal)) {
+        if ('asked' in message) {
+          retryMs = message.asked;
+          reason = message.reason;
+          continue;
+        }
+        failures = 0;
+        last = message.id;
+        yield message;
+      }
+    } catch (error) {
+      if (signal?.aborted ?? false) return;
+      if (error instanceof PosthornError && error.status < 500 && error.status !== 429) throw error;
+      reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof PosthornError && error.retryAfterSeconds !== null) retryMs = error.retryAfterSeconds * 1_000;
+    }
+    retryMs ??= Math.min(BACKOFF_MS_FIRST * 2 ** failures, BACKOFF_MS_MAX) * (0.5 + Math.random() / 2);
+    failures += 1;
+    yield { kind: 'lost', id: last, reason, retryMs: Math.round(retryMs) };
+    await rest(retryMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+  }
+}
+
+/** One connection, and at its end what the service asked for. */
+async function* connect(
+  { baseUrl, apiKey, fetch }: StreamConnection, filters: Record<string, unknown>, last: string, signal: AbortSignal | undefined,
+): AsyncGenerator<StreamMessage | { asked: number | null; reason: string }> {
+  const silent = new AbortController();
+  const url = new URL(`${baseUrl}/v1/events/stream`);
+  for (const [name, value] of Object.entries(filters)) if (typeof value === 'string') url.searchParams.set(name, value);
+  const hush = (): void => silent.abort(new PosthornConnectionError(`Nothing was heard for ${SILENCE_MS_MAX / 1_000} s.`));
+  let watch = setTimeout(hush, SILENCE_MS_MAX);
+  try {
+    const request = new Request(url, {
+      headers: { authorization: `Bearer ${apiKey}`, accept: 'text/event-stream', ...(last !== '' && { 'last-event-id': last }) },
+      signal: signal === undefined ? silent.signal : AbortSignal.any([signal, silent.signal]),
+    });
+    const response = await fetch(request);
+    if (!response.ok) throw await errorOf(response);
+    const parser = new EventSourceParser();
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      clearTimeout(watch);
+      watch = setTimeout(hush, SILENCE_MS_MAX);
+      for (const { event, id, data } of parser.take(decoder.decode(chunk, { stream: true }))) {
+        const body = JSON.parse(data) as Record<string, unknown>;
+        if (event === 'end') {
+          if (body['reason'] === 'key_revoked') throw new PosthornError(401, 'unauthenticated', 'The key was revoked, or has expired.', null);
+          yield { asked: parser.retryMs, reason: body['reason'] === 'shutdown' ? 'The service is restarting.' : 'The stream was ended.' };
+          return;
+        }
+        const message = messageOf(event, id, body);
+        if (message !== null) yield message;
+      }
+    }
+  } catch (error) {
+    if (error instanceof PosthornError) throw error;
+    if (silent.signal.aborted) throw silent.signal.reason;
+    throw new PosthornConnectionError(reasonOf(error), { cause: error });
+  } finally {
+    clearTimeout(watch);
+    silent.abort();
+  }
+}
+
+/** Null for what a later version tells. */
+function messageOf(event: string, id: string, body: unknown): StreamMessage | null {
+  if (event === 'ready' || event === 'heartbeat') return { kind: event, id };
+  if (event === 'gap') return { kind: 'gap', id, gap: body as { reason: string; since: string | null; until: string } };
+  if (event === 'accepted' || event === 'attempt' || event === 'status') return { kind: event, id, event: body } as StreamMessage;
+  return null;
+}

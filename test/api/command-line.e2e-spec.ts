@@ -1,0 +1,368 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { command, type Ran, start, type Running } from '../support/command.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { createKey } from './answers.js';
+import { until } from './polling.js';
+import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
+import type { Targets } from './scene.js';
+
+const ROOT = path.resolve(import.meta.dirname, '..', '..');
+
+/** A port that nobody has: the service comes back on it. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The command line as a program of its own, against a service in a process of its own. */
+describe('posthorn', () => {
+  let server: PosthornServer;
+  let current: PosthornServer;
+  let targets: Targets;
+  let folder: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    server = await startServer({ PORT: String(await freePort()), RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' });
+    current = server;
+    folder = mkdtempSync(path.join(tmpdir(), 'posthorn-cli-'));
+    env = { HOME: folder, XDG_CONFIG_HOME: folder, POSTHORN_URL: server.url, POSTHORN_API_KEY: server.apiKey };
+  });
+
+  afterAll(async () => {
+    if (current !== server) await current?.stop();
+    await server?.stop();
+    await targets?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const posthorn = (...args: string[]): Promise<Ran> => command(env, args);
+  async function json(...args: string[]): Promise<any> { // eslint-disable-line @typescript-eslint/no-explicit-any -- a test says what it expects
+    const { code, out, err } = await posthorn(...args, '--json');
+    expect({ code, err }).toEqual({ code: 0, err });
+    return JSON.parse(out);
+  }
+  /** Kills the service, and brings it back on its port and its database. */
+  async function restart(signal: NodeJS.Signals = 'SIGKILL', meanwhile: () => Promise<void> = async () => undefined): Promise<void> {
+    await current.kill(signal);
+    await until(() => fetch(`${server.url}/health/live`).then(() => false, () => true), (isGone) => isGone, WITHIN_MS);
+    await meanwhile();
+    current = await startServer(server.env);
+  }
+  async function received(slug: string, init: RequestInit = {}, suffix = ''): Promise<string> {
+    const { slug: organization } = (await server.api('GET', '/v1/org')).json;
+    const answer = await fetch(`${server.url}/in/${organization}/${slug}${suffix}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"type":"invoice.paid"}', ...init });
+    return ((await answer.json()) as { id: string }).id;
+  }
+
+  it('the client is typed by the document of this very service', () => {
+    const { status, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'tools', 'generate-client.mjs'), server.url, '--check'], { cwd: ROOT, encoding: 'utf8' });
+
+    expect({ status, stderr: stderr.replace(/.*ExperimentalWarning.*\n.*\n/, '') }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it('--help lists every command and the exit codes; what is misspelt ends with 2', async () => {
+    const help = await command({ HOME: folder }, ['--help']);
+    const wrong = await posthorn('evnts');
+    const option = await posthorn('events', 'list', '--nothing');
+
+    expect(help.code).toBe(0);
+    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'doctor', 'completion', 'migrate', 'create-admin-key', 'Exit codes']) expect(help.out).toContain(word);
+    expect([wrong.code, option.code]).toEqual([2, 2]);
+    expect(wrong.err).toContain('Did you mean events');
+  });
+
+  it('loads nothing but its own files, Node.js, commander and openapi-fetch', () => {
+    const files = ['cli', 'client'].flatMap((name) => readdirSync(path.join(ROOT, 'dist', 'src', name), { recursive: true, encoding: 'utf8' }).map((file) => path.join(ROOT, 'dist', 'src', name, file)));
+    const imports = files.filter((file) => file.endsWith('.js')).flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^(?:import|export) .*?from '([^']+)';$/gm)].map(([, from = '']) => from));
+
+    expect(imports.length).toBeGreaterThan(50);
+    expect([...new Set(imports.filter((from) => !from.startsWith('node:') && !from.startsWith('.')))].sort()).toEqual(['commander', 'openapi-fetch']);
+    expect(imports.filter((from) => from.startsWith('.') && /kernel|http|modules|engine/.test(from))).toEqual([]);
+  });
+
+  it('send, events and replay: what is sent is found, with its attempts and its very payload, and delivered again', async () => {
+    const target = targets.open();
+    const destination = (await json('destinations', 'create', '--name', 'Billing', '--target', target.url)).id as string;
+    const sent = await json('send', destination, 'invoice.paid', '-d', '{"amount":4200}', '-H', 'X-Tenant: 42', '--wait');
+    const id = (sent.message_id as string).replace('msg', 'evt');
+    const listed = await json('events', '--type', 'invoice.paid', '--destination', destination);
+    const table = await posthorn('events', 'list', '--destination', destination);
+    const attempts = await json('events', 'attempts', id);
+    const payload = await posthorn('events', 'payload', id);
+    const again = await posthorn('replay', id);
+    await target.arrived(2);
+
+    expect(sent).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(target.posts()[0]?.headers['x-tenant']).toBe('42');
+    expect(listed.map((event: { id: string }) => event.id)).toEqual([id]);
+    expect(table.out.split('\n')[0]).toMatch(/^ID +STATUS +TYPE +WHERE +RECEIVED$/);
+    expect(table.out).toContain(id);
+    // No colours where there is no terminal.
+    expect(table.out).not.toMatch(/\x1b/);
+    expect(attempts[0]).toMatchObject({ number: 1, status: 200 });
+    expect(payload.out).toBe('{"amount":4200}');
+    expect(again).toMatchObject({ code: 0 });
+    expect(target.posts()[1]?.headers['webhook-replayed']).toBe('true');
+  });
+
+  it('ends with what scripts go by: 3 for a key that is none, 4 for what is not there, 5 for what is refused, 6 for nobody there', async () => {
+    const [noKey, badKey, absent, refused, away, noJson] = await Promise.all([
+      command({ ...env, POSTHORN_API_KEY: '' }, ['events']), command({ ...env, POSTHORN_API_KEY: 'ek_live_x' }, ['events']),
+      posthorn('events', 'get', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), posthorn('send', 'https://example.com', ''),
+      command({ ...env, POSTHORN_URL: `http://127.0.0.1:${await freePort()}` }, ['whoami']), posthorn('send', 'https://example.com', 'a', '-d', '{'),
+    ]);
+
+    expect([noKey, badKey, absent, refused, away, noJson].map(({ code }) => code)).toEqual([3, 3, 4, 5, 6, 2]);
+    expect([noKey, badKey, absent, refused, away, noJson].every(({ out, err }) => out === '' && err.length > 10)).toBe(true);
+  });
+
+  it('keys, whoami and doctor', async () => {
+    const key = (await json('keys', 'create', 'Reader')).key as string;
+    const id = ((await json('keys')) as { id: string; name: string }[]).find(({ name }) => name === 'Reader')?.id ?? '';
+    const who = await command({ ...env, POSTHORN_API_KEY: key }, ['whoami', '--json']);
+    const forbidden = await command({ ...env, POSTHORN_API_KEY: key }, ['keys']);
+    const sound = await json('doctor');
+    expect(await posthorn('keys', 'revoke', id)).toMatchObject({ code: 0 });
+    const broken = await command({ ...env, POSTHORN_API_KEY: key }, ['doctor']);
+
+    expect(JSON.parse(who.out)).toMatchObject({ url: server.url, environment: 'live', source: 'POSTHORN_API_KEY', key: `${key.slice(0, 12)}…` });
+    expect(who.out).not.toContain(key);
+    expect(forbidden.code).toBe(3);
+    expect((sound as { check: string; result: string }[]).filter(({ result }) => result === 'failed')).toEqual([]);
+    expect((sound as { check: string }[]).map(({ check }) => check)).toEqual(expect.arrayContaining(['reachable', 'ready', 'version', 'key', 'domains', 'destinations', 'dead letters']));
+    expect(broken.code).toBe(1);
+    expect(broken.out).toMatch(/failed +key/);
+  });
+
+  it('trigger: a signed sample of the type that was asked for', async () => {
+    const { id } = await json('endpoints', 'create', 'shop', '--preset', 'stripe');
+    expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'whsec_test' }), 204);
+    const tested = await json('trigger', 'stripe', 'invoice.paid', '--endpoint', 'shop');
+    const event = await json('events', 'get', tested.event_id);
+
+    expect(tested).toMatchObject({ verified: true, status: 200 });
+    expect(event).toMatchObject({ event_type: 'invoice.paid', direction: 'inbound' });
+    expect((await posthorn('trigger', 'stripe', '--endpoint', 'nowhere')).code).toBe(4);
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('completion %s: a script, and the words that it asks for', async (shell) => {
+    const script = await posthorn('completion', shell);
+    const words = await posthorn('completion', 'words', 'events');
+
+    expect(script).toMatchObject({ code: 0, out: expect.stringContaining('posthorn completion words') });
+    expect(words.out.split('\n')).toEqual(expect.arrayContaining(['list', 'get', 'attempts', 'payload', 'tail', '--json']));
+    expect((await posthorn('completion', 'cmd')).code).toBe(2);
+  });
+
+  it('completion bash: completes in a shell', () => {
+    const script = `PATH="${folder}:$PATH"; posthorn() { node ${ROOT}/dist/src/posthorn.js "$@"; }; source <(posthorn completion bash); COMP_WORDS=(posthorn events ta); COMP_CWORD=2; _posthorn; echo "\${COMPREPLY[@]}"`;
+
+    expect(spawnSync('bash', ['-c', script], { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '', HOME: folder } }).stdout.trim()).toBe('tail');
+  });
+
+  describe('login', () => {
+    let oauth: Server;
+    let url: string;
+    let asked: { path: string; fields: Record<string, string> }[];
+    let answers: { status: number; body: object }[];
+
+    beforeAll(async () => {
+      oauth = createServer((request: IncomingMessage, response) => {
+        void text(request).then((body) => {
+          const at = request.url ?? '';
+          const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+          if (request.method === 'POST') asked.push({ path: at, fields: form ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as Record<string, string>) });
+          const said = at === '/.well-known/oauth-authorization-server' ? { status: 200, body: { issuer: url, device_authorization_endpoint: `${url}/oauth/device`, token_endpoint: `${url}/oauth/token`, revocation_endpoint: 'https://evil.example/oauth/revoke' } }
+            : at === '/oauth/device' ? { status: 200, body: { device_code: 'device', user_code: 'WDJB-MJHT', verification_uri: `${url}/oauth/device`, verification_uri_complete: `${url}/oauth/device?user_code=WDJB-MJHT`, expires_in: 600, interval: 0.05 } }
+            : at === '/oauth/token' ? (answers.shift() ?? { status: 400, body: { error: 'expired_token' } })
+            : at === '/oauth/revoke' ? { status: 200, body: {} } : { status: 404, body: {} };
+          response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.body));
+        });
+      }).listen(0, '127.0.0.1');
+      await new Promise((resolve) => oauth.once('listening', resolve));
+      url = `http://127.0.0.1:${(oauth.address() as AddressInfo).port}`;
+    });
+
+    beforeEach(() => {
+      asked = [];
+      answers = [];
+    });
+
+    afterAll(() => void oauth.close());
+
+    const signedOut = (): Record<string, string> => ({ HOME: folder, XDG_CONFIG_HOME: path.join(folder, 'login') });
+    const file = (): string => path.join(folder, 'login', 'posthorn', 'credentials.json');
+
+    it('shows the code, asks as often as it may, keeps the key for the user alone, and logout revokes it', async () => {
+      answers.push({ status: 400, body: { error: 'authorization_pending' } }, { status: 400, body: { error: 'slow_down' } }, { status: 200, body: { access_token: server.apiKey, token_type: 'Bearer', scope: 'write', expires_in: 86_400 } });
+
+      const login = await command(signedOut(), ['login', '--url', url, '--scope', 'write']);
+
+      expect(login).toMatchObject({ code: 0, out: `Signed in at ${url}.\n` });
+      expect(login.err).toContain('WDJB-MJHT');
+      expect(login.out + login.err).not.toContain(server.apiKey);
+      expect(asked.map((each) => each.path)).toEqual(['/oauth/device', '/oauth/token', '/oauth/token', '/oauth/token']);
+      expect(asked[0]?.fields).toEqual({ client_id: 'posthorn-cli', scope: 'write' });
+      expect(asked[3]?.fields).toEqual({ grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: 'device', client_id: 'posthorn-cli' });
+      expect([statSync(file()).mode & 0o777, statSync(path.dirname(file())).mode & 0o777]).toEqual([0o600, 0o700]);
+
+      const logout = await command(signedOut(), ['logout']);
+
+      expect(logout.code).toBe(0);
+      // Not where the metadata of somebody else's making says.
+      expect(asked.at(-1)).toEqual({ path: '/oauth/revoke', fields: { token: server.apiKey, client_id: 'posthorn-cli' } });
+      expect(readFileSync(file(), 'utf8')).not.toContain(server.apiKey);
+      expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
+    });
+
+    it.each(['access_denied', 'expired_token', 'invalid_grant'])('%s ends it with 3, and nothing is kept', async (error) => {
+      answers.push({ status: 400, body: { error } });
+
+      expect((await command(signedOut(), ['login', '--url', url])).code).toBe(3);
+      expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
+    });
+
+    it('--with-key keeps a key that is good, and the environment overrides it', async () => {
+      const bad = await command(signedOut(), ['login', '--with-key', '--url', server.url], 'ek_live_x\n');
+      const good = await command(signedOut(), ['login', '--with-key', '--url', server.url], `${server.apiKey}\n`);
+      const who = await command(signedOut(), ['whoami', '--json']);
+      const overridden = await command({ ...signedOut(), POSTHORN_API_KEY: 'ek_live_x' }, ['whoami']);
+
+      expect([bad.code, good.code, overridden.code]).toEqual([3, 0, 3]);
+      expect(JSON.parse(who.out)).toMatchObject({ url: server.url, source: 'login' });
+    });
+  });
+
+  describe('events tail', () => {
+    it('shows everything once, over a kill of the service and a stop, and what happened meanwhile', async () => {
+      const target = targets.open();
+      const destination = await destinationAt(server, target.url);
+      const tail = start(env, ['events', 'tail', '--destination', destination, '--json']);
+      await tail.said('Listening.');
+      const messages = [await send(server, destination)];
+      await tail.said(/"kind":"status"/);
+      for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+        await restart(signal);
+        for (let i = 0; i < 5; i += 1) messages.push(await send(server, destination));
+        for (const message of messages) await eventIn(server, message, 'delivered');
+        await until(async () => tail.lines().filter(({ kind }) => kind === 'status').length, (count) => count >= messages.length, WITHIN_MS);
+      }
+      await tail.stop();
+
+      const shown = tail.lines().map(({ kind, event }) => `${kind} ${event.id.replace('evt', 'msg')}`);
+      expect([...new Set(shown)].length).toBe(shown.length);
+      expect(shown.sort()).toEqual(messages.flatMap((id) => [`accepted ${id}`, `attempt ${id}`, `status ${id}`]).sort());
+      expect(tail.err).toContain('Connecting again');
+    }, 120_000);
+
+    it('ends with 3 when its key is revoked', async () => {
+      const key = await createKey(server, { scope: 'read' });
+      const tail = start({ ...env, POSTHORN_API_KEY: key.key }, ['events', 'tail']);
+      await tail.said('Listening.');
+      expectStatus(await server.api('DELETE', `/v1/keys/${key.id}`), 204);
+      await until(async () => tail.child.exitCode, (code) => code !== null, WITHIN_MS);
+
+      expect(tail.child.exitCode).toBe(3);
+      expect(tail.err).toContain('revoked');
+    });
+  });
+
+  describe('listen', () => {
+    interface Local { method: string; url: string; rawHeaders: string[]; body: Buffer }
+    let local: Server;
+    let arrived: Local[];
+    let to: string;
+
+    beforeAll(async () => {
+      local = createServer((request, response) => {
+        const chunks: Buffer[] = [];
+        request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
+          arrived.push({ method: request.method ?? '', url: request.url ?? '', rawHeaders: request.rawHeaders, body: Buffer.concat(chunks) });
+          response.writeHead(request.url?.includes('fail') === true ? 500 : 201).end('local');
+        });
+      }).listen(0, '127.0.0.1');
+      await new Promise((resolve) => local.once('listening', resolve));
+      to = `http://127.0.0.1:${(local.address() as AddressInfo).port}`;
+    });
+
+    beforeEach(() => void (arrived = []));
+
+    afterAll(() => void local.close());
+
+    const tunnel = async (args: string[]): Promise<Running> => {
+      const running = start(env, ['listen', '--forward-to', `${to}/hook?mine=1`, '--json', ...args]);
+      await running.said('Forwarding what');
+      return running;
+    };
+    const has = (count: number): Promise<unknown> => until(async () => arrived.length, (length) => length >= count, WITHIN_MS);
+
+    it('forwards method, path, query, headers and body as they came, and changes nothing of the answer', async () => {
+      await json('endpoints', 'create', 'tunnelled');
+      const running = await tunnel(['--endpoint', 'tunnelled']);
+      const body = Buffer.from([0, 255, 1, 10, 13, 128, 7]);
+      const id = await received('tunnelled', { method: 'PUT', headers: { 'content-type': 'application/octet-stream', 'X-Signature': 'v1=abc', 'stripe-signature': 't=1' }, body }, '/sub/path?a=1&b=%20');
+      const text = await received('tunnelled', { body: 'a=1&b=é' }, '?fail=1');
+      await has(2);
+      await until(async () => running.lines().length, (count) => count >= 2, WITHIN_MS);
+      await running.stop('SIGINT');
+
+      expect(arrived.map(({ method, url }) => `${method} ${url}`)).toEqual(['PUT /hook/sub/path?mine=1&a=1&b=%20', 'POST /hook?mine=1&fail=1']);
+      expect(arrived[0]?.body.equals(body)).toBe(true);
+      expect(arrived[1]?.body.toString()).toBe('a=1&b=é');
+      const headers = arrived[0]?.rawHeaders ?? [];
+      expect(headers[headers.indexOf('x-signature') + 1]).toBe('v1=abc');
+      expect(headers[headers.indexOf('stripe-signature') + 1]).toBe('t=1');
+      expect(running.lines().map(({ event_id, status, is_again, is_late }) => ({ event_id, status, is_again, is_late }))).toEqual([
+        { event_id: id, status: 201, is_again: false, is_late: false }, { event_id: text, status: 500, is_again: false, is_late: false },
+      ]);
+      expect(running.child.exitCode).toBe(0);
+    });
+
+    it('forwards each once over a restart, and --resume goes on where the last run ended', async () => {
+      await json('endpoints', 'create', 'resumed');
+      const running = await tunnel(['--endpoint', 'resumed']);
+      const ids = [await received('resumed')];
+      await has(1);
+      await restart('SIGKILL');
+      ids.push(await received('resumed'), await received('resumed'));
+      await has(3);
+      await until(async () => running.lines().length, (count) => count >= 3, WITHIN_MS);
+      await running.stop();
+      ids.push(await received('resumed'), await received('resumed'));
+      const resumed = await tunnel(['--endpoint', 'resumed', '--resume']);
+      await has(5);
+      ids.push(await received('resumed'));
+      await has(6);
+      await until(async () => resumed.lines().length, (count) => count >= 3, WITHIN_MS);
+      await resumed.stop();
+
+      expect([...running.lines(), ...resumed.lines()].map(({ event_id }) => event_id)).toEqual(ids);
+      expect([...running.lines(), ...resumed.lines()].some(({ is_again }) => is_again)).toBe(false);
+      expect(arrived).toHaveLength(6);
+    }, 120_000);
+
+    it('shows what the local program did not take, and goes on', async () => {
+      await json('endpoints', 'create', 'refused');
+      const running = start(env, ['listen', '--forward-to', `http://127.0.0.1:${await freePort()}`, '--json', '--endpoint', 'refused']);
+      await running.said('Forwarding what');
+      await received('refused');
+      await received('refused');
+      await until(async () => running.lines().length, (count) => count >= 2, WITHIN_MS);
+      await running.stop();
+
+      expect(running.lines().map(({ status, error }) => ({ status, isRefused: /ECONNREFUSED/.test(error as string) }))).toEqual([{ status: null, isRefused: true }, { status: null, isRefused: true }]);
+    });
+  });
+});
