@@ -20,7 +20,6 @@ import { Recover1732400400000 } from '../migrations/1732400400000-recover.js';
 import { RetriesIndex1732400500000 } from '../migrations/1732400500000-retries-index.js';
 import { RollupEntries1732400600000 } from '../migrations/1732400600000-rollup-entries.js';
 import { WithdrawnIndex1732400700000 } from '../migrations/1732400700000-withdrawn-index.js';
-import { connectionOptions } from './kernel/connection.js';
 import { ReservedSlugs1732500400000 } from '../migrations/1732500400000-reserved-slugs.js';
 import { RoutesDestinationIndex1732500500000 } from '../migrations/1732500500000-routes-destination-index.js';
 import { RoutedDeliveriesIndex1732500510000 } from '../migrations/1732500510000-routed-deliveries-index.js';
@@ -36,14 +35,15 @@ import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ScheduledEmails1732610000000 } from '../migrations/1732610000000-scheduled-emails.js';
 import { ProviderMessageIds1732610100000 } from '../migrations/1732610100000-provider-message-ids.js';
+import { Inbox1732620000000 } from '../migrations/1732620000000-inbox.js';
 import { MailReports1732640000000 } from '../migrations/1732640000000-mail-reports.js';
 import { Members1732650000000 } from '../migrations/1732650000000-members.js';
 import { AuditLog1732650100000 } from '../migrations/1732650100000-audit-log.js';
 import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-organization-removal.js';
 import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
 import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
-import { Inbox1732620000000 } from '../migrations/1732620000000-inbox.js';
 import { StreamIndexes1732670000000 } from '../migrations/1732670000000-stream-indexes.js';
+import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
 import { CircuitEntity, DestinationEntity } from './modules/destinations/destinations.entities.js';
@@ -92,13 +92,13 @@ export const MIGRATIONS = [
   Emails1732602000000,
   ScheduledEmails1732610000000,
   ProviderMessageIds1732610100000,
+  Inbox1732620000000,
   MailReports1732640000000,
   Members1732650000000,
   AuditLog1732650100000,
   OrganizationRemoval1732650200000,
   OAuth1732660000000,
   GrantedKeys1732660010000,
-  Inbox1732620000000,
   StreamIndexes1732670000000,
 ];
 

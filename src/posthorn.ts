@@ -3,30 +3,13 @@
 
 /** What the server is told to do, and the program that does it: each reads its own options behind the word. */
 const PROGRAMS = {
-  start: () => import('./main.js'),
-  migrate: () => import('./migrate-database.js'),
-  'create-admin-key': () => import('./create-admin-key.js'),
-  'rotate-master-key': () => import('./rotate-master-key.js'),
-  dns: () => import('./dns.js'),
-  orgs: () => import('./orgs.js'),
-  'mail-reports': () => import('./mail-reports.js'),
-} satisfies Record<string, () => Promise<unknown>>;
-
-const USAGE = `Usage: posthorn [${Object.keys(PROGRAMS).join(' | ')}]
-
-start               serves, as configured by the environment (the default)
-migrate             brings the database up to date, with the tables of EXTENSIONS, and ends
-create-admin-key    makes an admin key: --env live (the default) or --env test
-rotate-master-key   wraps the data keys with NEW_MASTER_KEY
-dns                 prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key
-orgs                list, create or remove organizations
-mail-reports        lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came
-`;
   start: { run: () => import('./main.js'), what: 'serves, as configured by the environment (the default)' },
   migrate: { run: () => import('./migrate-database.js'), what: 'brings the database up to date, with the tables of EXTENSIONS, and ends' },
   'create-admin-key': { run: () => import('./create-admin-key.js'), what: 'makes an admin key: --env live (the default) or --env test' },
   'rotate-master-key': { run: () => import('./rotate-master-key.js'), what: 'wraps the data keys with NEW_MASTER_KEY' },
   dns: { run: () => import('./dns.js'), what: 'prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key' },
+  orgs: { run: () => import('./orgs.js'), what: 'list, create or remove organizations' },
+  'mail-reports': { run: () => import('./mail-reports.js'), what: 'lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came' },
 } satisfies Record<string, { run: () => Promise<unknown>; what: string }>;
 
 const [word = 'start'] = process.argv.slice(2);

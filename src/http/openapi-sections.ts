@@ -6,9 +6,6 @@ const DESCRIPTIONS = new Map<string, string>();
 const ORDER = [
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Aliases',
   'Received mail', 'Secrets', 'Metrics', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
-  'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Aliases', 'Mail reports', 'Secrets',
-  'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Aliases', 'Received mail', 'Mail reports', 'Secrets',
-  'Metrics', 'System events', 'Organization', 'Keys', 'Health',
 ];
 
 /** What is made comes before what reads it, and that before what changes it. */

@@ -13,8 +13,7 @@ export interface Ended {
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** Runs one of the built programs to its end, with this environment and nothing of ours. */
-export async function run(program: 'main' | 'create-admin-key' | 'dns' | 'backup' | 'restore' | 'orgs', env: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<Ended> {
-export async function run(program: 'main' | 'create-admin-key' | 'dns' | 'mail-reports' | 'backup' | 'restore', env: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<Ended> {
+export async function run(program: 'main' | 'create-admin-key' | 'dns' | 'mail-reports' | 'backup' | 'restore' | 'orgs', env: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<Ended> {
   const child = spawn(process.execPath, [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`), ...args], {
     cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'],
   });

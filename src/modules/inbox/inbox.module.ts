@@ -39,11 +39,8 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
 /** Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail that is captured comes back in by it. */
 @Global()
 @Module({
-  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, LedgerModule],
-  controllers: [AliasesController, MessagesController],
-  imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, FeedbackModule, LedgerModule],
-  controllers: [AliasesController],
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],
+  controllers: [AliasesController, MessagesController],
   providers: [
     AcceptMail,
     AcceptMailStore,

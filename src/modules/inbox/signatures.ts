@@ -5,7 +5,7 @@ import { authVerdict, type AuthVerdict } from '#engine/mail/mail-verdicts.js';
 import { headEndOf } from '#engine/mail/message-head.js';
 import { keyName, SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 
-// By their files: the main entry of mailauth also loads what needs Node.js 22.19 (docs/adr/0020).
+// By their files: the main entry of mailauth also loads what needs Node.js 22.19 (docs/adr/0021).
 const require = createRequire(import.meta.url);
 const { dkimVerify } = require('mailauth/lib/dkim/verify.js') as { dkimVerify: typeof DkimVerify };
 const { arc } = require('mailauth/lib/arc/index.js') as { arc: typeof Arc };
