@@ -7,8 +7,9 @@ import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { EMAIL, emailIn, emailOf, rawOf, sendEmail, simulated } from './emailing.js';
 import { verifyDomain } from './relay.js';
-import { eventIn, expectStatus, openSql, uuidOf } from './scene.js';
-import type { Sql } from './scene.js';
+import { eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+import { listen } from './telling.js';
 
 const DAY_MS = 86_400_000;
 const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
@@ -16,17 +17,18 @@ const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_0
 describe('emails that leave later', () => {
   let server: PosthornServer;
   let sql: Sql;
+  let targets: Targets;
   let testKey: string;
 
   beforeAll(async () => {
-    server = await startServer();
+    [server, targets] = await Promise.all([startServer(), startTargets()]);
     sql = openSql(server);
     testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
   });
 
   afterAll(async () => {
     await sql?.close();
-    await server?.stop();
+    await Promise.all([server?.stop(), targets?.close()]);
   });
 
   const schedule = (fields: object = {}, headers: Record<string, string> = {}): Promise<string> => sendEmail(server, { scheduled_at: inHours(1), ...fields }, headers);
@@ -123,6 +125,7 @@ describe('emails that leave later', () => {
   });
 
   it('a sender that may not send any more: the email has failed, says why, and is told as a system event', async () => {
+    const ear = await listen(server, targets);
     await verifyDomain(server, sql, 'lost.example.com');
     const id = await schedule({ from: 'shop@lost.example.com', to: 'a@x.example' });
     expectRefusal(await server.api('POST', '/v1/emails', { ...EMAIL, from: 'shop@never.example.com', scheduled_at: inHours(1) }), 422);
@@ -133,7 +136,7 @@ describe('emails that leave later', () => {
     const email = await emailIn(server, id, 'failed');
     expect(email.timeline).toMatchObject([{ type: 'rejected', subtype: 'domain_not_verified', detail: expect.stringContaining('lost.example.com is not a verified sending domain') }]);
     expect((await eventIn(server, id, 'failed')).status).toBe('failed');
-    expect((await sql.rows<{ subject: string }>(`select subject::text from system_signals where type = 'email.failed' and subject = '${uuidOf(id)}'`)).length).toBe(1);
+    expect((await ear.hears('email.failed'))[0]?.data.items).toEqual([{ email: id, recipient: 'a@x.example', subtype: 'domain_not_verified', detail: email.timeline[0].detail, count: 1 }]);
   });
 
   it('one that cannot be released now keeps no other from its turn', async () => {

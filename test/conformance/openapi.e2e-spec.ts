@@ -201,6 +201,14 @@ describe('what the service answers', () => {
     await call(200, 'GET', `/v1/emails/${id}`);
     await call(404, 'GET', '/v1/emails/nonsense');
     await call(200, 'GET', `/v1/emails/${id}/raw`);
+    const [first, second] = [await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' }), await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' })];
+    await call(200, 'GET', `/v1/emails/${first.json.id}`);
+    await call(200, 'GET', '/v1/emails?status=scheduled');
+    await call(204, 'DELETE', `/v1/emails/${first.json.id}`);
+    await call(404, 'DELETE', `/v1/emails/${first.json.id}`);
+    await call(409, 'DELETE', `/v1/emails/${id}`);
+    await call(200, 'POST', `/v1/emails/${second.json.id}/cancel`);
+    await call(409, 'POST', `/v1/emails/${id}/cancel`);
     await call(201, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
     await call(409, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
     await call(200, 'GET', '/v1/suppressions?origin=manual');
