@@ -64,6 +64,7 @@ function environment(databaseUrl, directory, role, port, key) {
   return {
     ROLE: role,
     PORT: String(port),
+    SMTP_PORT: '0',
     HOST: '127.0.0.1',
     DATA_DIR: path.join(directory, `service-${port}`),
     DATABASE_URL: databaseUrl,

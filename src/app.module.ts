@@ -20,6 +20,7 @@ import { EndpointsModule } from './modules/endpoints/endpoints.module.js';
 import { RoutesModule } from './modules/endpoints/routes.module.js';
 import { EventTypesModule } from './modules/event-types/event-types.module.js';
 import { EventsModule } from './modules/events/events.module.js';
+import { InboxModule } from './modules/inbox/inbox.module.js';
 import { FeedbackModule } from './modules/feedback/feedback.module.js';
 import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
@@ -29,6 +30,7 @@ import { ReplayModule } from './modules/replay/replay.module.js';
 import { SecretsModule } from './modules/secrets/secrets.module.js';
 import { SendModule } from './modules/send/send.module.js';
 import { SystemEventsModule } from './modules/system-events/system-events.module.js';
+import { SmtpModule } from './smtp/smtp.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 
 /** The table of contents: every module, in the order in which data flows. */
@@ -53,6 +55,8 @@ export class AppModule {
         SendModule,
         DomainsModule,
         EmailModule,
+        InboxModule,
+        SmtpModule,
         EndpointsModule,
         ReceivingModule,
         FeedbackModule,

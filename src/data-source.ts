@@ -35,6 +35,7 @@ import { EndpointDomains1732600010000 } from '../migrations/1732600010000-endpoi
 import { Blobs1732601000000 } from '../migrations/1732601000000-blobs.js';
 import { Emails1732602000000 } from '../migrations/1732602000000-emails.js';
 import { ProviderMessageIds1732610100000 } from '../migrations/1732610100000-provider-message-ids.js';
+import { Inbox1732620000000 } from '../migrations/1732620000000-inbox.js';
 import { MailReports1732640000000 } from '../migrations/1732640000000-mail-reports.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -42,11 +43,12 @@ import { CircuitEntity, DestinationEntity } from './modules/destinations/destina
 import { DomainEntity } from './modules/domains/domains.entities.js';
 import { EndpointEntity, RouteEntity } from './modules/endpoints/endpoints.entities.js';
 import { EventTypeEntity } from './modules/event-types/event-types.entities.js';
+import { AliasEntity } from './modules/inbox/inbox.entities.js';
 import { SecretEntity } from './modules/secrets/secrets.entities.js';
 
 /** Everything that the database consists of, by name: no globs, so that a forgotten file does not start. */
 export const ENTITIES = [
-  ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
+  AliasEntity, ApiKeyEntity, ApplicationEndpointEntity, ApplicationEntity, CircuitEntity, DestinationEntity, DomainEntity, EndpointEntity, EnvironmentEntity, EventTypeEntity, OrganizationEntity, RouteEntity, SecretEntity,
 ];
 export const MIGRATIONS = [
   Tenancy1732100000000,
@@ -82,6 +84,7 @@ export const MIGRATIONS = [
   Blobs1732601000000,
   Emails1732602000000,
   ProviderMessageIds1732610100000,
+  Inbox1732620000000,
   MailReports1732640000000,
 ];
 

@@ -88,10 +88,11 @@ export function startFailure(error: unknown, config: Config | null): string {
   return withoutSecrets(oneLine(sentence ?? told.message), config);
 }
 
-function listenFault({ code, syscall, hostname, port }: Told, { host, port: apiPort, metricsPort, dnsPort }: Config): string | null {
+function listenFault({ code, syscall, hostname, port }: Told, { host, port: apiPort, metricsPort, dnsPort, smtpPort }: Config): string | null {
   if (syscall === 'getaddrinfo' && hostname === host) return `${host} is not known (${code}): correct HOST.`;
   if (syscall !== 'listen' && syscall !== 'bind') return null;
-  const variable = port !== null && port === metricsPort ? 'METRICS_PORT' : port !== null && port === dnsPort ? 'DNS_PORT' : 'PORT';
+  const variables = new Map([[smtpPort, 'SMTP_PORT'], [dnsPort, 'DNS_PORT'], [metricsPort, 'METRICS_PORT']]);
+  const variable = port === null ? 'PORT' : (variables.get(port) ?? 'PORT');
   return LISTEN_FAULTS[code]?.(variable, port ?? apiPort, host) ?? null;
 }
 

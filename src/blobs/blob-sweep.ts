@@ -24,7 +24,7 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   onApplicationBootstrap(): void {
-    if (this.store instanceof FileBlobs && this.config.role !== 'api') this.loop.start();
+    if (this.store instanceof FileBlobs && this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -15,6 +15,16 @@ export abstract class BlobStore {
   /** Stores the bytes and resolves once they are durable. Throws 503 while storage is away; then nothing is stored. */
   abstract put(key: BlobKey, bytes: Buffer): Promise<void>;
 
+  /**
+   * The same for what is not in memory: `sizeBytes` of bytes in chunks of any size. A store that can does not hold more than a few
+   * megabytes of them. Throws what the chunks throw, too.
+   */
+  async putFrom(key: BlobKey, chunks: AsyncIterable<Buffer>, _sizeBytes: number): Promise<void> {
+    const whole: Buffer[] = [];
+    for await (const chunk of chunks) whole.push(chunk);
+    await this.put(key, Buffer.concat(whole));
+  }
+
   /** The bytes in chunks of at most 256 KB, from `offset`; null when they are gone. */
   abstract read(key: Pick<BlobKey, 'environmentId' | 'id'>, offset?: number): Promise<AsyncIterable<Buffer> | null>;
 

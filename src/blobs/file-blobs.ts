@@ -21,20 +21,12 @@ export class FileBlobs extends BlobStore {
     super();
   }
 
-  async put({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer): Promise<void> {
-    const file = this.fileOf(environmentId, id);
-    const temporary = path.join(this.root, 'tmp', randomUUID());
-    try {
-      await this.mark(expiresOnDay, `${environmentId}.${id}`);
-      await ensureDirectory(path.dirname(temporary));
-      await ensureDirectory(path.dirname(file));
-      await writeDurably(temporary, bytes);
-      await rename(temporary, file);
-      await sync(path.dirname(file));
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined);
-      throw Object.assign(unavailable('The store of messages can\'t be written to. Nothing was accepted, send it again.'), { cause: error });
-    }
+  put(key: BlobKey, bytes: Buffer): Promise<void> {
+    return this.write(key, bytes);
+  }
+
+  override putFrom(key: BlobKey, chunks: AsyncIterable<Buffer>): Promise<void> {
+    return this.write(key, chunks);
   }
 
   async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
@@ -77,6 +69,22 @@ export class FileBlobs extends BlobStore {
     return removed;
   }
 
+  private async write({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer | AsyncIterable<Buffer>): Promise<void> {
+    const file = this.fileOf(environmentId, id);
+    const temporary = path.join(this.root, 'tmp', randomUUID());
+    try {
+      await this.mark(expiresOnDay, `${environmentId}.${id}`);
+      await ensureDirectory(path.dirname(temporary));
+      await ensureDirectory(path.dirname(file));
+      await writeDurably(temporary, bytes);
+      await rename(temporary, file);
+      await sync(path.dirname(file));
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw Object.assign(unavailable('The store of messages can\'t be written to. Nothing was accepted, send it again.'), { cause: error });
+    }
+  }
+
   private async mark(day: number, name: string): Promise<void> {
     const directory = path.join(this.root, 'expiring', String(day));
     await ensureDirectory(directory);
@@ -106,10 +114,11 @@ async function* chunksOf(file: string, offset: number, size: number): AsyncGener
   }
 }
 
-async function writeDurably(file: string, bytes: Buffer): Promise<void> {
+async function writeDurably(file: string, bytes: Buffer | AsyncIterable<Buffer>): Promise<void> {
   const handle = await open(file, 'w', 0o600);
   try {
-    await handle.writeFile(bytes);
+    // Each is written where the one before ended.
+    for await (const chunk of Buffer.isBuffer(bytes) ? [bytes] : bytes) await handle.writeFile(chunk);
     await handle.sync();
   } finally {
     await handle.close();

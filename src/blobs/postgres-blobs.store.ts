@@ -58,6 +58,17 @@ export class PostgresBlobs extends BlobStore {
     });
   }
 
+  override async putFrom({ environmentId, id, expiresOnDay }: BlobKey, source: AsyncIterable<Buffer>, sizeBytes: number): Promise<void> {
+    await this.database.transaction(async () => {
+      let first = 0;
+      for await (const slab of slabs(source, CHUNKS_PER_WRITE * CHUNK_BYTES)) {
+        const count = Math.max(1, Math.ceil(slab.length / CHUNK_BYTES));
+        await this.database.query(PUT, [environmentId, id, expiresOnDay, first, sizeBytes, slab, count]);
+        first += count;
+      }
+    });
+  }
+
   async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
     const [row] = await this.database.read<{ blob_bytes: number }>(SIZE, [environmentId, id]);
     return row === undefined ? null : this.chunks(environmentId, id, offset, row.blob_bytes);
@@ -80,4 +91,25 @@ export class PostgresBlobs extends BlobStore {
       }
     }
   }
+}
+
+/** The same bytes in pieces of one size, but for the last; one empty piece for none. */
+async function* slabs(source: AsyncIterable<Buffer>, slabBytes: number): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let isEmpty = true;
+  for await (const chunk of source) {
+    for (let at = 0; at < chunk.length; ) {
+      const part = chunk.subarray(at, at + slabBytes - heldBytes);
+      held.push(part);
+      heldBytes += part.length;
+      at += part.length;
+      if (heldBytes < slabBytes) continue;
+      yield Buffer.concat(held, heldBytes);
+      isEmpty = false;
+      held = [];
+      heldBytes = 0;
+    }
+  }
+  if (heldBytes > 0 || isEmpty) yield Buffer.concat(held, heldBytes);
 }

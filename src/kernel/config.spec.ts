@@ -19,6 +19,15 @@ function failure(env: Env): string {
 }
 
 describe('loadConfig', () => {
+  it.each([
+    [{}, [true, true, true]], [{ ROLE: 'api' }, [true, false, false]], [{ ROLE: 'worker' }, [false, true, false]], [{ ROLE: 'smtp' }, [false, false, true]],
+    [{ SMTP_PORT: 'off' }, [true, true, false]],
+  ])('with %j it takes requests, delivers and receives mail: %j', (env, parts) => {
+    const { isApi, isWorker, isListener } = loadConfig(env);
+
+    expect([isApi, isWorker, isListener]).toEqual(parts);
+  });
+
   it('starts on an empty environment with the documented defaults', () => {
     const config = loadConfig({});
 
@@ -61,6 +70,10 @@ describe('loadConfig', () => {
       emailTransport: { kind: 'capture' },
       sesTopics: [],
       blobDirectory: null,
+      smtpPort: 2525,
+      smtpName: null,
+      smtpTls: null,
+      smtpTrustProxy: [],
     } satisfies ConfigFields);
     expect(config.baseUrl).toBe('http://localhost:3000');
   });
@@ -103,6 +116,10 @@ describe('loadConfig', () => {
     [{ METRICS_TOKEN: 'scrape-me', METRICS_PORT: '9464' }, { metricsToken: 'scrape-me', metricsPort: 9464 }],
     [{ PLATFORM_ADDRESSES: '192.0.2.1, 2001:db8::1', PLATFORM_SPF: 'include:amazonses.com ip4:192.0.2.0/24', PLATFORM_DOMAIN: 'posthorn.example', DNS_PORT: '53' }, { platformAddresses: ['192.0.2.1', '2001:db8::1'], platformSpf: 'include:amazonses.com ip4:192.0.2.0/24', dnsPort: 53 }],
     [{ METRICS_PORT: '0', PORT: '0' }, { metricsPort: 0, port: 0 }],
+    [{ ROLE: 'smtp', SMTP_PORT: '25', SMTP_NAME: 'MX.example.com', SMTP_TLS_CERT: '/tls/cert.pem', SMTP_TLS_KEY: '/tls/key.pem', SMTP_TRUST_PROXY: '10.0.0.0/8' },
+      { role: 'smtp', smtpPort: 25, smtpName: 'mx.example.com', smtpTls: { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' }, smtpTrustProxy: ['10.0.0.0/8'] }],
+    [{ SMTP_PORT: 'off' }, { smtpPort: null }],
+    [{ PORT: '0' }, { smtpPort: 0 }],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel:4318/' }, { otlpEndpoint: 'http://otel:4318/' }],
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }, { traceSampler: 'traceidratio', traceSamplerRatio: 0.25 }],
     [{ OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging, team=a%2Cb', OTEL_SERVICE_NAME: 'hooks' }, { traceResource: { 'service.name': 'hooks', 'deployment.environment.name': 'staging', team: 'a,b' } }],
@@ -143,8 +160,12 @@ describe('loadConfig', () => {
       'MASTER_KEY is required when DATABASE_URL is set: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).',
     ],
     [{ REDIS_URL: 'http://:hunter2@cache' }, 'REDIS_URL must be a URL that starts with redis:// or rediss://.'],
-    [{ ROLE: 'smtp' }, 'ROLE=smtp comes in a later release: use api, worker or all.'],
-    [{ ROLE: 'API' }, 'ROLE must be one of api, worker, all, not "API".'],
+    [{ ROLE: 'smtp', SMTP_PORT: 'off' }, 'SMTP_PORT must not be off where ROLE is smtp: there would be nothing to do.'],
+    [{ SMTP_PORT: 'on' }, 'SMTP_PORT must be a whole number from 0 to 65535, not "on".'],
+    [{ SMTP_NAME: 'mx_1' }, 'SMTP_NAME must be a host name such as mx.example.com, not "mx_1".'],
+    [{ SMTP_TLS_CERT: '/tls/cert.pem' }, 'SMTP_TLS_CERT goes with SMTP_TLS_KEY: set both, or neither.'],
+    [{ SMTP_TRUST_PROXY: '10.0.0.1' }, 'SMTP_TRUST_PROXY must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8, not "10.0.0.1".'],
+    [{ ROLE: 'API' }, 'ROLE must be one of api, worker, smtp, all, not "API".'],
     [
       { MASTER_KEY: 'short' },
       'MASTER_KEY must be 32 bytes in base64 or hex (`openssl rand -base64 32` makes one); the given value has 5 characters.',

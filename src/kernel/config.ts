@@ -18,11 +18,12 @@ export type SamplerName = (typeof SAMPLERS)[number];
 /** The plain values of a `Config`. */
 export type ConfigFields = Omit<
   Config,
-  'baseUrl' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
+  'baseUrl' | 'databaseUrl' | 'databaseDirectUrl' | 'isPooled' | 'masterKey' | 'isEmbedded' | 'isApi' | 'isWorker' | 'isListener' | 'listensOn' | 'alsoListensOn' | 'listeningPorts' | 'completedWith' | 'toJSON' | typeof inspect.custom
 >;
 
-const ROLES = ['api', 'worker', 'all'] as const;
+const ROLES = ['api', 'worker', 'smtp', 'all'] as const;
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const;
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 /** Mechanisms without a qualifier: what sends, is allowed to (RFC 7208, section 5). */
 const SPF_TERMS = /^(?:(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)(?: +(?:include|a|mx|ip4|ip6|exists)(?:[:/][A-Za-z0-9.:/_%{}-]+)?)*$/;
 const TOPIC_ARN = /^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/;
@@ -111,6 +112,14 @@ export class Config {
   /** EXPERIMENTAL_DESTINATIONS: destination types that are offered although they are not finished. */
   declare readonly experimentalDestinations: readonly string[];
 
+  /** SMTP_PORT: where mail is received, when ROLE is smtp or all; `null` means nowhere, 0 a free port. */
+  declare readonly smtpPort: number | null;
+  /** SMTP_NAME in lower case: what the listener calls itself; `null` means the mail host of PLATFORM_DOMAIN. */
+  declare readonly smtpName: string | null;
+  /** SMTP_TLS_CERT and SMTP_TLS_KEY: the files of the listener's certificate, with its chain, and of its key; `null` means that there is no STARTTLS. */
+  declare readonly smtpTls: { certFile: string; keyFile: string } | null;
+  /** SMTP_TRUST_PROXY: networks of balancers that begin each connection with a PROXY header (version 1); empty means nobody's. */
+  declare readonly smtpTrustProxy: readonly string[];
   /** EMAIL_TRANSPORT: how mail leaves. Secret, for its login. */
   declare readonly emailTransport: EmailTransport;
   /** SES_TOPICS: ARNs of the SNS topics that Amazon SES tells us by; empty means that nobody is listened to. */
@@ -124,6 +133,21 @@ export class Config {
   constructor(fields: ConfigFields) {
     Object.assign(this, fields);
     Object.freeze(this);
+  }
+
+  /** Whether this process takes what endpoints receive. */
+  get isApi(): boolean {
+    return this.role === 'api' || this.role === 'all';
+  }
+
+  /** Whether this process delivers, and does what has to be done now and then. */
+  get isWorker(): boolean {
+    return this.role === 'worker' || this.role === 'all';
+  }
+
+  /** Whether this process receives mail. */
+  get isListener(): boolean {
+    return (this.role === 'smtp' || this.role === 'all') && this.smtpPort !== null;
   }
 
   /** The public address of the API without a trailing slash. */
@@ -202,6 +226,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   return new Config({
     ...readListeners(read, databaseUrl !== null),
     ...readLimits(read),
+    ...readSmtp(read),
     configuredDatabaseUrl: databaseUrl,
     configuredDatabaseDirectUrl: readDirectUrl(read, databaseUrl !== null),
     configuredMasterKey: readMasterKey(read, databaseUrl !== null),
@@ -275,8 +300,24 @@ function readTracing(read: ConfigReader): Pick<ConfigFields, 'traceSampler' | 't
   };
 }
 
+type SmtpFields = Pick<ConfigFields, 'smtpPort' | 'smtpName' | 'smtpTls' | 'smtpTrustProxy'>;
+
+function readSmtp(read: ConfigReader): SmtpFields {
+  const isOff = read.text('SMTP_PORT') === 'off';
+  if (isOff && read.text('ROLE') === 'smtp') throw new ConfigError('SMTP_PORT must not be off where ROLE is smtp: there would be nothing to do.');
+  const certFile = read.text('SMTP_TLS_CERT');
+  const keyFile = read.text('SMTP_TLS_KEY');
+  if ((certFile === null) !== (keyFile === null)) throw new ConfigError('SMTP_TLS_CERT goes with SMTP_TLS_KEY: set both, or neither.');
+  return {
+    // Whoever does not mind where the API is does not mind here either: several can run side by side then.
+    smtpPort: isOff ? null : (read.wholeNumber('SMTP_PORT', 0, 65535) ?? (read.text('PORT') === '0' ? 0 : 2525)),
+    smtpName: read.matching('SMTP_NAME', HOST_NAME, 'a host name such as mx.example.com')?.toLowerCase() ?? null,
+    smtpTls: certFile === null || keyFile === null ? null : { certFile, keyFile },
+    smtpTrustProxy: read.listOf('SMTP_TRUST_PROXY', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
+  };
+}
+
 function readRole(read: ConfigReader): Role {
-  if (read.text('ROLE') === 'smtp') throw new ConfigError('ROLE=smtp comes in a later release: use api, worker or all.');
   return read.oneOf('ROLE', ROLES) ?? 'all';
 }
 
@@ -328,7 +369,5 @@ function readDnsPort(read: ConfigReader): number | null {
 }
 
 function readPlatformDomain(read: ConfigReader): string {
-  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-  const name = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`, 'i');
-  return (read.matching('PLATFORM_DOMAIN', name, 'a domain name such as hooks.example.com') ?? 'localhost').toLowerCase();
+  return (read.matching('PLATFORM_DOMAIN', HOST_NAME, 'a domain name such as hooks.example.com') ?? 'localhost').toLowerCase();
 }

@@ -39,7 +39,7 @@ export class KeptProcess {
     private readonly env: Env,
   ) {
     this.url = `http://127.0.0.1:${port}`;
-    this.env = { ...env, PORT: String(port) };
+    this.env = { SMTP_PORT: '0', ...env, PORT: String(port) };
   }
 
   get isUp(): boolean {

@@ -71,6 +71,6 @@ export class WorkerModule {}
 @Module({})
 export class DeliveryModule {
   static for(role: Config['role']): DynamicModule {
-    return { module: DeliveryModule, imports: [role === 'api' ? HandoverModule : WorkerModule] };
+    return { module: DeliveryModule, imports: [role === 'worker' || role === 'all' ? WorkerModule : HandoverModule] };
   }
 }

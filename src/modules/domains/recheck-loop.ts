@@ -28,7 +28,7 @@ export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.loop.start();
+    if (this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -17,7 +17,7 @@ describe('the sweep of emails without an event', () => {
       return isAgreed;
     };
     const clock = { nowMs: () => 1_800_000_000_000 } as Clock;
-    const sweep = new OrphanSweep(emails, raw, { role: 'worker' } as Config, { isAgreed: isAgreedWith } as DatabaseTime, clock);
+    const sweep = new OrphanSweep(emails, raw, { isWorker: true } as Config, { isAgreed: isAgreedWith } as DatabaseTime, clock);
 
     sweep.onApplicationBootstrap();
     await turn;

@@ -32,7 +32,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.loop.start();
+    if (this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -46,7 +46,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.role === 'api') return;
+    if (!this.config.isWorker) return;
     this.loop.start();
     this.sweeping.start();
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
 
-const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks', 'emails'] as const;
+const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks', 'emails', 'inbox_messages'] as const;
 const DAY_MS = 86_400_000;
 /**
  * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums

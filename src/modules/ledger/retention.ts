@@ -25,7 +25,7 @@ export class Retention implements OnApplicationBootstrap, OnApplicationShutdown 
 
   async onApplicationBootstrap(): Promise<void> {
     await patiently(() => this.partitions.ensure());
-    if (this.config.role !== 'api') this.loop.start();
+    if (this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -41,7 +41,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.loop.start();
+    if (this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -42,7 +42,7 @@ export class Ingest implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    if (this.config.role === 'worker') return;
+    if (!this.config.isApi) return;
     (this.adapterHost.httpAdapter as unknown as EdgeAdapter).urlByHost = (request) => this.called.urlOf(request);
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     // In a plugin of its own: the parser below is not seen from outside.

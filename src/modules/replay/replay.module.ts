@@ -58,7 +58,7 @@ export class ReplayModule {
         ReplayService,
         ReplayStart,
         { provide: ReplayAnnouncer, useClass: ReplayQueue },
-        ...(role === 'api' ? [] : WORKER),
+        ...(role === 'worker' || role === 'all' ? WORKER : []),
       ],
     };
   }

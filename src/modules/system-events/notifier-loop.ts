@@ -24,7 +24,7 @@ export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.role !== 'api') this.loop.start();
+    if (this.config.isWorker) this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {

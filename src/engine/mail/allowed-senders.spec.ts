@@ -1,0 +1,55 @@
+import { admitsSender, readAllowedSender, soleSender } from './allowed-senders.js';
+
+describe('an entry of the allowed senders', () => {
+  it.each([
+    ['Anna@Example.COM', 'anna@example.com'], ['@Example.com', '@example.com'], ['*.example.com', '*.example.com'], ['@bücher.example', '@xn--bcher-kva.example'],
+  ])('%s is kept as %s', (text, entry) => {
+    expect(readAllowedSender(text)).toEqual({ entry });
+  });
+
+  it.each(['', 'example.com', '@', '*.', '*@example.com', 'a@b@c.example', 'Anna <a@example.com>', '<a@example.com>', '@a b', '@exa*mple.com', 'a@example.com, b@example.com'])('%j is none', (text) => {
+    expect(readAllowedSender(text)).toHaveProperty('fault');
+  });
+});
+
+describe('the one sender of a message', () => {
+  it.each<[string[], string | null]>([
+    [['Anna <Anna@Example.com>'], 'anna@example.com'],
+    [['anna@example.com'], 'anna@example.com'],
+    [['"Anna <ceo@bank.example>" <anna@example.com>'], 'anna@example.com'],
+    [['"a\\" <ceo@bank.example>" <anna@example.com> (work (home))'], 'anna@example.com'],
+    [['=?utf-8?q?ceo=40bank=2Eexample?= <anna@example.com>'], 'anna@example.com'],
+    [[], null],
+    [['anna@example.com', 'ceo@bank.example'], null],
+    [['anna@example.com, ceo@bank.example'], null],
+    [['Anna <anna@example.com>, <ceo@bank.example>'], null],
+    [['<ceo@bank.example> <anna@example.com>'], null],
+    [['<anna@example.com> trailing'], null],
+    [['group: anna@example.com;'], null],
+    [['anna@example.com@bank.example'], null],
+    [['anna@[127.0.0.1]'], null],
+    [['Anna'], null],
+    [[''], null],
+  ])('of %j is %s', (fields, sender) => {
+    expect(soleSender(fields)).toBe(sender);
+  });
+
+  it('is found in no time in a field that nests comments without an end', () => {
+    expect(soleSender([`${'('.repeat(50_000)} <a@example.com>`])).toBeNull();
+  });
+});
+
+describe('an alias', () => {
+  it('admits everybody without entries, an unclear sender too', () => {
+    expect([admitsSender([], 'a@example.com'), admitsSender([], null)]).toEqual([true, true]);
+  });
+
+  it.each<[string, string | null, boolean]>([
+    ['anna@example.com', 'anna@example.com', true], ['anna@example.com', 'bob@example.com', false],
+    ['@example.com', 'bob@example.com', true], ['@example.com', 'bob@mail.example.com', false], ['@example.com', 'bob@notexample.com', false],
+    ['*.example.com', 'bob@mail.example.com', true], ['*.example.com', 'bob@example.com', false], ['*.example.com', 'bob@notexample.com', false],
+    ['@example.com', null, false],
+  ])('with %s admits %s: %s', (entry, sender, isAdmitted) => {
+    expect(admitsSender(['other@else.example', entry], sender)).toBe(isAdmitted);
+  });
+});

@@ -1,0 +1,47 @@
+const HEAD_END = /\r\n\r\n|\n\n|\r\r/;
+const FOLDED = /(?:\r\n|\n|\r)(?=[ \t])/g;
+const LINE_END = /\r\n|\n|\r/;
+const FIELD = /^([\x21-\x39\x3b-\x7e]{1,998})[ \t]*:(.*)$/s;
+const CONTROL = /[\0-\x1f\x7f]+/g;
+const VALUE_MAX = 998;
+
+/** One field of a header section, in its order. */
+export interface HeadField {
+  /** In lower case. */
+  name: string;
+  /** Unfolded, without white space around it. */
+  value: string;
+}
+
+/** Where the header section ends, the empty line included; -1 when it does not end here. */
+export function headEndOf(bytes: Buffer): number {
+  const found = HEAD_END.exec(bytes.toString('latin1'));
+  return found === null ? -1 : found.index + found[0].length;
+}
+
+/**
+ * The fields of a header section (RFC 5322, section 2.2). Wherever a reader could begin a new line one begins here, a bare CR or
+ * LF too: what two readers see differently is seen twice rather than not at all. A line that is no field is passed over.
+ */
+export function fieldsOf(head: Buffer): HeadField[] {
+  const text = head.toString('utf8').replace(/^(?:\r\n|\n|\r)+/, '');
+  const end = HEAD_END.exec(text);
+  const fields: HeadField[] = [];
+  for (const line of (end === null ? text : text.slice(0, end.index)).replace(FOLDED, '').split(LINE_END)) {
+    const [, name, value = ''] = FIELD.exec(line) ?? [];
+    if (name !== undefined) fields.push({ name: name.toLowerCase(), value: value.trim() });
+  }
+  return fields;
+}
+
+/** The values of the fields with this name (in lower case), in their order. */
+export function valuesOf(fields: readonly HeadField[], name: string): string[] {
+  return fields.filter((field) => field.name === name).map(({ value }) => value);
+}
+
+/** The Message-ID without control characters, cut to a line's length; null when there is none, or more than one. */
+export function messageIdOf(fields: readonly HeadField[]): string | null {
+  const [first, ...more] = valuesOf(fields, 'message-id');
+  const cleaned = first?.replace(CONTROL, ' ').trim().slice(0, VALUE_MAX) ?? '';
+  return cleaned === '' || more.length > 0 ? null : cleaned;
+}

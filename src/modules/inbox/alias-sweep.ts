@@ -1,0 +1,34 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { AliasesStore } from './aliases.store.js';
+
+const EVERY_MS = 3_600_000;
+
+/** Forgets removed aliases once nothing that came to them is kept. */
+@Injectable()
+export class AliasSweep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly store: AliasesStore,
+    private readonly config: Config,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('AliasSweep', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.isWorker) this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async run(): Promise<{ restMs: number }> {
+    await this.store.forget();
+    return { restMs: EVERY_MS };
+  }
+}

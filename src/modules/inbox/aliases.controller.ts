@@ -1,0 +1,69 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiBadRequestResponse, ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Idempotent } from '#http/idempotent.js';
+import { Section } from '#http/openapi-sections.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { AliasRegistration } from './alias-registration.js';
+import { AliasChangesBody, AliasItem, AliasListQuery, AliasPage, aliasSettings, newAlias, NewAliasBody, presentAlias, presentAliases } from './aliases.dto.js';
+import { AliasesService } from './aliases.service.js';
+
+const ALIAS = { name: 'alias', description: 'The alias: its id, or its whole address (percent-encoded).', example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ERROR = { $ref: '#/components/schemas/Error' };
+
+/** Addresses that receive mail. */
+@Section('Aliases', 'Addresses that receive mail. A message becomes an event of type email.received, which goes to the destinations of its alias.')
+@Controller('v1/aliases')
+export class AliasesController {
+  constructor(
+    private readonly aliases: AliasesService,
+    private readonly registration: AliasRegistration,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({ summary: 'List aliases', description: 'Newest first.' })
+  @ApiOkResponse({ type: AliasPage, description: 'One page of aliases.' })
+  async listAliases(@CurrentTenant() tenant: Tenant, @Query() query: AliasListQuery): Promise<AliasPage> {
+    return presentAliases(await this.aliases.list(tenant, query));
+  }
+
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({ summary: 'Create an alias', description: 'Mail to it is taken within five seconds. An environment has at most 10,000 aliases.' })
+  @ApiCreatedResponse({ type: AliasItem, description: 'The alias, with its address.' })
+  @ApiBadRequestResponse({ description: 'The address is malformed, or one that nobody can have.', schema: ERROR })
+  @ApiConflictResponse({ description: 'The organization has an alias with this address.', schema: ERROR })
+  async createAlias(@CurrentTenant() tenant: Tenant, @Body() body: NewAliasBody): Promise<AliasItem> {
+    return presentAlias(await this.registration.create(tenant, newAlias(body)));
+  }
+
+  @Get(':alias')
+  @Scope('read')
+  @ApiOperation({ summary: 'Get an alias', description: 'By its id, or by its address.' })
+  @ApiParam(ALIAS)
+  @ApiOkResponse({ type: AliasItem, description: 'The alias.' })
+  async getAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<AliasItem> {
+    return presentAlias(await this.aliases.find(tenant, alias));
+  }
+
+  @Patch(':alias')
+  @Scope('write')
+  @ApiOperation({ summary: 'Change an alias', description: 'What is left out stays. The address is the identity: changing it is 422.' })
+  @ApiParam(ALIAS)
+  @ApiOkResponse({ type: AliasItem, description: 'The alias as it is now.' })
+  async changeAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Body() body: AliasChangesBody): Promise<AliasItem> {
+    return presentAlias(await this.aliases.change(tenant, alias, aliasSettings(body)));
+  }
+
+  @Delete(':alias')
+  @Scope('write')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Delete an alias', description: 'New mail is refused with 550, within five seconds. Messages that came stay readable as events until their retention ends.' })
+  @ApiParam(ALIAS)
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  async deleteAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<void> {
+    await this.aliases.remove(tenant, alias);
+  }
+}

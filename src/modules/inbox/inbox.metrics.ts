@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { Metrics } from '#kernel/metrics.js';
+
+/** Figures of receiving mail, over all environments. */
+@Injectable()
+export class InboxMetrics {
+  private readonly groupSeconds;
+  private readonly groupMessages;
+  private readonly messagesTotal;
+
+  constructor(metrics: Metrics) {
+    this.groupSeconds = metrics.histogram('inbox_group_commit_seconds', 'How long a group of received messages took to be committed.', [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]);
+    this.groupMessages = metrics.histogram('inbox_group_messages', 'How many messages one commit took.', [1, 2, 4, 8, 16, 32, 64, 128]);
+    this.messagesTotal = metrics.counter('inbox_messages_total', 'Messages that came to aliases, by what became of them at the door.', ['outcome']);
+  }
+
+  committed(messages: number, tookMs: number): void {
+    this.groupSeconds.observe(tookMs / 1_000);
+    this.groupMessages.observe(messages);
+  }
+
+  /** `stored`, `repeated`, or why not: `too_large`, `sender`, `gone`. */
+  became(outcome: string, count: number): void {
+    this.messagesTotal.inc({ outcome }, count);
+  }
+}

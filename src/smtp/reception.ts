@@ -1,0 +1,53 @@
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { isLooping } from '#engine/mail/mail-loops.js';
+import { fieldsOf } from '#engine/mail/message-head.js';
+import { IncomingMail, type AcceptedRecipient, type SmtpAnswer } from '#modules/inbox/contract.js';
+import type { Conversation } from './conversations.js';
+import type { SmtpLimits } from './limits.js';
+import { spool } from './spool.js';
+
+const TOO_LARGE: SmtpAnswer = { code: 552, enhanced: '5.3.4', text: 'The message is too large.' };
+const LOOP: SmtpAnswer = { code: 554, enhanced: '5.4.6', text: 'The message goes round in circles.' };
+const NOBODY: SmtpAnswer = { code: 554, enhanced: '5.5.1', text: 'No valid recipients.' };
+
+/** What was made of a message, with its size. */
+export interface Taken {
+  answer: SmtpAnswer;
+  sizeBytes: number;
+}
+
+/** Receives one message, and has it stored once all of it is here: until then no connection to the database is used for it. */
+export class Reception {
+  constructor(
+    private readonly mail: IncomingMail,
+    private readonly limits: Pick<SmtpLimits, 'messageBytes'>,
+    private readonly ownName: string,
+    private readonly nowMs: () => number,
+  ) {}
+
+  /** Rejects only when the client went away: nothing was stored then. */
+  async take(stream: SMTPServerDataStream, session: SMTPServerSession, conversation: Conversation): Promise<Taken> {
+    const recipients = recipientsOf(session, conversation);
+    conversation.arriving = { progress: () => ({ bytes: stream.byteLength, isOpen: !stream.writableEnded }), sinceMs: this.nowMs(), sinceBytes: 0 };
+    const spooled = await spool(stream, this.limits.messageBytes).finally(() => (conversation.arriving = null));
+    conversation.isStoring = true;
+    try {
+      if (spooled === null) return { answer: TOO_LARGE, sizeBytes: stream.byteLength };
+      const { sizeBytes } = spooled;
+      if (recipients.length === 0) return { answer: NOBODY, sizeBytes };
+      if (isLooping(fieldsOf(spooled.head), this.ownName)) return { answer: LOOP, sizeBytes };
+      const answer = await this.mail.accept({
+        from: session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address, recipients, clientIp: session.remoteAddress,
+        helo: session.hostNameAppearsAs || '', tls: session.tlsOptions === false ? null : `${session.tlsOptions.version} ${session.tlsOptions.name}`,
+      }, spooled);
+      return { answer, sizeBytes };
+    } finally {
+      await spooled?.discard();
+    }
+  }
+}
+
+/** Those that the transaction has: one that was named twice is there once. */
+function recipientsOf(session: SMTPServerSession, { recipients }: Conversation): AcceptedRecipient[] {
+  return session.envelope.rcptTo.map(({ address }) => recipients.get(address.toLowerCase())).filter((recipient) => recipient !== undefined);
+}

@@ -1,0 +1,203 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
+import { mailHost } from '#engine/mail/platform-zone.js';
+import { IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { Readiness } from '#kernel/readiness.js';
+import { BoundedServer } from './bounded-server.js';
+import { CertificateFiles } from './certificate.js';
+import { type Conversation, Conversations, type Ending } from './conversations.js';
+import { SMTP_LIMITS } from './limits.js';
+import { Reception } from './reception.js';
+import { SmtpMetrics } from './smtp.metrics.js';
+
+type Callback = (error?: Error | null) => void;
+type DataCallback = (error?: Error | null, text?: string) => void;
+
+const DISABLED = ['AUTH', 'WIZ', 'SHELL', 'KILL'];
+const LOOK_EVERY_MS = 1_000;
+/** A certificate is looked at so often, at most. */
+const CERTIFICATE_EVERY_MS = 5_000;
+const STOPPING: Ending = { code: 421, text: '4.3.2 The service is stopping, connect again.' };
+const TOO_MANY = { code: 421, enhanced: '4.7.0', text: 'Too many connections, try again later.' };
+const FAILED: SmtpAnswer = { code: 451, enhanced: '4.3.0', text: 'The message could not be taken, try again later.' };
+
+/** SMTP_PORT: takes mail for aliases, and reports about mail of ours. It relays nothing, and lets nobody log in. */
+@Injectable()
+export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('Smtp');
+  private readonly conversations: Conversations;
+  private readonly reception: Reception;
+  private readonly name: string;
+  private readonly certificate: CertificateFiles | null;
+  private server: BoundedServer | null = null;
+  private looking: NodeJS.Timeout | null = null;
+  private certificateSeenMs = -Infinity;
+  private isStopping = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly mail: IncomingMail,
+    private readonly metrics: SmtpMetrics,
+    private readonly clock: Clock,
+    private readonly readiness: Readiness,
+  ) {
+    const { platformDomain, smtpName, smtpTls } = config;
+    this.name = smtpName ?? (platformDomain.includes('.') ? mailHost(platformDomain) : platformDomain);
+    this.conversations = new Conversations(SMTP_LIMITS, () => clock.monotonicMs());
+    this.reception = new Reception(mail, SMTP_LIMITS, this.name, () => clock.monotonicMs());
+    this.certificate = smtpTls && new CertificateFiles(smtpTls);
+  }
+
+  /** Throws when the port is taken, or the certificate can't be used. */
+  async onApplicationBootstrap(): Promise<void> {
+    const { config } = this;
+    if (!config.isListener || config.smtpPort === null) return;
+    const server = this.makeServer();
+    // Sockets are left in the dark by the kernel only after so many have been told that there are too many.
+    server.server.maxConnections = SMTP_LIMITS.connections * 2;
+    server.listen(config.smtpPort, config.host);
+    await Promise.race([once(server.server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error as Error))]);
+    server.on('error', (error) => this.logger.debug(`A connection failed: ${error.message}`));
+    this.server = server;
+    const { port } = server.server.address() as AddressInfo;
+    config.alsoListensOn(port);
+    this.metrics.watch(() => this.conversations.count);
+    this.readiness.register('smtp', async () => ({ ready: server.server.listening, connections: this.conversations.count }));
+    this.looking = setInterval(() => this.look(), LOOK_EVERY_MS);
+    this.logger.log(`Mail for ${this.name} on port ${port}${this.certificate === null ? ', without STARTTLS' : ''}`);
+  }
+
+  /** Nobody connects any more, whoever idles is told to come again, and messages that are under way end. */
+  async beforeApplicationShutdown(): Promise<void> {
+    const { server } = this;
+    if (server === null) return;
+    this.isStopping = true;
+    const closed = new Promise<void>((resolve) => server.close(resolve));
+    this.dismissIdle(server);
+    await closed;
+    if (this.looking) clearInterval(this.looking);
+    await this.mail.drained();
+  }
+
+  private makeServer(): BoundedServer {
+    const tls = this.certificate?.changed() ?? null;
+    const { messageBytes, recipients, idleMs, closeMs } = SMTP_LIMITS;
+    const server = new BoundedServer({
+      name: this.name, size: messageBytes, rejectOversized: true, maxRecipients: recipients, authOptional: true, disabledCommands: tls === null ? [...DISABLED, 'STARTTLS'] : DISABLED,
+      disableReverseLookup: true, hideENHANCEDSTATUSCODES: false, hideDSN: true, lenientAddressParsing: true, socketTimeout: idleMs, closeTimeout: closeMs, logger: false,
+      useXClient: false, useXForward: false, ...(tls !== null && { cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' as const }),
+      onConnect: (session, callback) => this.connected(session, callback),
+      onMailFrom: (_address, session, callback) => {
+        this.conversationOf(session)?.recipients.clear();
+        callback();
+      },
+      onRcptTo: (address, session, callback) => void this.named(address, session).then(callback, () => callback(refusal(FAILED))),
+      onData: (stream, session, callback) => void this.take(stream, session, callback as DataCallback),
+      onClose: (session) => this.conversations.end(session.id),
+    }, this.config.smtpTrustProxy, this.conversations, { refused: (codes) => this.metrics.refused(codes) });
+    // Until it listens, an error is the start's; from then on that of one connection.
+    server.on('error', () => undefined);
+    return server;
+  }
+
+  private connected(session: SMTPServerSession, callback: Callback): void {
+    this.metrics.connected();
+    callback(this.conversationOf(session)?.isTooMany === true ? refusal(TOO_MANY) : null);
+  }
+
+  private async named({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<Error | null> {
+    const conversation = this.conversationOf(session);
+    if (conversation === null) return refusal(FAILED);
+    const verdict = await this.mail.recipient(address, declaredBytes(session));
+    if (verdict.kind !== 'refused') {
+      conversation.recipients.set(address.toLowerCase(), { ...verdict, address });
+      return null;
+    }
+    if (verdict.answer.code >= 500) {
+      const next = this.conversations.refused(conversation);
+      if ('code' in next) return Object.assign(new Error(next.text), { responseCode: next.code });
+      await new Promise((resolve) => setTimeout(resolve, next.delayMs));
+    }
+    return refusal(verdict.answer);
+  }
+
+  private async take(stream: Parameters<Reception['take']>[0], session: SMTPServerSession, callback: DataCallback): Promise<void> {
+    const conversation = this.conversationOf(session);
+    if (conversation === null) return callback(refusal(FAILED));
+    try {
+      const { answer, sizeBytes } = await this.timed(stream, session, conversation);
+      this.logger.debug(`${sizeBytes} bytes from ${session.remoteAddress}: ${answer.code} ${answer.enhanced} ${answer.text}`);
+      if (answer.code < 300) {
+        this.conversations.delivered(conversation);
+        callback(null, answer.text);
+      } else {
+        callback(refusal(answer));
+      }
+    } catch (error) {
+      this.logger.debug(`A message from ${session.remoteAddress} was not received: ${(error as Error).message}`);
+      callback(refusal(FAILED));
+    } finally {
+      conversation.isStoring = false;
+      if (this.isStopping) this.server?.dismiss(session.id, STOPPING);
+    }
+  }
+
+  private async timed(stream: Parameters<Reception['take']>[0], session: SMTPServerSession, conversation: Conversation): ReturnType<Reception['take']> {
+    let endedMs = this.clock.monotonicMs();
+    stream.once('end', () => (endedMs = this.clock.monotonicMs()));
+    const taken = await this.reception.take(stream, session, conversation);
+    this.metrics.received(taken.sizeBytes, taken.answer.code, this.clock.monotonicMs() - endedMs);
+    return taken;
+  }
+
+  private look(): void {
+    const { server } = this;
+    if (server === null) return;
+    for (const [id, ending] of this.conversations.overdue()) server.dismiss(id, ending);
+    this.renewCertificate(server);
+  }
+
+  /** A file that is being replaced may not fit the other one for a moment: the certificate of before stays until both do. */
+  private renewCertificate(server: BoundedServer): void {
+    const nowMs = this.clock.monotonicMs();
+    if (this.certificate === null || nowMs - this.certificateSeenMs < CERTIFICATE_EVERY_MS) return;
+    this.certificateSeenMs = nowMs;
+    try {
+      const changed = this.certificate.changed();
+      if (changed === null) return;
+      // Its own check comes when the old one is gone already.
+      createSecureContext(changed);
+      server.updateSecureContext({ cert: changed.cert, key: changed.key });
+      this.logger.log('The certificate was read anew.');
+    } catch (error) {
+      this.certificate.forget();
+      this.logger.warn(`The certificate can't be read, the one of before stays: ${(error as Error).message}`);
+    }
+  }
+
+  private dismissIdle(server: BoundedServer): void {
+    for (const { id, session } of [...server.connections]) {
+      const conversation = this.conversations.of(id);
+      const isBusy = conversation !== null && (conversation.arriving !== null || conversation.isStoring || session.envelope?.mailFrom);
+      if (!isBusy) server.dismiss(id, STOPPING);
+    }
+  }
+
+  private conversationOf({ id }: SMTPServerSession): Conversation | null {
+    return this.conversations.of(id);
+  }
+}
+
+function declaredBytes({ envelope: { mailFrom } }: SMTPServerSession): number {
+  const size = mailFrom === false || mailFrom.args === false ? undefined : mailFrom.args['SIZE'];
+  return typeof size === 'string' && /^\d{1,12}$/.test(size) ? Number(size) : 0;
+}
+
+function refusal({ code, enhanced, text }: SmtpAnswer): Error {
+  return Object.assign(new Error(`${enhanced} ${text}`), { responseCode: code });
+}

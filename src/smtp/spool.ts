@@ -1,0 +1,95 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { IncomingBytes } from '#modules/inbox/contract.js';
+import { headEndOf } from '#engine/mail/message-head.js';
+
+/** What is kept in memory; the header section is looked for in as much. */
+const MEMORY_BYTES_MAX = 256 * 1024;
+const READ_BYTES = 256 * 1024;
+
+/** A message that was received in full. */
+export interface Spooled extends IncomingBytes {
+  /** Gives the memory, or the file, back. Never throws. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Receives a message: a small one in memory, a larger one in a temporary file, which has no name any more as soon as it is open,
+ * so that nothing of it outlives the process, however that ends. Of more than `bytesMax` the rest is read and not kept, and null
+ * returned. Rejects when the client goes away, with nothing left behind.
+ */
+export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
+  const hash = createHash('sha256');
+  let held: Buffer[] = [];
+  let head: Buffer | null = null;
+  let file: FileHandle | null = null;
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of stream) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > bytesMax) {
+        held = [];
+        continue;
+      }
+      hash.update(chunk);
+      if (file !== null) {
+        await writeAll(file, chunk);
+        continue;
+      }
+      held.push(chunk);
+      if (sizeBytes <= MEMORY_BYTES_MAX) continue;
+      const begun = Buffer.concat(held);
+      head = headOf(begun);
+      file = await openNameless();
+      await writeAll(file, begun);
+      held = [];
+    }
+  } catch (error) {
+    await file?.close().catch(() => undefined);
+    throw error;
+  }
+  if (sizeBytes > bytesMax) {
+    await file?.close().catch(() => undefined);
+    return null;
+  }
+  const whole = file === null ? Buffer.concat(held) : null;
+  const complete = file;
+  return {
+    sizeBytes, sha256: hash.digest(), whole, head: head ?? headOf(whole as Buffer),
+    read: () => (complete === null ? once(whole as Buffer) : chunksOf(complete, sizeBytes)),
+    discard: async () => complete?.close().catch(() => undefined),
+  };
+}
+
+/** A copy: a slice would keep the whole message in memory. */
+function headOf(bytes: Buffer): Buffer {
+  const end = headEndOf(bytes.subarray(0, MEMORY_BYTES_MAX));
+  return Buffer.from(bytes.subarray(0, end === -1 ? MEMORY_BYTES_MAX : end));
+}
+
+async function openNameless(): Promise<FileHandle> {
+  const name = path.join(tmpdir(), `posthorn-mail-${randomUUID()}`);
+  const file = await open(name, 'wx+', 0o600);
+  await unlink(name);
+  return file;
+}
+
+/** A write may take a part only. */
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+async function* chunksOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < size; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(READ_BYTES, size - at)), 0, null, at);
+    if (bytesRead === 0) throw new Error('The spooled message ended early.');
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
