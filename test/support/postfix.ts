@@ -24,14 +24,14 @@ export class Postfix {
     private readonly starter: ChildProcess,
   ) {}
 
-  /** `answers`: what it says to a recipient instead of taking it. */
-  static async start(sinkPort: number, answers: Record<string, string>): Promise<Postfix> {
+  /** `answers`: what it says to a recipient instead of taking it. `routes`: domains whose mail goes to other ports of this machine. */
+  static async start(sinkPort: number, answers: Record<string, string>, routes: Record<string, number> = {}): Promise<Postfix> {
     const port = await freePort();
     const directory = await mkdtemp(path.join(tmpdir(), 'posthorn-postfix-'));
     await chmod(directory, 0o755);
     for (const name of ['etc', 'queue', 'data']) await mkdir(path.join(directory, name));
     spawnSync('chown', ['postfix', path.join(directory, 'data')]);
-    await writeFile(path.join(directory, 'etc/main.cf'), mainCf(directory, sinkPort, answers));
+    await writeFile(path.join(directory, 'etc/main.cf'), mainCf(directory, sinkPort, answers, routes));
     await writeFile(path.join(directory, 'etc/master.cf'), masterCf(port));
     const starter = spawn('postfix', ['-c', path.join(directory, 'etc'), 'start-fg'], { stdio: 'ignore' });
     const postfix = new Postfix(port, directory, starter);
@@ -62,7 +62,7 @@ export class Postfix {
   }
 }
 
-const mainCf = (directory: string, sinkPort: number, answers: Record<string, string>): string => `
+const mainCf = (directory: string, sinkPort: number, answers: Record<string, string>, routes: Record<string, number>): string => `
 compatibility_level = 3.6
 queue_directory = ${directory}/queue
 data_directory = ${directory}/data
@@ -79,6 +79,7 @@ message_size_limit = 200000
 smtpd_recipient_restrictions = check_recipient_access inline:{ ${Object.entries(answers).map(([address, text]) => `{${address} = ${text}}`).join(' ')} }, permit_mynetworks, reject
 smtp_dns_support_level = disabled
 relayhost = [127.0.0.1]:${sinkPort}
+transport_maps =${Object.entries(routes).length === 0 ? '' : ` inline:{ ${Object.entries(routes).map(([domain, port]) => `{${domain} = smtp:[127.0.0.1]:${port}}`).join(' ')} }`}
 maillog_file = ${directory}/log
 maillog_file_prefixes = ${directory}
 `;
