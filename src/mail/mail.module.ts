@@ -3,6 +3,7 @@ import { EgressAgent } from '#egress/agent.js';
 import { Dialer } from '#egress/dialer.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { IncomingMail } from '#modules/inbox/contract.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { NameRecords } from '#egress/name-records.js';
 import { CaptureTransport } from './capture.js';
@@ -23,6 +24,11 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
 
   override get rewritesIdentity(): boolean {
     return this.transport.rewritesIdentity;
+  constructor(config: Config, dialer: Dialer, mail: IncomingMail) {
+    const { emailTransport, platformDomain } = config;
+    this.transport = emailTransport.kind === 'capture'
+      ? new CaptureTransport(mail)
+      : new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
   }
 
   submit(submission: Submission): Promise<SubmissionReport> {

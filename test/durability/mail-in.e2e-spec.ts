@@ -47,15 +47,15 @@ describe('mail that was answered with 250', () => {
     for (let round = 0; round < KILLS; round += 1) {
       const edge = await startServer({ ...server.env, ROLE: 'smtp' });
       let answers = 0;
-      let killed: Promise<void> | null = null;
+      const kills: Promise<void>[] = [];
       // Another place each time: so many answers later there are always messages on their way.
       const answered = (): void => {
         answers += 1;
-        if (answers >= 4 + round * 3) killed ??= edge.kill('SIGKILL');
+        if (answers >= 4 + round * 3 && kills.length === 0) kills.push(edge.kill('SIGKILL'));
       };
       const port = smtpPortOf(edge);
       await Promise.all(Array.from({ length: CONNECTIONS }, (_none, lane) => send(port, round, lane, begun, taken, answered)));
-      await killed;
+      await Promise.all(kills);
     }
 
     const rows = await sql.rows<{ subject: string; is_whole: boolean }>(`
