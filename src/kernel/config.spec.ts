@@ -70,6 +70,8 @@ describe('loadConfig', () => {
       emailTransport: { kind: 'capture' },
       sesTopics: [],
       blobDirectory: null,
+      rspamdUrl: null,
+      clamdAddress: null,
       smtpPort: 2525,
       smtpName: null,
       smtpTls: null,
