@@ -30,6 +30,13 @@ export default {
       to: { path: '^src/(?!http/|kernel/|engine/token-bucket)' },
     },
     {
+      name: 'smtp-edge-knows-one-contract',
+      comment: 'As src/http is for HTTP: what comes in goes through the door of the inbox.',
+      severity: 'error',
+      from: { path: '^src/smtp/' },
+      to: { path: '^src/(?!smtp/|kernel/|engine/|http/client-network|modules/inbox/contract\\.ts$)' },
+    },
+    {
       name: 'egress-knows-no-context',
       severity: 'error',
       from: { path: '^src/egress/' },

@@ -1,9 +1,41 @@
-import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { createHash } from 'node:crypto';
+import { headEndOf } from '#engine/mail/message-head.js';
+import { type IncomingBytes, IncomingMail } from '#modules/inbox/contract.js';
+import { MailTransport, type RecipientReply, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** `capture:`, the default: nothing leaves the install. Whoever sent it finds the message where every sent one is kept. */
+/** As the listener has it: what is larger is stored apart from its row. */
+const ROW_BYTES_MAX = 256 * 1024;
+const CAPTURED = { outcome: 'accepted', code: 250, enhanced: '2.0.0', text: 'Captured: EMAIL_TRANSPORT sends nothing out.' } as const;
+
+/**
+ * `capture:`, the default: nothing leaves the install. Whoever sent it finds the message where every sent one is kept; and what
+ * goes to one of the install's own aliases comes in there, as if it had come over SMTP.
+ */
 export class CaptureTransport extends MailTransport {
-  async submit({ recipients }: Submission): Promise<SubmissionReport> {
-    const replies = recipients.map((address) => ({ address, outcome: 'accepted' as const, code: 250, enhanced: '2.0.0', text: 'Captured: EMAIL_TRANSPORT sends nothing out.' }));
+  constructor(private readonly mail: IncomingMail) {
+    super();
+  }
+
+  async submit({ raw, mailFrom, recipients }: Submission): Promise<SubmissionReport> {
+    const bytes = bytesOf(raw);
+    const replies = await Promise.all(recipients.map((address) => this.captured(address, mailFrom, bytes)));
     return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
   }
+
+  private async captured(address: string, from: string, bytes: IncomingBytes): Promise<RecipientReply> {
+    const verdict = await this.mail.recipient(address, bytes.sizeBytes);
+    if (verdict.kind !== 'alias') return { address, ...CAPTURED };
+    const { code, enhanced, text } = await this.mail.accept({ from, recipients: [{ ...verdict, address }], clientIp: '127.0.0.1', helo: 'localhost', tls: null }, bytes);
+    return { address, outcome: code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'failed', code, enhanced, text: `${code} ${enhanced} ${text}` };
+  }
+}
+
+function bytesOf(raw: Buffer): IncomingBytes {
+  const end = headEndOf(raw);
+  return {
+    sizeBytes: raw.length, sha256: createHash('sha256').update(raw).digest(), head: end === -1 ? raw : raw.subarray(0, end), whole: raw.length > ROW_BYTES_MAX ? null : raw,
+    async *read() {
+      yield raw;
+    },
+  };
 }

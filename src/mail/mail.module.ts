@@ -1,6 +1,7 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Dialer } from '#egress/dialer.js';
 import { Config } from '#kernel/config.js';
+import { IncomingMail } from '#modules/inbox/contract.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { CaptureTransport } from './capture.js';
 import { SmtpTransport } from './smtp.js';
@@ -10,11 +11,11 @@ import { SmtpTransport } from './smtp.js';
 export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
   private readonly transport: MailTransport;
 
-  constructor(config: Config, dialer: Dialer) {
+  constructor(config: Config, dialer: Dialer, mail: IncomingMail) {
     super();
     const { emailTransport, platformDomain } = config;
     this.transport = emailTransport.kind === 'capture'
-      ? new CaptureTransport()
+      ? new CaptureTransport(mail)
       : new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
   }
 

@@ -97,7 +97,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
         callback();
       },
       onRcptTo: (address, session, callback) => void this.named(address, session).then(callback, () => callback(refusal(FAILED))),
-      onData: (stream, session, callback) => void this.take(stream, session, callback as DataCallback),
+      onData: (stream, session, callback) => void this.take(stream, session, callback),
       onClose: (session) => this.conversations.end(session.id),
     }, this.config.smtpTrustProxy, this.conversations, { refused: (codes) => this.metrics.refused(codes) });
     // Until it listens, an error is the start's; from then on that of one connection.

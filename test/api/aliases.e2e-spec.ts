@@ -1,6 +1,6 @@
 import { startServer, type PosthornServer } from '../support/server.js';
-import { createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
-import { as } from './answers.js';
+import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
+import { until } from './polling.js';
 import { destinationAt, expectStatus, openSql, startTargets, uuidOf, type Sql, type Targets } from './scene.js';
 import { createAlias } from './smtp-client.js';
 
@@ -147,5 +147,19 @@ describe('/v1/aliases', () => {
     const after = await createAlias(server);
     expect([(await server.api('GET', `/v1/aliases/${before.id}`)).json.address, after.address]).toEqual([`${before.localPart}.default@${PLATFORM}`, `${after.localPart}.renamed@${PLATFORM}`]);
     expectStatus(await server.api('PATCH', '/v1/org', { slug: 'default' }), 200);
+  });
+
+  it.each(['live', 'test'])('what the %s environment sends to an alias of the installation comes in there with EMAIL_TRANSPORT=capture:, the same bytes', async (mode) => {
+    const headers: Record<string, string> = mode === 'test' ? as(testKey) : {};
+    const localPart = `loop-${mode}`;
+    const alias = expectStatus(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart }, headers), 201).json;
+    const email = { from: `Shop <shop@simulator.${PLATFORM}>`, to: [alias.address, 'somebody@else.example'], subject: 'Round and round', text: 'Hello' };
+
+    const { id } = expectStatus(await server.api('POST', '/v1/emails', email, headers), 202).json;
+    const [row] = await until(() => sql.rows<{ raw: Buffer; client_ip: string }>('select raw, client_ip from inbox_messages where alias_id = $1', [uuidOf(alias.id)]), (rows) => rows.length > 0);
+    expect(row?.client_ip).toBe('127.0.0.1');
+    expect(row?.raw.toString()).toBe((await server.api('GET', `/v1/emails/${id}/raw`, undefined, headers)).text);
+    const sent = await until(async () => (await server.api('GET', `/v1/emails/${id}`, undefined, headers)).json, ({ status }) => status === 'delivered');
+    expect(sent.recipients.map(({ status }: { status: string }) => status)).toEqual(['delivered', 'delivered']);
   });
 });

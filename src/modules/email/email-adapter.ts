@@ -84,7 +84,9 @@ export class EmailAdapter extends DestinationAdapter {
 
   /** The simulator's own addresses are answered here, and everybody else's by the transport, unless nothing may leave. Null when the bytes are gone. */
   private async submit(environmentId: number, email: EmailState, addresses: readonly string[]): Promise<SubmissionReport | null> {
-    const played = addresses.map((address) => simulatedReply(address, this.config.platformDomain) ?? (email.isCaptured ? capturedReply(address) : null));
+    // Captured mail still comes to the install's own aliases, of the test environment too: that transport sends nothing out.
+    const isKept = email.isCaptured && this.config.emailTransport.kind !== 'capture';
+    const played = addresses.map((address) => simulatedReply(address, this.config.platformDomain) ?? (isKept ? capturedReply(address) : null));
     const replies = played.filter((reply): reply is RecipientReply => reply !== null);
     const real = addresses.filter((_, i) => played[i] === null);
     if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };

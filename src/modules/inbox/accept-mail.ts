@@ -160,11 +160,11 @@ function keyOf(rows: readonly NewMessage[]): string | null {
   return [first.sha256.toString('base64'), first.envelopeFrom, ...rows.map(({ aliasId }) => aliasId)].join('\n');
 }
 
-async function beginningOf({ whole, read }: IncomingBytes, bytesMax: number): Promise<Buffer> {
-  if (whole !== null) return whole.subarray(0, bytesMax);
+async function beginningOf(bytes: IncomingBytes, bytesMax: number): Promise<Buffer> {
+  if (bytes.whole !== null) return bytes.whole.subarray(0, bytesMax);
   const chunks: Buffer[] = [];
   let held = 0;
-  for await (const chunk of read()) {
+  for await (const chunk of bytes.read()) {
     chunks.push(chunk);
     held += chunk.length;
     if (held >= bytesMax) break;

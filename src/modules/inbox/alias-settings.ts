@@ -29,7 +29,7 @@ export class AliasSettingsReader {
     }
     if (destinationIds !== undefined) {
       const ids = [...new Set(destinationIds)].map((text) => parseId('dst', text));
-      const known = await Promise.all(ids.map((id) => (id === null ? null : this.targets.ofListed(environmentId, id))));
+      const known = await Promise.all(ids.map(async (id) => (id === null ? null : this.targets.ofListed(environmentId, id))));
       known.forEach((target, i) => {
         if (target === null) faults.push({ path: `destinationIds.${i}`, message: 'There is no such destination.' });
       });
