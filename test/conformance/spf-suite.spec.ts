@@ -21,7 +21,8 @@ function toldOf(zone: Scenario['zonedata']): Told {
   for (const [name, records] of Object.entries(zone)) {
     const add = (type: string, text: string): void => {
       const key = `${type} ${placeOf(type, name)}`;
-      if (told[key] !== 'silent') (told[key] ??= []).push(text);
+      const known = told[key] ?? [];
+      if (known !== 'silent') told[key] = [...known, text];
     };
     const hasText = records.some((record) => typeof record === 'object' && 'TXT' in record);
     for (const record of records) {

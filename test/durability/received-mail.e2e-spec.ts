@@ -69,7 +69,7 @@ describe('received mail under kill -9', () => {
   });
 
   it.each<[string, string[]]>([
-    ['decided and not accepted', ['delete from events where id = $1', 'delete from deliveries where event_id = $1', 'delete from idempotency_keys where key = $1']],
+    ['decided and not accepted', ['delete from events where id = $1', 'delete from deliveries where event_id = $1', 'delete from requests where id = $1', 'delete from idempotency_keys where key = $1']],
     ['accepted and not noted', []],
     ['accepted and not noted, and its key is gone', ['delete from idempotency_keys where key = $1']],
   ])('what a kill leaves that was %s becomes one event', async (_what, undo) => {
@@ -86,8 +86,8 @@ describe('received mail under kill -9', () => {
     const after = await until(row, ({ state }) => state === 'processed', 20_000);
 
     expect(after).toEqual(before);
-    if (undo.length === 3) await target.arrived(2);
+    if (undo.length > 1) await target.arrived(2);
     expect((await sql.rows('select 1 from events where id = $1', [before['id']])).length).toBe(1);
-    expect(target.posts().length).toBe(undo.length === 3 ? 2 : 1);
+    expect(target.posts().length).toBe(undo.length > 1 ? 2 : 1);
   });
 });
