@@ -33,7 +33,7 @@ const FULL_RETRY_SECONDS = 10;
 
 /**
  * Everyone in this process who listens to what happens. One reader asks for all of them what the transactions did that have ended since it asked
- * last (ADR 20): nobody holds a connection, nothing is written where events are accepted and recorded, and nothing is asked while
+ * last (ADR 23): nobody holds a connection, nothing is written where events are accepted and recorded, and nothing is asked while
  * nobody listens.
  */
 @Injectable()
