@@ -87,7 +87,7 @@ export class DeviceGrant {
   private async register(scope: string): Promise<string> {
     const response = await request(this.metadata.registration_endpoint, {
       method: 'POST', headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ client_name: 'Posthorn command line', redirect_uris: ['http://127.0.0.1/'], grant_types: [DEVICE_GRANT], scope, token_endpoint_auth_method: 'none' }),
+      body: JSON.stringify({ client_name: 'Posthorn command line', redirect_uris: ['http://127.0.0.1/'], grant_types: ['authorization_code', DEVICE_GRANT], scope, token_endpoint_auth_method: 'none' }),
     });
     const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
     if (typeof body['client_id'] !== 'string') throw refused(body, 'The command line could not be registered');
