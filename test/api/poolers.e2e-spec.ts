@@ -14,34 +14,30 @@ const describeWithPgBouncer = isPgBouncerInstalled() ? describe : describe.skip;
 describeWithPgBouncer('behind PgBouncer', () => {
   let database: TestDatabase;
   let bouncer: PgBouncer;
-  let targets: Targets;
 
-  beforeAll(async () => {
-    targets = await startTargets();
-  });
-
-  beforeEach(async () => {
-    database = await createDatabase();
-  });
-
-  afterEach(async () => {
+  async function leave(): Promise<void> {
     await bouncer.stop();
     await database.drop();
-  });
-
-  afterAll(() => targets.close());
+  }
 
   describe.each(['session', 'transaction'])('in %s mode, with DATABASE_DIRECT_URL', (mode) => {
+    let targets: Targets;
     let a: PosthornServer;
     let b: PosthornServer;
 
-    beforeEach(async () => {
+    beforeAll(async () => {
+      targets = await startTargets();
+      database = await createDatabase();
       bouncer = await PgBouncer.start(database.url, { pool_mode: mode, default_pool_size: mode === 'session' ? '60' : '8' });
       a = await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: database.url, ROLE: 'api' });
       b = await startServer(a.env);
     });
 
-    afterEach(() => Promise.all([a.stop(), b.stop()]));
+    afterAll(async () => {
+      await Promise.all([a.stop(), b.stop()]);
+      await leave();
+      await targets.close();
+    });
 
     it('everything is accepted, queued, delivered and recorded, and a change made at one process is heard by the other', async () => {
       const worker = await startServer({ ...a.env, ROLE: 'worker', RECONCILE: 'false' });
@@ -87,30 +83,38 @@ describeWithPgBouncer('behind PgBouncer', () => {
     });
   });
 
-  it.each<[string, Record<string, string>, RegExp]>([
-    ['as it is installed', {}, /DATABASE_URL leads to a pooler that refuses the settings of connections/],
-    ['with start-up options ignored', { ignore_startup_parameters: 'options' }, /DATABASE_URL leads to a pooler that drops the settings of connections/],
-    ['in transaction mode with them ignored', { ignore_startup_parameters: 'options', pool_mode: 'transaction' }, /DATABASE_URL leads to a pooler/],
-  ])('without DATABASE_DIRECT_URL a start ends with one line that says what to do: %s', async (_how, settings, line) => {
-    bouncer = await PgBouncer.start(database.url, settings);
+  describe('a start that cannot work', () => {
+    beforeEach(async () => {
+      database = await createDatabase();
+    });
 
-    const ended = (await startServer({ DATABASE_URL: bouncer.url }).then(() => null, (error: unknown) => error)) as Error;
-    const lines = ended.message.trim().split('\n');
+    afterEach(leave);
 
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain('ended with code 1');
-    expect(lines[1]).toMatch(line);
-    expect(lines[1]).toContain('Set DATABASE_DIRECT_URL');
-  });
+    it.each<[string, Record<string, string>, RegExp]>([
+      ['as it is installed', {}, /DATABASE_URL leads to a pooler that refuses the settings of connections/],
+      ['with start-up options ignored', { ignore_startup_parameters: 'options' }, /DATABASE_URL leads to a pooler that drops the settings of connections/],
+      ['in transaction mode with them ignored', { ignore_startup_parameters: 'options', pool_mode: 'transaction' }, /DATABASE_URL leads to a pooler/],
+    ])('without DATABASE_DIRECT_URL a start ends with one line that says what to do: %s', async (_how, settings, line) => {
+      bouncer = await PgBouncer.start(database.url, settings);
 
-  it('a DATABASE_DIRECT_URL that leads to another database ends the start as well', async () => {
-    bouncer = await PgBouncer.start(database.url, { pool_mode: 'transaction' });
-    const other = await createDatabase();
+      const ended = (await startServer({ DATABASE_URL: bouncer.url }).then(() => null, (error: unknown) => error)) as Error;
+      const lines = ended.message.trim().split('\n');
 
-    const ended = (await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: other.url }).then(() => null, (error: unknown) => error)) as Error;
-    await other.drop();
+      expect(lines).toHaveLength(2);
+      expect(lines[0]).toContain('ended with code 1');
+      expect(lines[1]).toMatch(line);
+      expect(lines[1]).toContain('Set DATABASE_DIRECT_URL');
+    });
 
-    expect(ended.message.trim().split('\n')).toHaveLength(2);
-    expect(ended.message).toContain('both must lead to the same database');
+    it('a DATABASE_DIRECT_URL that leads to another database ends the start as well', async () => {
+      bouncer = await PgBouncer.start(database.url, { pool_mode: 'transaction' });
+      const other = await createDatabase();
+
+      const ended = (await startServer({ DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: other.url }).then(() => null, (error: unknown) => error)) as Error;
+      await other.drop();
+
+      expect(ended.message.trim().split('\n')).toHaveLength(2);
+      expect(ended.message).toContain('both must lead to the same database');
+    });
   });
 });
