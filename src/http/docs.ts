@@ -32,8 +32,10 @@ on this page: create a destination, send to it, list the events.`;
  */
 export function serveDocs(app: NestFastifyApplication, document: OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();
-  const text = JSON.stringify(document);
+  // Most processes are never asked, and a start should not wait for what they would say.
+  let text: string | null = null;
   fastify.get('/openapi.json', (_request: FastifyRequest, reply: FastifyReply) => {
+    text ??= JSON.stringify(document);
     reply.header('content-type', JSON_TYPE).send(text);
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
@@ -45,7 +47,7 @@ export function serveDocs(app: NestFastifyApplication, document: OpenAPIObject):
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url.startsWith('/docs')) route.onSend = protect;
   });
-  SwaggerModule.setup('docs', app, forPeople(document), {
+  SwaggerModule.setup('docs', app, () => forPeople(document), {
     raw: false,
     customSiteTitle: 'Posthorn API',
     swaggerOptions: {
