@@ -17,18 +17,13 @@ import { SmtpTransport } from './smtp.js';
 export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
   private readonly transport: MailTransport;
 
-  constructor(config: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock) {
+  constructor(config: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock, mail: IncomingMail) {
     super();
-    this.transport = transportOf(config, dialer, agent, records, clock);
+    this.transport = transportOf(config, dialer, agent, records, clock, mail);
   }
 
   override get rewritesIdentity(): boolean {
     return this.transport.rewritesIdentity;
-  constructor(config: Config, dialer: Dialer, mail: IncomingMail) {
-    const { emailTransport, platformDomain } = config;
-    this.transport = emailTransport.kind === 'capture'
-      ? new CaptureTransport(mail)
-      : new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
   }
 
   submit(submission: Submission): Promise<SubmissionReport> {
@@ -40,9 +35,11 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
   }
 }
 
-function transportOf({ emailTransport, platformDomain }: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock): MailTransport {
+function transportOf(
+  { emailTransport, platformDomain }: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock, mail: IncomingMail,
+): MailTransport {
   switch (emailTransport.kind) {
-    case 'capture': return new CaptureTransport();
+    case 'capture': return new CaptureTransport(mail);
     case 'direct': return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), { ownName: platformDomain, port: emailTransport.port, random: () => clock.random() });
     case 'ses': return new SesTransport(emailTransport, agent);
     case 'smtp': return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
