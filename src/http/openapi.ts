@@ -102,9 +102,9 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
 /** OAuth clients and people are told of errors in other forms than callers of the API; Node's own parser knows neither. */
 function reformErrors(responses: Operation['responses'], { oauth, takesForm }: RouteHandler['config']): void {
   if (takesForm === true) delete responses['415'];
-  for (const [status, { $ref = '', ...own }] of Object.entries(responses)) {
+  for (const [status, { $ref, ...own }] of Object.entries(responses)) {
     if (Number(status) < 400 || status === '431') continue;
-    const shared = (SHARED_COMPONENTS.responses[String($ref).split('/').at(-1) ?? ''] ?? {}) as Record<string, unknown>;
+    const shared = SHARED_COMPONENTS.responses[String($ref ?? '').split('/').at(-1) ?? ''] ?? {};
     const content = oauth === true ? { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } } : { 'text/html; charset=utf-8': { schema: { type: 'string' } } };
     responses[status] = Object.assign({}, shared, own, { content });
   }

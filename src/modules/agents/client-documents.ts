@@ -51,11 +51,11 @@ export class ClientDocuments {
   }
 
   private async load(url: string): Promise<Known> {
-    const client = await this.fetch(url);
+    const client = await this.download(url);
     return { client, untilMs: this.clock.nowMs() + (typeof client === 'string' ? FAULT_KEPT_MS : KEPT_MS) };
   }
 
-  private async fetch(url: string): Promise<OAuthClient | string> {
+  private async download(url: string): Promise<OAuthClient | string> {
     const verdict = this.gate.check(url);
     // Why an address is refused would tell strangers what our network looks like.
     if (!verdict.ok) return 'The client metadata document may not be fetched from there.';
