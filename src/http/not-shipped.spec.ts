@@ -2,7 +2,8 @@ import { isNotShipped } from './not-shipped.js';
 
 it.each([
   ['/v1/domains', false],
-  ['/v1/aliases/al_1/replay', true],
+  ['/v1/aliases/al_1/replay', false],
+  ['/v1/billing', true],
   ['/v1/endpoints', false],
   ['/v1/ingest-domains', false],
   ['/v1/emails/batch', false],

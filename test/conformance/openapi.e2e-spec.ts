@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { freePort } from '../durability/processes.js';
 import { callAccess, callOperator } from './access-calls.js';
+import { callInbox, callReports } from './mail-calls.js';
 import { callAgents } from './oauth-calls.js';
 import { Conformance, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
 
@@ -15,12 +17,14 @@ const EXAMPLES = ['example', 'examples', 'default', 'enum', 'const'];
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 
 let server: PosthornServer;
+let smtpPort: number;
 let receiver: Receiver;
 let document: OpenApi;
 let conformance: Conformance;
 
 beforeAll(async () => {
-  [server, receiver] = await Promise.all([startServer({ OPERATOR_KEY }), startReceiver((request) => ({ status: request.path === '/broken' ? 500 : 200 }))]);
+  smtpPort = await freePort();
+  [server, receiver] = await Promise.all([startServer({ OPERATOR_KEY, SMTP_PORT: String(smtpPort), SES_TOPICS: 'arn:aws:sns:eu-west-1:123456789012:mail' }), startReceiver((request) => ({ status: request.path === '/broken' ? 500 : 200 }))]);
   document = (await server.api('GET', '/openapi.json')).json as OpenApi;
   conformance = new Conformance(document);
 });
@@ -215,6 +219,10 @@ describe('what the service answers', () => {
     await call(200, 'GET', '/v1/suppressions/never@customer.example');
     await call(204, 'DELETE', '/v1/suppressions/never@customer.example');
   });
+
+  it('conforms: aliases, and what comes to them', () => callInbox(call, until, server, smtpPort));
+
+  it('conforms: reports about mail', () => callReports(call, until, server));
 
   it('conforms: domains', async () => {
     const { id } = (await call(201, 'POST', '/v1/domains', { domain: 'mail.customer.example', kind: 'email', acknowledge_mx_conflict: true })).json;
@@ -457,7 +465,8 @@ describe('what the service answers', () => {
     const succeeded = new Set([...conformance.compared].filter((name) => / 2\d\d$/.test(name)).map((name) => name.split(' ')[0]));
     const statuses = new Set([...conformance.compared].map((name) => Number(name.split(' ')[1])).filter((status) => status >= 400));
 
-    expect([...succeeded].sort()).toEqual(routesOf(document).map(({ operation }) => operation.operationId).sort());
+    const elsewhere = ['takeSesNotification'];
+    expect([...succeeded, ...elsewhere].sort()).toEqual(routesOf(document).map(({ operation }) => operation.operationId).sort());
     expect([...statuses].sort()).toEqual([400, 401, 403, 404, 409, 413, 415, 422, 429]);
   });
 });

@@ -36,10 +36,25 @@ export class SesController {
   @ApiBody({
     schema: {
       type: 'object',
-      properties: { Type: { type: 'string' }, MessageId: { type: 'string' }, TopicArn: { type: 'string' }, Message: { type: 'string' }, SigningCertURL: { type: 'string' }, Signature: { type: 'string' } },
-      example: {
-        Type: 'Notification', MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324', TopicArn: 'arn:aws:sns:eu-west-1:123456789012:mail', Message: '{"notificationType":"Bounce"}',
-        Timestamp: '2026-11-22T09:30:00.000Z', SignatureVersion: '2', Signature: 'EXAMPLE', SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
+      additionalProperties: true,
+      properties: {
+        Type: { type: 'string', description: 'What SNS sends: a notification, or the confirmation of a subscription.', example: 'Notification' },
+        MessageId: { type: 'string', description: 'The id of the notification, the same when it is repeated.', example: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324' },
+        TopicArn: { type: 'string', description: 'The topic, one of `SES_TOPICS`.', example: 'arn:aws:sns:eu-west-1:123456789012:mail' },
+        Message: { type: 'string', description: 'What SES tells, as JSON in a string.', example: '{"notificationType":"Bounce"}' },
+        Timestamp: { type: 'string', description: 'When SNS sent it.', example: '2026-11-22T09:30:00.000Z' },
+        SignatureVersion: { type: 'string', description: 'How it is signed.', example: '2' },
+        SigningCertURL: { type: 'string', description: 'Where the certificate of the signature is.', example: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem' },
+        Signature: { type: 'string', description: 'The signature, in base64.', example: 'EXAMPLE' },
+      },
+    },
+    examples: {
+      bounce: {
+        summary: 'A bounce',
+        value: {
+          Type: 'Notification', MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324', TopicArn: 'arn:aws:sns:eu-west-1:123456789012:mail', Message: '{"notificationType":"Bounce"}',
+          Timestamp: '2026-11-22T09:30:00.000Z', SignatureVersion: '2', Signature: 'EXAMPLE', SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem',
+        },
       },
     },
   })

@@ -1,0 +1,55 @@
+import { deliver } from '../api/mailing.js';
+import { deliveryReport, openReportDoor } from '../api/reporting.js';
+import { openSql, uuidOf } from '../api/scene.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+
+/** One call, compared with the document. */
+type Call = (status: number, method: string, url: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>;
+type Until = (url: string, isWanted: (json: ApiAnswer['json']) => boolean) => Promise<void>;
+
+const MESSAGE = [
+  'From: Ada <ada@b.example>', 'To: you@in.example', 'Subject: With a file', 'Message-ID: <file@b.example>', 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary="=_m"', '',
+  '--=_m', 'Content-Type: text/plain', '', 'Here it is.', '--=_m', 'Content-Type: text/csv; name="a.csv"', 'Content-Disposition: attachment; filename="a.csv"', '', 'a,b', '--=_m--', '',
+].join('\r\n');
+
+/** Every operation on aliases and on what comes to them. */
+export async function callInbox(call: Call, until: Until, server: PosthornServer, smtpPort: number): Promise<void> {
+  const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Mail', type: 'pull' })).json.id;
+  const { id, address } = (await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'documented', destinationIds: [pull], allowedSenders: ['@b.example'] })).json;
+  await call(201, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'another', destinationIds: [pull] });
+  await call(409, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'documented', destinationIds: [pull] });
+  await call(400, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'postmaster', destinationIds: [pull] });
+  const page = (await call(200, 'GET', '/v1/aliases?limit=1')).json;
+  await call(200, 'GET', `/v1/aliases?limit=1&cursor=${page.next_cursor}`);
+  await call(200, 'GET', `/v1/aliases/${id}`);
+  await call(200, 'PATCH', `/v1/aliases/${id}`, { maxSizeBytes: 1_000_000 });
+  await deliver(smtpPort, address, MESSAGE);
+  await deliver(smtpPort, address, MESSAGE.replaceAll('b.example', 'c.example'));
+  await until(`/v1/aliases/${id}/messages`, (json) => json.data.length === 2 && json.data.every(({ state }: { state: string }) => state !== 'received'));
+  const { data: messages } = (await call(200, 'GET', `/v1/aliases/${id}/messages`)).json;
+  for (const { message_id: message } of messages) await call(200, 'GET', `/v1/aliases/${id}/messages/${message}`);
+  const at = `/v1/aliases/${encodeURIComponent(address)}/messages/${messages[1].message_id}`;
+  await call(200, 'GET', `${at}/raw`);
+  await call(200, 'GET', `${at}/attachments/0`);
+  await call(404, 'GET', `${at}/attachments/7`);
+  await call(200, 'POST', `/v1/aliases/${id}/replay`, { dry_run: true });
+  await call(204, 'DELETE', `/v1/aliases/${id}`);
+}
+
+/** Every operation on reports about mail. A notification of Amazon SES needs its certificate: that is another suite's. */
+export async function callReports(call: Call, until: Until, server: PosthornServer): Promise<void> {
+  const { id } = (await call(202, 'POST', '/v1/emails', { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Reported', text: 'Hello' })).json;
+  const [sql, door] = [openSql(server), await openReportDoor(server)];
+  const [{ environment } = { environment: 0 }] = await sql.rows<{ environment: number }>('select environment_id as environment from events where id = $1', [uuidOf(id)]);
+  const token = Buffer.alloc(20);
+  token.writeUInt32BE(environment);
+  Buffer.from(uuidOf(id).replaceAll('-', ''), 'hex').copy(token, 4);
+  await door.toReturnPath(`b+${token.toString('hex')}@localhost`, deliveryReport({ recipient: 'delivered@simulator.localhost' }));
+  await door.close();
+  await sql.close();
+  await until('/v1/reports?limit=1', (json) => json.data.length === 1 && json.data[0].state !== 'waiting');
+  const { data: reports } = (await call(200, 'GET', '/v1/reports')).json;
+  await call(200, 'GET', `/v1/reports/${reports[0].id}`);
+  await call(200, 'GET', `/v1/reports/${reports[0].id}/raw`);
+  await call(401, 'POST', '/v1/providers/ses/notifications', { Type: 'Notification' });
+}
