@@ -68,7 +68,7 @@ describe('the tour of the README', () => {
   }, 120_000);
 
   function run(script: string, port: string): Promise<string> {
-    const env = { PATH: process.env.PATH, HOME: directory, PORT: port };
+    const env = { PATH: process.env.PATH, HOME: directory, PORT: port, SMTP_PORT: '0' };
     shell = spawn('bash', ['-c', script], { cwd: directory, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     return new Promise((resolve, reject) => {
       let output = '';
