@@ -53,9 +53,25 @@ export class Database {
   async create() {
     const name = `bench_${++this.count}`;
     await this.client.query(`create database ${name}`);
+    return { name, url: this.#urlOf(name) };
+  }
+
+  /** One statement in one of them; returns its rows. @param {string} name @param {string} text @param {unknown[]} [values] @returns {Promise<any[]>} */
+  async query(name, text, values = []) {
+    const client = new pg.Client({ connectionString: this.#urlOf(name) });
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** @param {string} name */
+  #urlOf(name) {
     const url = new URL(this.server.url);
     url.pathname = `/${name}`;
-    return { name, url: url.href };
+    return url.href;
   }
 
   /** Drops it, so that no vacuum of it runs beside the next subject. @param {string} name */

@@ -42,13 +42,14 @@ export const TURNS = 3;
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: import('./rows.mjs').Service) => Promise<Neighbour>} invite
+ * @param {Record<string, string>} [more] of the service's environment
  * @returns {import('./rows.mjs').Block}
  *
  * @typedef {object} Neighbour
- * @property {() => Promise<() => void>} begin resolves, once it has done its worst, with what ends it
+ * @property {() => Promise<() => void | Promise<void>>} begin resolves, once it has done its worst, with what ends it
  * @property {number} quietAfterMs what it has under way is over then
  */
-function besideWhoGoesOn(name, invite) {
+export function besideWhoGoesOn(name, invite, more = {}) {
   return {
     rows: [name],
     run: (bench, _wanted, report) =>
@@ -61,11 +62,11 @@ function besideWhoGoesOn(name, invite) {
           const end = await begin();
           report({ name, figures: await measure(bench, subject) });
           report({ name: `${name}-half`, figures: await measure(bench, subject, { perSecond: alone.deliveriesPerSecond / 2 }) });
-          end();
+          await end();
           await bench.receiver.ask({ kind: 'mend' });
           if (turn < TURNS) await new Promise((resolve) => setTimeout(resolve, quietAfterMs));
         }
-      }),
+      }, more),
   };
 }
 

@@ -7,15 +7,15 @@ const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 100;
 
-/** @typedef {'all' | 'api' | 'worker'} Role */
+/** @typedef {'all' | 'api' | 'worker' | 'smtp'} Role */
 
 /**
  * Starts the service, a process per role, on one empty database, and makes the healthy destination.
  *
- * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[], dnsServers?: string }} options
+ * @param {{ databaseUrl: string, targetUrl: string, directory: string, roles: Role[], more?: Record<string, string> }} options `more`: of the environment
  * @returns {Promise<Required<import('./window.mjs').Subject>>}
  */
-export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, dnsServers = '' }) {
+export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, more = {} }) {
   if (!existsSync(MAIN)) throw new Error('Nothing is built: npm run build.');
   const { generateApiKey } = await import('../dist/src/modules/auth/api-key.js');
   const key = generateApiKey('live', Buffer.alloc(32, 9));
@@ -23,13 +23,17 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
   const children = [];
   /** @type {number[]} */
   const ports = [];
+  /** @type {number[]} */
+  const smtpPorts = [];
   const processes = [];
   for (const role of roles) {
     const port = await freePort();
-    const child = startProgram(MAIN, { ...environment(databaseUrl, directory, role, port, key), DNS_SERVERS: dnsServers });
+    const smtpPort = await freePort();
+    const child = startProgram(MAIN, { ...environment(databaseUrl, directory, role, port, key), SMTP_PORT: String(smtpPort), ...more });
     children.push(child);
     processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0 });
-    if (role !== 'worker') ports.push(port);
+    if (role === 'all' || role === 'api') ports.push(port);
+    if (role === 'all' || role === 'smtp') smtpPorts.push(smtpPort);
     // One after the other: the first one migrates.
     await untilReady(port, child);
   }
@@ -51,7 +55,7 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
   };
   const destination = await createDestination({ url: targetUrl });
   return {
-    ports, headers, destination, processes, createDestination, call,
+    ports, smtpPorts, headers, destination, processes, createDestination, call,
     stop: async () => void (await Promise.all(children.map(stopProcess))),
   };
 }
@@ -64,7 +68,6 @@ function environment(databaseUrl, directory, role, port, key) {
   return {
     ROLE: role,
     PORT: String(port),
-    SMTP_PORT: '0',
     HOST: '127.0.0.1',
     DATA_DIR: path.join(directory, `service-${port}`),
     DATABASE_URL: databaseUrl,

@@ -6,9 +6,8 @@
  * `/hang`, `/fail` and `/flap` answer 200 until they are told to break (a destination is probed when it is created), and
  * then never, with 500, or with either in turns. A second port, which the command can close, stands for a receiver that refuses.
  */
-import net from 'node:net';
-import { nowMs } from './clock.mjs';
-import { answerQuestions, DIGITS, MARK, MESSAGES_MAX, readNumber } from './protocol.mjs';
+import { answerQuestions } from './protocol.mjs';
+import { count, listen, reportCounts, tally } from './tally.mjs';
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 const ERROR = 'HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n';
@@ -16,36 +15,11 @@ const UNREADABLE = 'HTTP/1.1 411 Length Required\r\ncontent-length: 0\r\nconnect
 const HEAD_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 const CHUNKED = /\r\ntransfer-encoding:/i;
-const MARK_BYTE = MARK.charCodeAt(0);
-const REPORT_EVERY_MS = 2;
 
-let receivedAt = new Float64Array(MESSAGES_MAX);
-let first = 0;
-let highest = -1;
-let unique = 0;
-let total = 0;
 let isBroken = false;
 let flaps = 0;
 
-/**
- * A message that comes in copies has a place for each.
- *
- * @param {Buffer} chunk @param {number} from @param {number} to
- */
-function count(chunk, from, to, copy = 0, copies = 1) {
-  const mark = chunk.indexOf(MARK_BYTE, from);
-  if (mark < 0 || mark + DIGITS >= to) return;
-  const index = (readNumber(chunk, mark + 1) - first) * copies + copy;
-  // A late message of an earlier row belongs to nobody's figures.
-  if (index < 0 || index >= MESSAGES_MAX) return;
-  total++;
-  if (receivedAt[index] !== 0) return;
-  receivedAt[index] = nowMs();
-  unique++;
-  if (index > highest) highest = index;
-}
-
-/** @param {net.Socket} socket @param {string} head @param {Buffer} chunk @param {number} bodyAt @param {number} end */
+/** @param {import('node:net').Socket} socket @param {string} head @param {Buffer} chunk @param {number} bodyAt @param {number} end */
 function answer(socket, head, chunk, bodyAt, end) {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' ', head.indexOf(' ') + 1));
   if (path === '/ok') {
@@ -65,7 +39,7 @@ function answer(socket, head, chunk, bodyAt, end) {
   }
 }
 
-/** @param {net.Socket} socket */
+/** @param {import('node:net').Socket} socket */
 function converse(socket) {
   /** @type {Buffer | null} */
   let pending = null;
@@ -88,42 +62,6 @@ function converse(socket) {
   });
 }
 
-/**
- * Tells the load generator the number of messages received, as 4 bytes whenever it has changed.
- *
- * @param {net.Socket} socket
- */
-function reportCounts(socket) {
-  let reported = -1;
-  const timer = setInterval(() => {
-    if (reported === unique) return;
-    reported = unique;
-    const bytes = Buffer.allocUnsafe(4);
-    bytes.writeUInt32LE(unique);
-    socket.write(bytes);
-  }, REPORT_EVERY_MS);
-  socket.setNoDelay(true);
-  socket.on('error', () => socket.destroy());
-  socket.on('close', () => clearInterval(timer));
-}
-
-/** @param {(socket: net.Socket) => void} serve @returns {Promise<{ port: number, close(): void }>} */
-async function listen(serve) {
-  const sockets = new Set();
-  const server = net.createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    serve(socket);
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {net.AddressInfo} */ (server.address());
-  const close = () => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  };
-  return { port, close };
-}
-
 const main = await listen(converse);
 const counts = await listen(reportCounts);
 /** @type {{ port: number, close(): void } | null} */
@@ -144,13 +82,5 @@ answerQuestions({
   mend: () => {
     isBroken = false;
   },
-  /** Starts a row whose messages are numbered from `first`. */
-  reset: (question) => {
-    receivedAt = new Float64Array(MESSAGES_MAX);
-    ({ first } = question);
-    [highest, unique, total] = [-1, 0, 0];
-  },
-  unique: () => unique,
-  /** The row so far: when each message came first, in the order of their numbers; 0 for one that did not. */
-  collect: () => ({ receivedAt: receivedAt.slice(0, highest + 1), unique, total }),
+  ...tally,
 });

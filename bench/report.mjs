@@ -8,7 +8,7 @@ import { median } from './measure.mjs';
  * @typedef {{ promise: string, value: number | null, bound: string, isKept: boolean | null, isDisturbed: boolean }} Promised
  */
 
-const GROUPS = { service: 'service', api: 'service', worker: 'service', postgres: 'pg', load: 'load', receiver: 'recv' };
+const GROUPS = { service: 'service', api: 'service', worker: 'service', smtp: 'service', postgres: 'pg', load: 'load', receiver: 'recv' };
 
 /** The median of each figure over the rounds. @param {any[]} rounds @returns {any} */
 export function medianOf(rounds) {
@@ -38,7 +38,7 @@ function rate(rows, name) {
  */
 export function promises(rows) {
   const half = rows.get('service-half');
-  const ofService = [...rows.keys()].filter((name) => !name.startsWith('limit'));
+  const ofService = [...rows.keys()].filter((name) => !name.startsWith('limit') && !name.endsWith('-limit'));
   const lost = ofService.reduce((sum, name) => sum + (rows.get(name)?.lost ?? 0), 0);
   const judge = judgeBy(rows);
   return [
@@ -54,13 +54,15 @@ export function promises(rows) {
     judge('commits per delivery', rows.get('service')?.commits, '<= 0.1', ['service']),
     judge('accept p99 at half load, ms', half?.accept.p99, '< 20', ['service-half']),
     judge('202 to receipt p99 at half load, ms', half?.receipt.p99, '< 60', ['service-half']),
-    ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited', 'beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code'].map((name) =>
+    ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited', 'beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'].map((name) =>
       judge(`${name} / alone`, rate(rows, name) / rate(rows, `${name}:alone`), '>= 0.9', [name, `${name}:alone`])),
-    ...['beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code'].map((name) =>
+    ...['beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'].map((name) =>
       judge(`${name}, 202 to receipt p99 at half load, ms`, rows.get(`${name}-half`)?.receipt.p99, '< 60', [`${name}-half`])),
     ...['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'].map((probe) =>
       judge(`${probe} full / empty`, ratioOf(rows, probe), '<= 1.2', ['scale', 'scale:empty'])),
     judge('accepts full / empty', rate(rows, 'scale') / rate(rows, 'scale:empty'), '>= 0.8', ['scale', 'scale:empty']),
+    judge('smtp-in, messages of 4 KB per second', rate(rows, 'smtp-in'), '>= 1500', ['smtp-in']),
+    judge('smtp-in / smtp-in-limit', rate(rows, 'smtp-in') / rate(rows, 'smtp-in-limit'), '>= 0.6', ['smtp-in', 'smtp-in-limit']),
     judge('accepted and lost', ofService.length > 0 ? lost : undefined, '<= 0', []),
   ];
 }
@@ -103,7 +105,7 @@ export function table(rows) {
     'row', 'deliv/s', 'scaled', 'x limit', 'accept p50', 'p99', 'max', 'receipt p50', 'p99', 'us service', 'pg', 'load', 'recv',
     'idle', 'others', 'commits', 'WAL B', 'lost', 'dup', 'refused',
   ];
-  const lines = [header, ...[...rows].map(([name, figures]) => cells(name, figures, rate(rows, name), rate(rows, 'limit')))];
+  const lines = [header, ...[...rows].map(([name, figures]) => cells(name, figures, rate(rows, name), rate(rows, limitOf(name))))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const pad = (/** @type {string} */ cell, /** @type {number} */ i) =>
     i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0);
@@ -111,6 +113,12 @@ export function table(rows) {
   const isDisturbed = [...rows.values()].some(({ others }) => others > OTHERS_MAX);
   if (isDisturbed) aligned.push('* other programs took more than a tenth of the machine: measure this row again');
   return aligned.join('\n');
+}
+
+/** Mail has limits of its own. @param {string} name */
+function limitOf(name) {
+  const mail = ['smtp-in', 'emails-out'].find((row) => name.startsWith(row));
+  return mail === undefined ? 'limit' : `${mail}-limit`;
 }
 
 /** @param {string} name @param {Figures} figures @param {number} scaled @param {number} limit @returns {string[]} */

@@ -1,6 +1,7 @@
 import { startLimit } from './limit/subject.mjs';
 import { fanOuts } from './fan-out.mjs';
 import { besideSlowCode, pull, receive, replay } from './inbound.mjs';
+import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './mail.mjs';
 import { flapping, hangingTenant } from './neighbours.mjs';
 import { scale } from './scale.mjs';
 import { slowNames } from './slow-names.mjs';
@@ -107,4 +108,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [limit, service, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, apart, scale];
+export const BLOCKS = [limit, service, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, scale];

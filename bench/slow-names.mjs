@@ -53,7 +53,7 @@ export const slowNames = {
   rows: ['beside-slow-names'],
   run: async (bench, _wanted, report) => {
     const names = await startNameServer();
-    await withSubject(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'], dnsServers: names.address }), async (subject) => {
+    await withSubject(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'], more: { DNS_SERVERS: names.address } }), async (subject) => {
       const destination = await subject.createDestination({ url: `http://${NAME}:${bench.receiverPort}/ok` });
       for (let turn = 1; turn <= TURNS; turn++) {
         const alone = await measure(bench, subject, { destination });

@@ -7,11 +7,12 @@ import { breakIn } from './window.mjs';
  * @param {import('./rows.mjs').Bench} bench
  * @param {(options: { databaseUrl: string, targetUrl: string, directory: string }) => Promise<T>} start
  * @param {(subject: T & { database: string }) => Promise<void>} use
+ * @param {boolean} [isBrokenIn] false where the row does that itself, with what it measures
  */
-export async function withSubject(bench, start, use) {
+export async function withSubject(bench, start, use, isBrokenIn = true) {
   const database = await bench.database.create();
   const subject = await start({ databaseUrl: database.url, targetUrl: `${receiver(bench)}/ok`, directory: bench.directory });
-  await breakIn(bench, subject);
+  if (isBrokenIn) await breakIn(bench, subject);
   await use({ ...subject, database: database.name });
   await subject.stop();
   await bench.database.drop(database.name);
@@ -20,5 +21,8 @@ export async function withSubject(bench, start, use) {
 /** @param {import('./rows.mjs').Bench} bench */
 export const receiver = (bench) => `http://127.0.0.1:${bench.receiverPort}`;
 
-/** @param {import('./rows.mjs').Bench} bench @param {import('./posthorn.mjs').Role[]} roles @param {(subject: import('./rows.mjs').Service) => Promise<void>} use */
-export const withService = (bench, roles, use) => withSubject(bench, (options) => startPosthorn({ ...options, roles }), use);
+/**
+ * @param {import('./rows.mjs').Bench} bench @param {import('./posthorn.mjs').Role[]} roles @param {(subject: import('./rows.mjs').Service) => Promise<void>} use
+ * @param {Record<string, string>} [more] of the environment
+ */
+export const withService = (bench, roles, use, more = {}) => withSubject(bench, (options) => startPosthorn({ ...options, roles, more }), use);

@@ -5,20 +5,23 @@ import { payload } from './protocol.mjs';
 /** Accepted messages that may wait for delivery while a sustained rate is taken. */
 const BACKLOG_MAX = 2000;
 const PAYLOAD_BYTES = 1024;
-const WARM_UP_MS = 3000;
+export const WARM_UP_MS = 3000;
 /** PostgreSQL's backends hand in their counts once a second. */
-const SETTLE_MS = 1500;
+export const SETTLE_MS = 1500;
 /** What has not come after so long without any other message coming is lost. */
 const LOST_AFTER_MS = 10_000;
 const POLL_MS = 50;
 const BREAK_IN_MESSAGES = 30_000;
 const FILL_WITHIN_MS = 300_000;
+/** Whose recipients emails have: one domain alone would be spared by the throttle that each has. */
+const EMAIL_DOMAINS = 1000;
 
 /**
  * A running program under test.
  *
  * @typedef {object} Subject
  * @property {number[]} ports where it accepts
+ * @property {number[]} [smtpPorts] where it receives mail
  * @property {Record<string, string>} headers that a request needs
  * @property {string} destination the healthy one
  * @property {import('./measure.mjs').Measured[]} processes
@@ -59,22 +62,24 @@ const FILL_WITHIN_MS = 300_000;
  * @property {Record<string, number>} refusals answers other than 202, by status; 0 for a broken connection
  */
 
-const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
+export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
+ * `email`: the body of an email, in place of a send; `%%%%` in it is one of a thousand numbers.
  * `receive`: the receive URL's path and the headers of a provider, in place of a send. `emit`: an application's path, or
  * the one of several with `%%%%` in it, in place of a send; each message comes to the receiver in so many copies.
  *
  * @typedef {{
  *   destination?: string, hasKey?: boolean, receive?: { path: string, headers: Record<string, string> },
- *   emit?: { path: string, spread?: number, copies: number },
+ *   emit?: { path: string, spread?: number, copies: number }, email?: string,
  * }} To
  */
 
 /** @param {Bench} bench @param {Subject} subject @param {To} to @param {import('./load.mjs').Form} form */
-function order(bench, subject, { destination = subject.destination, hasKey = false, receive, emit }, form) {
+function order(bench, subject, { destination = subject.destination, hasKey = false, receive, emit, email }, form) {
   const { connections, countsPort, nextNumber: first } = bench;
   const shared = { kind: 'start', ports: subject.ports, connections, countsPort, first, copies: emit?.copies ?? 1 };
+  if (email) return { ...shared, request: { path: '/v1/emails', spread: EMAIL_DOMAINS, headers: subject.headers, body: email, hasKey }, accepts: 202, ...form };
   if (receive) return { ...shared, request: { ...receive, body: payload(PAYLOAD_BYTES), hasKey: false }, accepts: 200, ...form };
   if (emit) {
     const body = `{"event_type":"order.paid","payload":${payload(PAYLOAD_BYTES)}}`;
@@ -122,6 +127,16 @@ export async function fillEndpoint(bench, subject, receive, count) {
 export async function fillApplications(bench, subject, emit, count) {
   await bench.receiver.ask({ kind: 'reset', first: bench.nextNumber });
   await send(bench, order(bench, subject, { emit }, { count, backlog: BACKLOG_MAX }), count);
+}
+
+/**
+ * The same for emails.
+ *
+ * @param {Bench} bench @param {Subject} subject @param {string} email @param {number} count
+ */
+export async function fillEmails(bench, subject, email, count) {
+  await bench.receiver.ask({ kind: 'reset', first: bench.nextNumber });
+  await send(bench, order(bench, subject, { email }, { count, backlog: BACKLOG_MAX }), count);
 }
 
 /** @param {Bench} bench @param {object} order @param {number} count */
@@ -216,7 +231,7 @@ async function drain(receiver, accepted) {
  * @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent @param {Float64Array} receivedAt
  * @param {number} copies @param {[fromMs: number, untilMs: number]} window
  */
-function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, untilMs]) {
+export function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, untilMs]) {
   const [accept, receipt, total] = [1, 2, 3].map(() => new Float64Array(sentAt.length * copies));
   let count = 0;
   for (let at = 0; at < sentAt.length * copies; at++) {
@@ -238,7 +253,7 @@ function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, untilMs]
 /** @typedef {import('./measure.mjs').CpuSnapshot} CpuSnapshot */
 
 /** @param {CpuSnapshot} before @param {CpuSnapshot} after @param {number} deliveries */
-function cpuPerDelivery(before, after, deliveries) {
+export function cpuPerDelivery(before, after, deliveries) {
   /** @type {Record<string, number>} */
   const cpuMicros = {};
   for (const [group, ms] of Object.entries(after.ms)) cpuMicros[group] = ((ms - (before.ms[group] ?? 0)) * 1000) / deliveries;

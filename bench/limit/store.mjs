@@ -1,7 +1,7 @@
 /** The tables of the limit and its two statements. Arrays go in PostgreSQL's binary format, as the service sends them. */
 import pg from 'pg';
 
-const OID = { int4: 23, text: 25, uuid: 2950 };
+const OID = { bytea: 17, int4: 23, text: 25, uuid: 2950 };
 /** Rows of one statement at most. */
 const BATCH_MAX = 256;
 
@@ -18,6 +18,17 @@ const SCHEMA = `
     delivery_id uuid not null, number smallint not null, status_code int not null, duration_ms int not null,
     created_at timestamptz not null default now(), primary key (delivery_id, number)
   );`;
+
+const MAIL_SCHEMA = `
+  create table mails (
+    id uuid primary key, sender text not null, recipient text not null, sha256 bytea not null, raw bytea not null,
+    received_at timestamptz not null default now()
+  );
+  alter table mails alter column raw set storage external;`;
+
+const KEEP_MAIL = `
+  insert into mails (id, sender, recipient, sha256, raw)
+  select * from unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::bytea[])`;
 
 const ACCEPT = `
   with message as (
@@ -42,12 +53,19 @@ const PLANS = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=
 
 /** @typedef {{ id: Buffer, destination: string, eventType: string, body: string }} Message */
 /** @typedef {{ id: Buffer, statusCode: number, durationMs: number }} Outcome */
+/** @typedef {{ id: Buffer, sender: string, recipient: string, sha256: Buffer, raw: Buffer }} Mail */
 
 /** @param {string} url */
-export async function createTables(url) {
+export const createTables = (url) => create(url, SCHEMA);
+
+/** @param {string} url */
+export const createMailTable = (url) => create(url, MAIL_SCHEMA);
+
+/** @param {string} url @param {string} schema */
+async function create(url, schema) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(SCHEMA);
+  await client.query(schema);
   await client.end();
 }
 
@@ -120,6 +138,23 @@ export async function recorder(url) {
   return (outcome) => group.add(outcome);
 }
 
+/** @param {string} url @param {(committed: Mail[]) => void} onCommitted @returns {Promise<(mail: Mail) => void>} */
+export async function mailKeeper(url, onCommitted) {
+  const client = await connect(url);
+  const group = new GroupCommit(async (/** @type {Mail[]} */ batch) => {
+    const values = [
+      uuids(batch.map((mail) => mail.id)),
+      texts(batch.map((mail) => mail.sender)),
+      texts(batch.map((mail) => mail.recipient)),
+      byteas(batch.map((mail) => mail.sha256)),
+      byteas(batch.map((mail) => mail.raw)),
+    ];
+    await client.query({ name: 'keep', text: KEEP_MAIL, values });
+    onCommitted(batch);
+  });
+  return (mail) => group.add(mail);
+}
+
 /**
  * `array_send`'s header: dimensions, has-null flag, element type, length, lower bound.
  *
@@ -137,6 +172,17 @@ function uuids(ids) {
   for (const id of ids) {
     offset = buffer.writeInt32BE(16, offset);
     offset += id.copy(buffer, offset);
+  }
+  return buffer;
+}
+
+/** @param {Buffer[]} values */
+function byteas(values) {
+  const buffer = Buffer.allocUnsafe(20 + values.reduce((sum, value) => sum + 4 + value.length, 0));
+  let offset = header(buffer, OID.bytea, values.length);
+  for (const value of values) {
+    offset = buffer.writeInt32BE(value.length, offset);
+    offset += value.copy(buffer, offset);
   }
   return buffer;
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { freePort, startProgram, stopProcess } from '../processes.mjs';
-import { createTables } from './store.mjs';
+import { createMailTable, createTables } from './store.mjs';
 
 /**
  * Starts the limit in `count` processes on one database.
@@ -10,14 +10,31 @@ import { createTables } from './store.mjs';
  */
 export async function startLimit({ databaseUrl, targetUrl, count }) {
   await createTables(databaseUrl);
+  return startBare('main.mjs', count, { DATABASE_URL: databaseUrl, TARGET_URL: targetUrl });
+}
+
+/** The same for mail that comes in. @param {{ databaseUrl: string, count: number }} options */
+export async function startMailInLimit({ databaseUrl, count }) {
+  await createMailTable(databaseUrl);
+  const { ports, ...subject } = await startBare('mail-in.mjs', count, { DATABASE_URL: databaseUrl });
+  return { ...subject, ports: [], smtpPorts: ports };
+}
+
+/** The same for mail that goes out. @param {{ relayPort: number, count: number }} options */
+export const startMailOutLimit = ({ relayPort, count }) => startBare('mail-out.mjs', count, { RELAY_PORT: String(relayPort) });
+
+/**
+ * @param {string} name of the program's file @param {number} count @param {Record<string, string>} environment
+ * @returns {Promise<import('../window.mjs').Subject>}
+ */
+async function startBare(name, count, environment) {
   /** @type {number[]} */
   const ports = [];
   /** @type {import('node:child_process').ChildProcess[]} */
   const children = [];
   for (let i = 0; i < count; i++) {
     const port = await freePort();
-    const file = fileURLToPath(new URL('main.mjs', import.meta.url));
-    const child = startProgram(file, { DATABASE_URL: databaseUrl, TARGET_URL: targetUrl, PORT: String(port) });
+    const child = startProgram(fileURLToPath(new URL(name, import.meta.url)), { ...environment, PORT: String(port) });
     ports.push(port);
     children.push(child);
     await new Promise((resolve, reject) => {

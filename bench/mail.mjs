@@ -1,0 +1,204 @@
+/** Mail that comes in, mail that goes out, each with its limit, and a webhook destination beside a flood of mail. */
+import { nowMs } from './clock.mjs';
+import { startMailInLimit, startMailOutLimit } from './limit/subject.mjs';
+import { cpuSnapshot, databaseCounters } from './measure.mjs';
+import { besideWhoGoesOn } from './neighbours.mjs';
+import { startPosthorn } from './posthorn.mjs';
+import { startHelper, stopProcess } from './processes.mjs';
+import { DIGITS, MARK, SPREAD } from './protocol.mjs';
+import { withSubject } from './subjects.mjs';
+import { cpuPerDelivery, fillEmails, latencies, measure, SETTLE_MS, sleep, WARM_UP_MS } from './window.mjs';
+
+const PROCESSES = 2;
+const MESSAGE_BYTES = 4096;
+/** They let a program just started compile what is hot. */
+const BREAK_IN_MAILS = 10_000;
+const BREAK_IN_EMAILS = 5_000;
+const FILL_WITHIN_MS = 300_000;
+const POLL_MS = 100;
+const FLOOD_PER_SECOND = 500;
+/** Enough for the pace while each answer takes a tenth of a second. */
+const FLOOD_CONNECTIONS = 64;
+const READ_WITHIN_MS = 300_000;
+const SENDER_DOMAIN = 'mail.example.com';
+
+/** @typedef {import('./rows.mjs').Bench} Bench */
+/** @typedef {import('./processes.mjs').Helper} Helper */
+/** @typedef {import('./window.mjs').Subject & { database: string }} MailSubject */
+
+/** @template T @param {string} name @param {(helper: Helper) => Promise<T>} use @returns {Promise<T>} */
+async function withHelper(name, use) {
+  const helper = startHelper(name);
+  const result = await use(helper);
+  await stopProcess(helper.child);
+  return result;
+}
+
+/** An alias of the platform that leads nowhere. @param {import('./rows.mjs').Service} subject @returns {Promise<string>} */
+async function createAlias(subject) {
+  const { address } = await subject.call('POST', '/v1/aliases', { kind: 'platform', localPart: 'bench', destinationIds: [] });
+  return address;
+}
+
+/**
+ * Mail of 4 KB over connections that stay, as fast as each has its 250; afterwards as many rows must have been added as
+ * were promised.
+ *
+ * @param {Bench} bench @param {Helper} load @param {MailSubject} subject
+ * @param {{ to: string, table: string }} where
+ * @returns {Promise<import('./window.mjs').Figures>}
+ */
+async function measureMail(bench, load, subject, { to, table }) {
+  const { database, connections, seconds } = bench;
+  const order = { kind: 'start', ports: subject.smtpPorts, connections, to, bytes: MESSAGE_BYTES };
+  await fillMail(load, { ...order, first: 0, count: BREAK_IN_MAILS });
+  const processes = [...subject.processes, { group: 'load', pid: load.child.pid ?? 0 }];
+  await sleep(SETTLE_MS);
+  await database.client.query('checkpoint');
+  const storedBefore = await countRows(bench, subject, table);
+  const countersBefore = await databaseCounters(database.client, subject.database);
+
+  await load.ask({ ...order, first: BREAK_IN_MAILS });
+  await sleep(WARM_UP_MS);
+  const [fromMs, cpuBefore] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+  await sleep(seconds * 1000);
+  const [untilMs, cpuAfter] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+
+  const sent = await load.ask({ kind: 'stop' });
+  await sleep(SETTLE_MS);
+  const countersAfter = await databaseCounters(database.client, subject.database);
+  const stored = (await countRows(bench, subject, table)) - storedBefore;
+  const committed = sent.acceptedAt.filter((/** @type {number} */ at) => at >= fromMs && at < untilMs).length;
+  return {
+    deliveriesPerSecond: (committed * 1000) / (untilMs - fromMs),
+    ...latencies(sent, sent.acceptedAt, 1, [fromMs, untilMs]),
+    ...cpuPerDelivery(cpuBefore, cpuAfter, committed),
+    commits: (countersAfter.commits - countersBefore.commits) / sent.accepted,
+    walBytes: (countersAfter.walBytes - countersBefore.walBytes) / sent.accepted,
+    lost: Math.max(0, sent.accepted - stored),
+    duplicates: Math.max(0, stored - sent.accepted),
+    refusals: sent.refusals,
+  };
+}
+
+/** @param {Helper} load @param {{ count: number }} order */
+async function fillMail(load, order) {
+  await load.ask(order);
+  for (const giveUpAt = nowMs() + FILL_WITHIN_MS; (await load.ask({ kind: 'accepted' })) < order.count; await sleep(POLL_MS)) {
+    if (nowMs() > giveUpAt) throw new Error(`${order.count} messages were not taken within ${FILL_WITHIN_MS / 60_000} minutes.`);
+  }
+  await load.ask({ kind: 'stop' });
+}
+
+/** @param {Bench} bench @param {MailSubject} subject @param {string} table @returns {Promise<number>} */
+async function countRows(bench, subject, table) {
+  const [row] = await bench.database.query(subject.database, `select count(*)::int as rows from ${table}`);
+  return row.rows;
+}
+
+/** A bare smtp-server with a group commit. @type {import('./rows.mjs').Block} */
+export const smtpInLimit = {
+  rows: ['smtp-in-limit'],
+  run: (bench, _wanted, report) =>
+    withHelper('mail-load.mjs', (load) =>
+      withSubject(bench, ({ databaseUrl }) => startMailInLimit({ databaseUrl, count: PROCESSES }), async (subject) => {
+        report({ name: 'smtp-in-limit', figures: await measureMail(bench, load, subject, { to: 'bench@in.example', table: 'mails' }) });
+      }, false)),
+};
+
+/** The listener: alone, in processes of its own, and in processes that also read what came. @type {import('./rows.mjs').Block} */
+export const smtpIn = {
+  rows: ['smtp-in', 'smtp-in-read'],
+  run: async (bench, wanted, report) => {
+    const starts = /** @type {[string, import('./posthorn.mjs').Role[]][]} */ ([['smtp-in', ['api', 'smtp', 'smtp']], ['smtp-in-read', ['all', 'all']]]);
+    for (const [name, roles] of starts.filter(([row]) => wanted.has(row))) {
+      await withHelper('mail-load.mjs', async (load) => {
+        const more = { DNS_SERVERS: await load.ask({ kind: 'names' }) };
+        await withSubject(bench, (options) => startPosthorn({ ...options, roles, more }), async (subject) => {
+          const to = await createAlias(subject);
+          report({ name, figures: await measureMail(bench, load, subject, { to, table: 'inbox_messages' }) });
+        }, false);
+      });
+    }
+  },
+};
+
+const number = MARK + '0'.repeat(DIGITS);
+const EMAIL = JSON.stringify({
+  from: `Shop <shop@${SENDER_DOMAIN}>`, to: `customer@d${SPREAD}.example`, subject: `Your order ${number}`,
+  text: 'A line of an ordinary letter, neither short nor long, as they are read every day.\n'.repeat(48),
+});
+
+/**
+ * Accepted to handed over: at most 2,000 accepted emails wait for the relay, so it is the rate of the whole way.
+ *
+ * @param {string} name
+ * @param {(options: { databaseUrl: string, targetUrl: string, directory: string, relayPort: number }) => Promise<import('./window.mjs').Subject>} start
+ * @param {(bench: Bench, subject: MailSubject) => Promise<void>} [prepare]
+ * @returns {import('./rows.mjs').Block}
+ */
+function emailRow(name, start, prepare = async () => undefined) {
+  return {
+    rows: [name],
+    run: (bench, _wanted, report) =>
+      withHelper('mail-sink.mjs', async (sink) => {
+        const { port: relayPort, countsPort } = await sink.ask({ kind: 'ports' });
+        await withSubject(bench, (options) => start({ ...options, relayPort }), async (subject) => {
+          await prepare(bench, subject);
+          // The relay stands where the receiver of webhooks does.
+          const toRelay = { ...bench, receiver: sink, countsPort };
+          await fillEmails(toRelay, subject, EMAIL, BREAK_IN_EMAILS);
+          report({ name, figures: await measure(toRelay, subject, { email: EMAIL }) });
+          bench.nextNumber = toRelay.nextNumber;
+        }, false);
+      }),
+  };
+}
+
+/** A bare pool of nodemailer, which commits nothing. */
+export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) => startMailOutLimit({ relayPort, count: PROCESSES }));
+
+export const emailsOut = emailRow('emails-out', ({ relayPort, ...options }) =>
+  startPosthorn({ ...options, roles: ['all', 'all'], more: { EMAIL_TRANSPORT: `smtp://127.0.0.1:${relayPort}?tls=off`, PLATFORM_DOMAIN: 'posthorn.example' } }),
+async (bench, subject) => {
+  await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
+  // As the checks of domains leave one whose records they saw.
+  await bench.database.query(subject.database, `update domains set state = 'verified', is_owner = true, sending_enabled = true,
+    next_check_at = now() + interval '1 day', verified_at = now() where host = $1`, [SENDER_DOMAIN]);
+});
+
+/** @type {import('./rows.mjs').Block} */
+export const besideMail = {
+  rows: ['beside-mail'],
+  run: (bench, wanted, report) =>
+    withHelper('mail-load.mjs', async (load) => {
+      const more = { DNS_SERVERS: await load.ask({ kind: 'names' }) };
+      const block = besideWhoGoesOn('beside-mail', async (_bench, subject) => {
+        subject.processes.push({ group: 'load', pid: load.child.pid ?? 0 });
+        const to = await createAlias(subject);
+        let first = 0;
+        const begin = async () => {
+          await load.ask({ kind: 'start', ports: subject.smtpPorts, connections: FLOOD_CONNECTIONS, to, bytes: MESSAGE_BYTES, first, perSecond: FLOOD_PER_SECOND });
+          return async () => {
+            const { sentAt, acceptedAt, accepted } = await load.ask({ kind: 'stop' });
+            first += sentAt.length;
+            const ms = Math.max(...acceptedAt.slice(-FLOOD_CONNECTIONS)) - sentAt[0];
+            console.log(`beside-mail: ${((accepted * 1000) / ms).toFixed(0)} messages came per second`);
+            await untilRead(bench, subject);
+          };
+        };
+        return { begin, quietAfterMs: 0 };
+      }, more);
+      await block.run(bench, wanted, report);
+    }),
+};
+
+/** Until the pipeline has read all that came: the next turn is alone again. @param {Bench} bench @param {import('./rows.mjs').Service} subject */
+async function untilRead(bench, subject) {
+  const { database } = /** @type {MailSubject} */ (subject);
+  for (const giveUpAt = nowMs() + READ_WITHIN_MS; nowMs() < giveUpAt; await sleep(POLL_MS)) {
+    const [row] = await bench.database.query(database, `select exists (select 1 from inbox_messages where state = 'received') as waits`);
+    if (!row.waits) return;
+  }
+  throw new Error(`What came was not read within ${READ_WITHIN_MS / 60_000} minutes.`);
+}

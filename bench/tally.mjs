@@ -1,0 +1,80 @@
+/** What a receiver of the bench does with what came: it counts, tells the load generator, and keeps the times for the command. */
+import net from 'node:net';
+import { nowMs } from './clock.mjs';
+import { DIGITS, MARK, MESSAGES_MAX, readNumber } from './protocol.mjs';
+
+const MARK_BYTE = MARK.charCodeAt(0);
+const REPORT_EVERY_MS = 2;
+
+let receivedAt = new Float64Array(MESSAGES_MAX);
+let first = 0;
+let highest = -1;
+let unique = 0;
+let total = 0;
+
+/**
+ * A message that comes in copies has a place for each.
+ *
+ * @param {Buffer} chunk @param {number} from @param {number} to
+ */
+export function count(chunk, from, to, copy = 0, copies = 1) {
+  const mark = chunk.indexOf(MARK_BYTE, from);
+  if (mark < 0 || mark + DIGITS >= to) return;
+  const index = (readNumber(chunk, mark + 1) - first) * copies + copy;
+  // A late message of an earlier row belongs to nobody's figures.
+  if (index < 0 || index >= MESSAGES_MAX) return;
+  total++;
+  if (receivedAt[index] !== 0) return;
+  receivedAt[index] = nowMs();
+  unique++;
+  if (index > highest) highest = index;
+}
+
+/**
+ * Tells the load generator the number of messages received, as 4 bytes whenever it has changed.
+ *
+ * @param {net.Socket} socket
+ */
+export function reportCounts(socket) {
+  let reported = -1;
+  const timer = setInterval(() => {
+    if (reported === unique) return;
+    reported = unique;
+    const bytes = Buffer.allocUnsafe(4);
+    bytes.writeUInt32LE(unique);
+    socket.write(bytes);
+  }, REPORT_EVERY_MS);
+  socket.setNoDelay(true);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** @param {(socket: net.Socket) => void} serve @returns {Promise<{ port: number, close(): void }>} */
+export async function listen(serve) {
+  const sockets = new Set();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    serve(socket);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {net.AddressInfo} */ (server.address());
+  const close = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { port, close };
+}
+
+/** Answers to the command about what was counted. */
+export const tally = {
+  /** Starts a row whose messages are numbered from `first`. */
+  reset: (/** @type {{ first: number }} */ question) => {
+    receivedAt = new Float64Array(MESSAGES_MAX);
+    ({ first } = question);
+    [highest, unique, total] = [-1, 0, 0];
+  },
+  unique: () => unique,
+  /** The row so far: when each message came first, in the order of their numbers; 0 for one that did not. */
+  collect: () => ({ receivedAt: receivedAt.slice(0, highest + 1), unique, total }),
+};
