@@ -24,7 +24,7 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await call(200, 'GET', `/v1/aliases/${id}`);
   await call(200, 'PATCH', `/v1/aliases/${id}`, { maxSizeBytes: 1_000_000 });
   await deliver(smtpPort, address, MESSAGE);
-  await deliver(smtpPort, address, MESSAGE.replaceAll('b.example', 'c.example'));
+  await deliver(smtpPort, address, MESSAGE.replace('<file@', '<another@'));
   await until(`/v1/aliases/${id}/messages`, (json) => json.data.length === 2 && json.data.every(({ state }: { state: string }) => state !== 'received'));
   const { data: messages } = (await call(200, 'GET', `/v1/aliases/${id}/messages`)).json;
   for (const { message_id: message } of messages) await call(200, 'GET', `/v1/aliases/${id}/messages/${message}`);

@@ -448,7 +448,7 @@ describe('what the service answers', () => {
   });
 
   it('conforms: 429, with the time to wait', async () => {
-    const limited = await startServer({ ...server.env, RATE_LIMIT_KEY: '1/60' });
+    const limited = await startServer({ ...server.env, RATE_LIMIT_KEY: '1/60', SMTP_PORT: 'off' });
     try {
       await limited.api('GET', '/v1/org');
       const answer = await limited.api('GET', '/v1/org');

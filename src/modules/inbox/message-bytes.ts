@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BlobStore } from '#blobs/contract.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { MessagesStore } from './messages.store.js';
 
@@ -17,15 +18,24 @@ export class MessageBytes {
     return raw === null ? this.blobs.read({ environmentId, id }) : chunks(raw);
   }
 
+  /** Null when they are gone. Throws `unavailable` while they cannot be read, which is no failure of the message. */
   async whole(environmentId: number, id: Id): Promise<Buffer | null> {
-    const read = await this.read(environmentId, id);
+    const read = await this.read(environmentId, id).catch(cannotBeRead);
     if (read === null) return null;
     const parts: Buffer[] = [];
-    for await (const part of read) parts.push(part);
+    try {
+      for await (const part of read) parts.push(part);
+    } catch (error) {
+      cannotBeRead(error);
+    }
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
   }
 }
 
 async function* chunks(raw: Buffer): AsyncGenerator<Buffer> {
   yield raw;
+}
+
+function cannotBeRead(error: unknown): never {
+  throw error instanceof ApiError ? error : unavailable(`The message cannot be read now: ${(error as Error).message}`);
 }

@@ -1,0 +1,27 @@
+import type { BlobStore } from '#blobs/contract.js';
+import { parseId, type Id } from '#kernel/ids.js';
+import { MessageBytes } from './message-bytes.js';
+import type { MessagesStore } from './messages.store.js';
+
+const ID = parseId('evt', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1') as Id;
+
+async function* breakingOff(): AsyncGenerator<Buffer> {
+  yield Buffer.from('From: ');
+  throw new Error('EIO');
+}
+
+/** Of a message whose bytes are a blob. */
+function bytesOf(read: BlobStore['read']): MessageBytes {
+  return new MessageBytes({ raw: async () => null } as unknown as MessagesStore, { read } as unknown as BlobStore);
+}
+
+it.each<[string, BlobStore['read']]>([
+  ['is away', async () => Promise.reject(new Error('ECONNREFUSED'))],
+  ['goes away meanwhile', async () => breakingOff()],
+])('a store of blobs that %s is no failure of the message', async (_what, read) => {
+  await expect(bytesOf(read).whole(1, ID)).rejects.toMatchObject({ type: 'unavailable' });
+});
+
+it('bytes that are gone are none', async () => {
+  expect(await bytesOf(async () => null).whole(1, ID)).toBeNull();
+});
