@@ -1302,6 +1302,30 @@ export interface paths {
         get: operations["getEmail"];
         put?: never;
         post?: never;
+        /**
+         * Cancel a scheduled email
+         * @description Removes it with everything that was stored of it. 409 once its time has come. Needs a key of scope `write`.
+         */
+        delete: operations["deleteEmail"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a scheduled email (as Resend does)
+         * @description The same as DELETE, for `resend.emails.cancel`. Needs a key of scope `write`.
+         */
+        post: operations["cancelEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1317,7 +1341,7 @@ export interface paths {
         };
         /**
          * Get what is sent
-         * @description The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased. Needs a key of scope `read`.
+         * @description The message itself (RFC 5322), byte for byte as every attempt sends it. 404 once it was erased, and before a scheduled one is composed. Needs a key of scope `read`.
          */
         get: operations["getRawEmail"];
         put?: never;
@@ -1371,6 +1395,238 @@ export interface paths {
          * @description The address is sent to again from the next email on. Needs a key of scope `write`.
          */
         delete: operations["deleteSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List reports
+         * @description Newest first: those about emails of this environment, or that say so. Needs a key of scope `admin`.
+         */
+        get: operations["listReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a report
+         * @description What it is, and what became of it. Needs a key of scope `admin`.
+         */
+        get: operations["getReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reports/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a report as it came
+         * @description The message itself (RFC 5322), byte for byte; of a notification its JSON. Needs a key of scope `admin`.
+         */
+        get: operations["getRawReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/providers/ses/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a notification of Amazon SES
+         * @description For Amazon SNS, whose signature is the authentication: subscribe a topic of `SES_TOPICS` to it, with raw message delivery switched off.
+         */
+        post: operations["takeSesNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List aliases
+         * @description Newest first. Needs a key of scope `read`.
+         */
+        get: operations["listAliases"];
+        put?: never;
+        /**
+         * Create an alias
+         * @description Mail to it is taken within five seconds. An environment has at most 10,000 aliases. Needs a key of scope `write`.
+         */
+        post: operations["createAlias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an alias
+         * @description By its id, or by its address. Needs a key of scope `read`.
+         */
+        get: operations["getAlias"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an alias
+         * @description New mail is refused with 550, within five seconds. Messages that came stay readable as events until their retention ends. Needs a key of scope `write`.
+         */
+        delete: operations["deleteAlias"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an alias
+         * @description What is left out stays. The address is the identity: changing it is 422. Needs a key of scope `write`.
+         */
+        patch: operations["changeAlias"];
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List messages
+         * @description Newest first, quarantined ones too. Needs a key of scope `read`.
+         */
+        get: operations["listReceivedMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay an alias
+         * @description Sends what came in a time again, to the destinations of the alias as they are now, whatever became of it. At most 1,000 messages a call, newest first: go on with `next_cursor`. Quarantined messages are never sent again. Needs a key of scope `write`.
+         */
+        post: operations["replayAlias"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/messages/{messageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a message
+         * @description What it says and what was found out about it. 404 once it was erased. Needs a key of scope `read`.
+         */
+        get: operations["getReceivedMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/messages/{messageId}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the message itself
+         * @description Byte for byte as it came (RFC 5322), so that its signatures can be verified again. Needs a key of scope `read`.
+         */
+        get: operations["getRawReceivedMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/aliases/{alias}/messages/{messageId}/attachments/{index}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an attachment
+         * @description Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream. Needs a key of scope `read`.
+         */
+        get: operations["getReceivedAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1620,6 +1876,386 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List members
+         * @description Newest first. Needs a key of scope `admin`.
+         */
+        get: operations["listMembers"];
+        put?: never;
+        /**
+         * Add a member
+         * @description Nothing is mailed: the person signs in at `{base_url}/signin` with a code, or through the identity provider. Needs a key of scope `admin`.
+         */
+        post: operations["addMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a member
+         * @description Needs a key of scope `admin`.
+         */
+        get: operations["getMember"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a member
+         * @description Ends the member's sessions within five seconds, on every node. Keys that the member made stay: revoke them one by one. Needs a key of scope `admin`.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a member
+         * @description A new role counts for open sessions within five seconds, on every node. Needs a key of scope `admin`.
+         */
+        patch: operations["updateMember"];
+        trace?: never;
+    };
+    "/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Those in force, newest first, of members and of keys of both environments. Needs a key of scope `admin`.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description At once here, and within five seconds on every node. Needs a live admin key. Needs a key of scope `admin`.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the audit log
+         * @description Newest first: what was done in the key's environment, and for a live key what belongs to both. Needs a key of scope `admin`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the audit log
+         * @description Oldest first, all of it, as JSON lines or as CSV in which no cell is a formula. An answer that breaks off is not whole: ask again from its last entry on. Needs a key of scope `admin`.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List organizations
+         * @description Newest first, removed ones included. Needs the operator's key.
+         */
+        get: operations["listOrganizations"];
+        put?: never;
+        /**
+         * Make an organization
+         * @description With its two environments, its first admin, and an admin key for each environment, which are shown this once. Needs the operator's key.
+         */
+        post: operations["createOrganization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the installation's audit log
+         * @description Newest first: what the operator did, and sign-ins of nobody's address. Nothing of any organization. Needs the operator's key.
+         */
+        get: operations["listOperatorAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an organization
+         * @description Needs the operator's key.
+         */
+        get: operations["getOperatedOrganization"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove an organization
+         * @description Its keys, members and sessions end within five seconds on every node. What it configured is erased in the background, and cannot be brought back; what it accepted goes with its retention. Needs the operator's key.
+         */
+        delete: operations["removeOrganization"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call the agent server
+         * @description The Model Context Protocol over streamable HTTP, without sessions: one JSON-RPC message a request. Which tools there are depends on the scope of the key; each call counts against its quota, and so do the requests that the tool makes. 401 says in `WWW-Authenticate` where an agent signs in. Needs a key of scope `read`.
+         */
+        post: operations["callAgentServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/authorize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask a person for access
+         * @description A page for the person's browser: sign-in, then the question. Unknown parameters are ignored. The answer, also a refusal, is a redirect with `iss` and `state`.
+         */
+        get: operations["askForAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a client
+         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one address; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES.
+         */
+        post: operations["registerClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a code for a key
+         * @description RFC 6749 with PKCE, and RFC 8628 for devices. The key is an ordinary API key: it is listed in `GET /v1/keys` with `source` `oauth`, and revoked there. A code counts once and for 60 s; used again, it revokes the key that came of it. There are no refresh tokens.
+         */
+        post: operations["exchangeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a key back
+         * @description RFC 7009: 200 whether or not there is such a key. Only keys from grants are revoked here.
+         */
+        post: operations["revokeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a code for a device
+         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.
+         */
+        post: operations["authorizeDevice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the agent server
+         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`.
+         */
+        get: operations["getProtectedResource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-authorization-server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the authorization server
+         * @description RFC 8414.
+         */
+        get: operations["getAuthorizationServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of the agent server by its path
+         * @description The same, where clients look first.
+         */
+        get: operations["getProtectedResourceByPath"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -1681,6 +2317,101 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        AuditActorItem: {
+            /**
+             * @description A key, a member, the operator of the installation, a token that an extension vouches for, or nobody who is known.
+             * @example key
+             * @enum {string}
+             */
+            kind: "key" | "member" | "operator" | "token" | "unknown";
+            /**
+             * @description The id of the key or the member, or the token's subject.
+             * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string | null;
+            /**
+             * @description The key's name, or the member's address, as it was then.
+             * @example Billing service
+             */
+            name: string | null;
+            /**
+             * @description What made the key: `oauth` is an agent's.
+             * @example api
+             */
+            source: string | null;
+        };
+        AuditItem: {
+            /**
+             * @description The entry's id.
+             * @example aud_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When, by the clock of the database.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * @description The method and the template of the route, or a word for what is no call.
+             * @example POST /v1/keys
+             */
+            action: string;
+            /**
+             * @description What kind of thing it was done to.
+             * @example keys
+             */
+            resource_type: string | null;
+            /**
+             * @description Which one.
+             * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            resource_id: string | null;
+            /**
+             * @description The client's address; behind a proxy the one that TRUST_PROXY lets count.
+             * @example 203.0.113.7
+             */
+            ip: string | null;
+            /**
+             * @description What the client called itself, cut at 200 characters.
+             * @example posthorn/0.1.0
+             */
+            user_agent: string | null;
+            /**
+             * @description The request, as its answer and the logs name it.
+             * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            request_id: string | null;
+            /**
+             * @description What was changed, as it was before: only the fields that differ, all of them when it was removed, null when it was made. Secrets are masked.
+             * @example {
+             *       "name": "Old"
+             *     }
+             */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The same as it is now; null when it was removed.
+             * @example {
+             *       "name": "New"
+             *     }
+             */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Who. */
+            actor: components["schemas"]["AuditActorItem"];
+        };
+        AuditPage: {
+            /** @description The entries of this page. */
+            data: components["schemas"]["AuditItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
         KeyItem: {
             /**
              * @description The key's id.
@@ -1739,6 +2470,21 @@ export interface components {
              * @enum {string}
              */
             source: "api" | "oauth" | "bootstrap";
+            /**
+             * @description Of a key from an OAuth grant: the client. Null otherwise.
+             * @example null
+             */
+            client_id: string | null;
+            /**
+             * @description Of a key from an OAuth grant: what the client calls itself, which nobody verified. Null otherwise.
+             * @example null
+             */
+            client_name: string | null;
+            /**
+             * @description Of a key from an OAuth grant: who approved it, as a member's address or the name of a key. Null otherwise.
+             * @example null
+             */
+            granted_by: string | null;
         };
         KeyPage: {
             /** @description The keys of this page, revoked ones included. */
@@ -1833,6 +2579,21 @@ export interface components {
              */
             source: "api" | "oauth" | "bootstrap";
             /**
+             * @description Of a key from an OAuth grant: the client. Null otherwise.
+             * @example null
+             */
+            client_id: string | null;
+            /**
+             * @description Of a key from an OAuth grant: what the client calls itself, which nobody verified. Null otherwise.
+             * @example null
+             */
+            client_name: string | null;
+            /**
+             * @description Of a key from an OAuth grant: who approved it, as a member's address or the name of a key. Null otherwise.
+             * @example null
+             */
+            granted_by: string | null;
+            /**
              * @description The key itself, shown in this answer only.
              * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
              */
@@ -1845,6 +2606,81 @@ export interface components {
              * @example 86400
              */
             grace_seconds: number;
+        };
+        MemberItem: {
+            /**
+             * @description The member's id.
+             * @example mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The address, in lower case.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description What people know the person by.
+             * @example Ada
+             */
+            name: string;
+            /**
+             * @description What the member may do.
+             * @example write
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin";
+            /**
+             * Format: date-time
+             * @description When the member was added.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the member last signed in; null before the first time.
+             * @example 2026-11-21T10:02:11.402Z
+             */
+            last_signed_in_at: string | null;
+        };
+        MemberPage: {
+            /** @description The members of this page. */
+            data: components["schemas"]["MemberItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewMemberBody: {
+            /**
+             * @description The address that codes are mailed to, and that the identity provider knows the person by; compared in lower case.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description What people know the person by; the address when left out.
+             * @example Ada
+             */
+            name?: string;
+            /**
+             * @description What the member may do, in both environments; each role includes the ones before it.
+             * @example write
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin";
+        };
+        MemberChangesBody: {
+            /**
+             * @description What people know the person by.
+             * @example Ada
+             */
+            name?: string;
+            /**
+             * @description What the member may do from now on; it counts for open sessions within five seconds.
+             * @example admin
+             * @enum {string}
+             */
+            role?: "read" | "write" | "admin";
         };
         OrgItem: {
             /**
@@ -1931,6 +2767,188 @@ export interface components {
              * @example 86400
              */
             grace_seconds: number;
+        };
+        OperatedOrg: {
+            /**
+             * @description The organization's id.
+             * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Its part of receive URLs; `removed-…` once it is removed.
+             * @example acme
+             */
+            slug: string;
+            /**
+             * @description What people know it by.
+             * @example Acme
+             */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From when on nobody came in; null while it is there.
+             * @example null
+             */
+            removed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When what it configured was gone; null before. What it accepted goes with its retention.
+             * @example null
+             */
+            erased_at: string | null;
+        };
+        OrgPage: {
+            /** @description The organizations of this page, removed ones included. */
+            data: components["schemas"]["OperatedOrg"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        FirstAdminBody: {
+            /**
+             * @description The address that codes are mailed to.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description What people know the person by; the address when left out.
+             * @example Ada
+             */
+            name?: string;
+        };
+        NewOrgBody: {
+            /**
+             * @description Its part of receive URLs: lower-case letters, digits and `-`.
+             * @example acme
+             */
+            slug: string;
+            /**
+             * @description What people know it by.
+             * @example Acme
+             */
+            name: string;
+            /** @description Its first admin. */
+            admin: components["schemas"]["FirstAdminBody"];
+        };
+        MadeOrg: {
+            /**
+             * @description The organization's id.
+             * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Its part of receive URLs; `removed-…` once it is removed.
+             * @example acme
+             */
+            slug: string;
+            /**
+             * @description What people know it by.
+             * @example Acme
+             */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From when on nobody came in; null while it is there.
+             * @example null
+             */
+            removed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When what it configured was gone; null before. What it accepted goes with its retention.
+             * @example null
+             */
+            erased_at: string | null;
+            /**
+             * @description A live admin key, shown in this answer only.
+             * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
+             */
+            key: string;
+            /**
+             * @description An admin key of the test environment, shown in this answer only.
+             * @example ek_test_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
+             */
+            test_key: string;
+            /** @description Its first admin. */
+            admin: components["schemas"]["MemberItem"];
+        };
+        SessionItem: {
+            /**
+             * @description The session's id.
+             * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description How somebody signed in: with an API key, with a code by email, through the identity provider.
+             * @example code
+             * @enum {string}
+             */
+            how: "key" | "code" | "oidc";
+            /**
+             * @description The member whose session it is; null when a key opened it.
+             * @example mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            member: string | null;
+            /**
+             * @description The member's address; null when a key opened it.
+             * @example ada@example.com
+             */
+            email: string | null;
+            /**
+             * @description The key that opened it; null for a member's.
+             * @example null
+             */
+            key: string | null;
+            /**
+             * @description The network it was opened from: an IPv4 address, or the /64 of an IPv6 one.
+             * @example 203.0.113.7
+             */
+            network: string;
+            /**
+             * @description What the browser called itself then, cut at 200 characters.
+             * @example Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0
+             */
+            user_agent: string;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Its last request, to about a minute.
+             * @example 2026-11-21T10:02:11.402Z
+             */
+            last_seen_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends at the latest; twelve hours without a request end it before.
+             * @example 2026-11-28T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        SessionPage: {
+            /** @description The sessions of this page. */
+            data: components["schemas"]["SessionItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         SecretItem: {
             /**
@@ -3830,6 +4848,16 @@ export interface components {
             attachments?: components["schemas"]["EmailAttachmentBody"][];
             /** @description Marks of your own, which are not sent; at most 20. */
             tags?: components["schemas"]["EmailTag"][];
+            /**
+             * @description When it is to leave; at once when left out. A time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (hours, days); at most 30 days ahead. One that has passed is now. Not in a batch.
+             * @example in 5 minutes
+             */
+            scheduled_at?: string;
+            /**
+             * @description The same as `scheduled_at`.
+             * @example in 5 minutes
+             */
+            scheduledAt?: string;
         };
         EmailBatchBody: {
             /** @description The emails, 1 to 100. */
@@ -3842,11 +4870,11 @@ export interface components {
              */
             id: string;
             /**
-             * @description `sending`; `suppressed` when nobody may be sent to.
+             * @description `sending`; `scheduled` when it leaves later, `suppressed` when nobody may be sent to.
              * @example sending
              * @enum {string}
              */
-            status: "sending" | "suppressed";
+            status: "sending" | "scheduled" | "suppressed";
         };
         EmailBatchError: {
             /**
@@ -3897,17 +4925,23 @@ export interface components {
              */
             subject: string;
             /**
-             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are.
+             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are, and scheduled before it leaves.
              * @example delivered
              * @enum {string}
              */
-            status: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
              * @description When it was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When it leaves, or was to leave; absent where nobody said so.
+             * @example 2026-11-21T10:30:00.000Z
+             */
+            scheduled_at?: string;
         };
         EmailPage: {
             /** @description The emails of this page. */
@@ -3929,7 +4963,7 @@ export interface components {
              * @example delivered
              * @enum {string}
              */
-            status: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
              * @description Since when.
@@ -4040,17 +5074,23 @@ export interface components {
              */
             subject: string;
             /**
-             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are.
+             * @description The worst that happened to a recipient: complained, bounced, dlq (the retries are used up), failed, sending, delivered; suppressed when all are, and scheduled before it leaves.
              * @example delivered
              * @enum {string}
              */
-            status: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+            status: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
             /**
              * Format: date-time
              * @description When it was accepted.
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description When it leaves, or was to leave; absent where nobody said so.
+             * @example 2026-11-21T10:30:00.000Z
+             */
+            scheduled_at?: string;
             /**
              * @description Who got a copy.
              * @example []
@@ -4084,7 +5124,7 @@ export interface components {
             /** @description Files that went with it. */
             attachments: components["schemas"]["EmailAttachmentItem"][];
             /**
-             * @description How large the message is as it is sent.
+             * @description How large the message is as it is sent; 0 before a scheduled one is composed.
              * @example 1482
              */
             size_bytes: number;
@@ -4099,6 +5139,19 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             erased_at?: string;
+        };
+        EmailCancelled: {
+            /**
+             * @description Always `email`.
+             * @example email
+             * @enum {string}
+             */
+            object: "email";
+            /**
+             * @description The email's id.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
         };
         SuppressionItem: {
             /**
@@ -4144,6 +5197,498 @@ export interface components {
              * @example customer@example.org
              */
             email: string;
+        };
+        AliasItem: {
+            /**
+             * @description Its id.
+             * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The whole address, which the service computed.
+             * @example invoices.acme@posthorn.example
+             */
+            address: string;
+            /**
+             * @description Under which domain it is.
+             * @example platform
+             * @enum {string}
+             */
+            kind: "platform" | "custom";
+            /**
+             * @description As it was asked for, in lower case.
+             * @example invoices
+             */
+            localPart: string;
+            /**
+             * @description What is behind the `@`.
+             * @example posthorn.example
+             */
+            domain: string;
+            /**
+             * @description Where its mail goes.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinationIds: string[];
+            /**
+             * @description Who may write; empty for everybody.
+             * @example [
+             *       "@example.org"
+             *     ]
+             */
+            allowedSenders: string[];
+            /**
+             * @description Null for what the listener takes at most.
+             * @example null
+             */
+            maxSizeBytes: number | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-22T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        AliasPage: {
+            /** @description The aliases of this page. */
+            data: components["schemas"]["AliasItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        NewAliasBody: {
+            /**
+             * @description `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for a domain of yours.
+             * @example platform
+             * @enum {string}
+             */
+            kind: "platform" | "custom";
+            /**
+             * @description Of a custom alias: a verified domain of kind `email`.
+             * @example dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            domainId?: string;
+            /**
+             * @description Letters, digits, `_`, `-` and single dots, at most 64, in any case; or `*` for what no other alias of the domain takes. Names that mail servers use themselves (postmaster, abuse, mailer-daemon, bounces) are 400.
+             * @example invoices
+             */
+            localPart: string;
+            /**
+             * @description Where its mail goes, as events of type `email.received`. None keeps it without sending it on.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinationIds?: string[];
+            /**
+             * @description Who may write: addresses (`a@example.com`), domains (`@example.com`), or what is below one (`*.example.com`), matched on the one mailbox of the From header. None lets everybody.
+             * @example [
+             *       "@example.org"
+             *     ]
+             */
+            allowedSenders?: string[];
+            /**
+             * @description Larger messages are refused with 552. Null, or left out, for what the listener takes at most, 40 MB.
+             * @example 10485760
+             */
+            maxSizeBytes?: number | null;
+        };
+        AliasChangesBody: {
+            /**
+             * @description Where its mail goes from now on.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinationIds?: string[];
+            /**
+             * @description Who may write.
+             * @example [
+             *       "anna@example.org",
+             *       "*.example.org"
+             *     ]
+             */
+            allowedSenders?: string[];
+            /**
+             * @description Larger messages are refused with 552; null for what the listener takes at most.
+             * @example 10485760
+             */
+            maxSizeBytes?: number | null;
+        };
+        ReceivedMessageItem: {
+            /**
+             * @description The message's id, and that of its event.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Its Message-ID header, which its sender chose: it need not be unique. Null without one.
+             * @example <4711@mail.example.com>
+             */
+            message_id: string | null;
+            /**
+             * @description Whom it says it is from; the sender of the envelope until it was read.
+             * @example Ada <ada@example.com>
+             */
+            from: string;
+            /**
+             * @description Its subject; null until it was read.
+             * @example Order 42
+             */
+            subject: string | null;
+            /**
+             * Format: date-time
+             * @description When it was taken.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * @description Whether it is from whom it says it is: what DMARC says; `none` where nobody can tell.
+             * @example pass
+             * @enum {string}
+             */
+            auth: "pass" | "fail" | "none";
+            /**
+             * @description `received` until it was read, then `processed` or `quarantined`.
+             * @example processed
+             * @enum {string}
+             */
+            state: "received" | "processed" | "quarantined";
+            /**
+             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed or virus; null otherwise.
+             * @example null
+             */
+            reason: string | null;
+        };
+        ReceivedMessagePage: {
+            /** @description The messages of this page. */
+            data: components["schemas"]["ReceivedMessageItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        ReceivedHeaderItem: {
+            /**
+             * @description In lower case.
+             * @example x-mailer
+             */
+            name: string;
+            /**
+             * @description Unfolded, otherwise as it came.
+             * @example Example 1.0
+             */
+            value: string;
+        };
+        ReceivedVerdictsItem: {
+            /**
+             * @description Whether the sender of the envelope (of a null sender, the HELO) may send from that address (RFC 7208).
+             * @example pass
+             * @enum {string}
+             */
+            spf: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
+            /**
+             * @description The best of its signatures (RFC 6376).
+             * @example pass
+             * @enum {string}
+             */
+            dkim: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
+            /**
+             * @description Whether one of the two belongs to the domain of its author (RFC 9989).
+             * @example pass
+             * @enum {string}
+             */
+            dmarc: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
+            /**
+             * @description What forwarders say of it (RFC 8617); only told.
+             * @example none
+             * @enum {string}
+             */
+            arc: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
+            /**
+             * @description What rspamd says; `disabled` without one.
+             * @example disabled
+             * @enum {string}
+             */
+            spam: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
+            /**
+             * @description What clamd says; `disabled` without one.
+             * @example disabled
+             * @enum {string}
+             */
+            virus: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
+            /**
+             * @description What the domain of its author asks for when DMARC fails; null without a record.
+             * @example reject
+             * @enum {string|null}
+             */
+            dmarc_policy: "none" | "quarantine" | "reject" | null;
+        };
+        ReceivedAttachmentItem: {
+            /**
+             * @description What its sender calls it, made safe: without a path.
+             * @example invoice.pdf
+             */
+            filename: string;
+            /**
+             * @description What its sender says it is.
+             * @example application/pdf
+             */
+            content_type: string;
+            /**
+             * @description Decoded.
+             * @example 48213
+             */
+            size_bytes: number;
+            /**
+             * @description How the message's HTML names it (`cid:`); null for none.
+             * @example null
+             */
+            content_id: string | null;
+            /**
+             * @description Where its bytes are.
+             * @example https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0
+             */
+            url: string;
+        };
+        ReceivedMessageDetail: {
+            /**
+             * @description The message's id.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description Its Message-ID header; null without one.
+             * @example <4711@mail.example.com>
+             */
+            message_id: string | null;
+            /**
+             * @description Its event: the same id.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            event_id: string;
+            /**
+             * @description The address of the alias that it came to.
+             * @example support.acme@in.example.com
+             */
+            alias: string;
+            /**
+             * @description The id of the alias: what events are filtered by as `endpoint`.
+             * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            endpoint_id: string;
+            /**
+             * @description Whom it says it is from.
+             * @example Ada <ada@example.com>
+             */
+            from: string;
+            /**
+             * @description Whom it says it is for: at most 1,000.
+             * @example [
+             *       "support.acme@in.example.com"
+             *     ]
+             */
+            to: string[];
+            /**
+             * @description Who has a copy.
+             * @example []
+             */
+            cc: string[];
+            /**
+             * @description Where answers are to go.
+             * @example []
+             */
+            reply_to: string[];
+            /**
+             * @description The recipients that led to this alias, as the sending server gave them: a blind copy stands nowhere else.
+             * @example [
+             *       "support.acme+orders@in.example.com"
+             *     ]
+             */
+            recipients: string[];
+            /**
+             * @description Its subject.
+             * @example Order 42
+             */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When it was taken.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * Format: date-time
+             * @description When its sender says it was written; null for what is no time.
+             * @example 2026-11-21T09:29:58.000Z
+             */
+            date: string | null;
+            /**
+             * @description Its text, up to 1 MB (64 KB in the event); null without one.
+             * @example Where is it?
+             */
+            text: string | null;
+            /**
+             * @description Its HTML as it came, up to 1 MB (64 KB in the event): never show it without cleaning it. Null without one.
+             * @example null
+             */
+            html: string | null;
+            /**
+             * @description Whether something was cut: the text, the HTML, headers, or a long list. `raw_url` has all of it.
+             * @example false
+             */
+            truncated: boolean;
+            /**
+             * @description Of the whole message.
+             * @example 2048
+             */
+            size_bytes: number;
+            /**
+             * @description Its headers by their names in lower case; repeated ones are joined by line ends.
+             * @example {
+             *       "subject": "Order 42"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description Its headers in their order, repeated ones too. */
+            header_lines: components["schemas"]["ReceivedHeaderItem"][];
+            /**
+             * @description The Message-ID that it answers; null for none.
+             * @example null
+             */
+            in_reply_to: string | null;
+            /**
+             * @description The Message-IDs of its thread, oldest first.
+             * @example []
+             */
+            references: string[];
+            /**
+             * @description Whether a machine sent it by itself (RFC 3834): such a message is not to be answered by another one.
+             * @example false
+             */
+            auto_submitted: boolean;
+            /** @description What was found out about it. */
+            verdicts: components["schemas"]["ReceivedVerdictsItem"];
+            /**
+             * @description Of its event: delivered, retrying, dlq, failed, ignored (the alias leads nowhere), parked (it could not be read) or quarantined; `received` until it was read.
+             * @example delivered
+             */
+            status: string;
+            /**
+             * @description Why it is quarantined; null otherwise.
+             * @example null
+             */
+            reason: string | null;
+            /**
+             * @description Whether it is from whom it says it is: what DMARC says; `none` where nobody can tell.
+             * @example pass
+             * @enum {string}
+             */
+            auth: "pass" | "fail" | "none";
+            /**
+             * @description Why it could not be read, in a sentence; null for one that could.
+             * @example null
+             */
+            parse_error: string | null;
+            /**
+             * @description Where it is byte for byte.
+             * @example https://hooks.example.com/v1/aliases/al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/messages/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/raw
+             */
+            raw_url: string;
+            /** @description Its files, in their order. */
+            attachments: components["schemas"]["ReceivedAttachmentItem"][];
+        };
+        AliasReplayBody: {
+            /**
+             * Format: date-time
+             * @description Only messages that were taken at or after this time (RFC 3339).
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description Only messages that were taken at or before this time (RFC 3339).
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until?: string;
+            /**
+             * @description Only messages whose event is in this state.
+             * @example dlq
+             * @enum {string}
+             */
+            status?: "delivered" | "failed" | "retrying" | "dlq";
+            /**
+             * @description Only count.
+             * @default false
+             * @example false
+             */
+            dry_run: boolean;
+            /**
+             * @description Where to go on: the `next_cursor` of the call before, with the same fields.
+             * @example WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl
+             */
+            cursor?: string;
+        };
+        AliasReplayItem: {
+            /**
+             * @description Id of this call.
+             * @example rpl_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            replay_id: string;
+            /**
+             * @description The alias.
+             * @example al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            alias_id: string;
+            /**
+             * @description Whether it only counted.
+             * @example false
+             */
+            dry_run: boolean;
+            /**
+             * @description Messages that were looked at.
+             * @example 3
+             */
+            scanned: number;
+            /**
+             * @description Messages that are sent again, or would be.
+             * @example 2
+             */
+            replayed: number;
+            /**
+             * @description Deliveries that are made for them, or would be: one for each destination.
+             * @example 2
+             */
+            enqueued: number;
+            /**
+             * @description Messages that go nowhere, since the alias has no destination.
+             * @example 0
+             */
+            skipped: number;
+            /**
+             * @description Messages that are never sent again: quarantined, parked or erased.
+             * @example 1
+             */
+            excluded: number;
+            /**
+             * @description Where they go.
+             * @example [
+             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
+             *     ]
+             */
+            destinations: string[];
+            /**
+             * @description Pass it as `cursor` for the next 1,000; null when there are no more.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         IngestDomainItem: {
             /**
@@ -5095,6 +6640,81 @@ export interface components {
              * @example 200
              */
             status: number;
+        };
+        ReportItem: {
+            /**
+             * @description Its id.
+             * @example rep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The email that it is about, or says that it is about.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            email_id: string | null;
+            /**
+             * @description How it came: by mail, or as a notification of Amazon SES.
+             * @example smtp
+             * @enum {string}
+             */
+            source: "smtp" | "ses";
+            /**
+             * @description What it is: `bounce` (also of what is late or arrived), `complaint`, `auto-reply`, `other`, or SES's own word. Null while it waits.
+             * @example bounce
+             */
+            kind: string | null;
+            /**
+             * @description What became of it: `recorded` in the email's timeline; `unmatched` with nobody that the email went to; `untrusted`, since it proves nothing; `ignored`, since it says nothing of a delivery; or it is `waiting`.
+             * @example unmatched
+             * @enum {string}
+             */
+            state: "waiting" | "recorded" | "unmatched" | "untrusted" | "ignored";
+            /**
+             * @description Why it is not recorded: `recipient_unknown`, `email_gone`, `not_proven`, `auto_reply`, `no_report`, `nothing_new`.
+             * @example recipient_unknown
+             */
+            reason: string | null;
+            /**
+             * @description The address that it came to, or the topic.
+             * @example b+0000000101…@bounce.example.com
+             */
+            recipient: string;
+            /**
+             * @description The sender of its envelope; empty for none, which reports have.
+             * @example
+             */
+            envelope_from: string;
+            /**
+             * @description The address of the server that brought it; empty for notifications.
+             * @example 192.0.2.25
+             */
+            received_from: string;
+            /**
+             * @description Bytes of the report.
+             * @example 4096
+             */
+            size_bytes: number;
+            /**
+             * Format: date-time
+             * @description When it came.
+             * @example 2026-11-22T09:30:00.000Z
+             */
+            received_at: string;
+            /**
+             * Format: date-time
+             * @description Until when it is kept: 30 days, or the environment's retention if that is shorter.
+             * @example 2026-12-22T09:30:00.000Z
+             */
+            expires_at: string;
+        };
+        ReportPage: {
+            /** @description The reports of this page. */
+            data: components["schemas"]["ReportItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         RoutePage: {
             /** @description The routes, in the order in which they are tried. */
@@ -6532,6 +8152,243 @@ export interface components {
             /** @description Every type, by name. */
             data: components["schemas"]["SystemEventTypeItem"][];
         };
+        RegisteredClientItem: {
+            /**
+             * @description The client's id.
+             * @example k3W6pQ0bT2mXcR9sY7vZ1A
+             */
+            client_id: string;
+            /**
+             * @description When it was registered, in seconds since the epoch.
+             * @example 1795334400
+             */
+            client_id_issued_at: number;
+            /**
+             * @description What it calls itself.
+             * @example An assistant
+             */
+            client_name: string;
+            /**
+             * @description Where it may be answered.
+             * @example [
+             *       "http://127.0.0.1:3456/callback"
+             *     ]
+             */
+            redirect_uris: string[];
+            /**
+             * @description How it may ask.
+             * @example [
+             *       "authorization_code"
+             *     ]
+             */
+            grant_types: string[];
+            /**
+             * @description What it is answered.
+             * @example [
+             *       "code"
+             *     ]
+             */
+            response_types: string[];
+            /**
+             * @description It has no secret.
+             * @example none
+             */
+            token_endpoint_auth_method: string;
+            /**
+             * @description What it may ask for.
+             * @example read
+             */
+            scope: string;
+        };
+        TokenItem: {
+            /**
+             * @description The key, shown in this answer only.
+             * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
+             */
+            access_token: string;
+            /**
+             * @description How it is sent.
+             * @example Bearer
+             */
+            token_type: string;
+            /**
+             * @description For how long it is good, in seconds. There is no refresh token: the person is asked again.
+             * @example 2592000
+             */
+            expires_in: number;
+            /**
+             * @description What it may do.
+             * @example read
+             */
+            scope: string;
+        };
+        DeviceCodesItem: {
+            /**
+             * @description The device's own code, to ask with at `/oauth/token`.
+             * @example GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o
+             */
+            device_code: string;
+            /**
+             * @description The code for its person.
+             * @example WDJB-MJHT
+             */
+            user_code: string;
+            /**
+             * @description Where the person types it.
+             * @example https://hooks.example.com/oauth/device
+             */
+            verification_uri: string;
+            /**
+             * @description The same with the code filled in, to be compared and confirmed.
+             * @example https://hooks.example.com/oauth/device?user_code=WDJB-MJHT
+             */
+            verification_uri_complete: string;
+            /**
+             * @description For how long both count, in seconds.
+             * @example 600
+             */
+            expires_in: number;
+            /**
+             * @description How long to wait between two requests, in seconds.
+             * @example 5
+             */
+            interval: number;
+        };
+        ProtectedResourceItem: {
+            /**
+             * @description What tokens are for.
+             * @example https://hooks.example.com/mcp
+             */
+            resource: string;
+            /**
+             * @description Who issues them.
+             * @example [
+             *       "https://hooks.example.com"
+             *     ]
+             */
+            authorization_servers: string[];
+            /**
+             * @description The scopes that an agent may ask for.
+             * @example [
+             *       "read"
+             *     ]
+             */
+            scopes_supported: string[];
+            /**
+             * @description How a token is sent.
+             * @example [
+             *       "header"
+             *     ]
+             */
+            bearer_methods_supported: string[];
+            /**
+             * @description What people know it by.
+             * @example Posthorn
+             */
+            resource_name: string;
+            /**
+             * @description Where it is described.
+             * @example https://hooks.example.com/docs
+             */
+            resource_documentation: string;
+        };
+        AuthorizationServerItem: {
+            /**
+             * @description Who it is: `iss` in every answer of a person's browser.
+             * @example https://hooks.example.com
+             */
+            issuer: string;
+            /**
+             * @description Where a person's browser is sent.
+             * @example https://hooks.example.com/oauth/authorize
+             */
+            authorization_endpoint: string;
+            /**
+             * @description Where codes are exchanged.
+             * @example https://hooks.example.com/oauth/token
+             */
+            token_endpoint: string;
+            /**
+             * @description Where clients register.
+             * @example https://hooks.example.com/oauth/register
+             */
+            registration_endpoint: string;
+            /**
+             * @description Where devices ask for their codes.
+             * @example https://hooks.example.com/oauth/device
+             */
+            device_authorization_endpoint: string;
+            /**
+             * @description Where tokens are given back.
+             * @example https://hooks.example.com/oauth/revoke
+             */
+            revocation_endpoint: string;
+            /**
+             * @description What `response_type` may be.
+             * @example [
+             *       "code"
+             *     ]
+             */
+            response_types_supported: string[];
+            /**
+             * @description Where in the redirect the answer stands.
+             * @example [
+             *       "query"
+             *     ]
+             */
+            response_modes_supported: string[];
+            /**
+             * @description What `grant_type` may be.
+             * @example [
+             *       "authorization_code",
+             *       "urn:ietf:params:oauth:grant-type:device_code"
+             *     ]
+             */
+            grant_types_supported: string[];
+            /**
+             * @description Clients are public: they have no secret.
+             * @example [
+             *       "none"
+             *     ]
+             */
+            token_endpoint_auth_methods_supported: string[];
+            /**
+             * @description The same for revocation.
+             * @example [
+             *       "none"
+             *     ]
+             */
+            revocation_endpoint_auth_methods_supported: string[];
+            /**
+             * @description PKCE is asked for, with SHA-256.
+             * @example [
+             *       "S256"
+             *     ]
+             */
+            code_challenge_methods_supported: string[];
+            /**
+             * @description What a client may ask for.
+             * @example [
+             *       "read"
+             *     ]
+             */
+            scopes_supported: string[];
+            /**
+             * @description `iss` is in every answer (RFC 9207).
+             * @example true
+             */
+            authorization_response_iss_parameter_supported: boolean;
+            /**
+             * @description A `client_id` may be the URL of the client's metadata.
+             * @example true
+             */
+            client_id_metadata_document_supported: boolean;
+            /**
+             * @description Where all of this is described.
+             * @example https://hooks.example.com/docs
+             */
+            service_documentation: string;
+        };
         /** @description Every answer that is not 2xx. */
         Error: {
             /** @description What went wrong. */
@@ -6568,6 +8425,19 @@ export interface components {
                     [key: string]: unknown;
                 };
             };
+        };
+        /** @description An error of OAuth (RFC 6749, section 5.2). */
+        OAuthError: {
+            /**
+             * @description What is wrong, for programs.
+             * @example invalid_grant
+             */
+            error: string;
+            /**
+             * @description What is wrong, for people.
+             * @example The code is unknown, used or expired.
+             */
+            error_description: string;
         };
     };
     responses: {
@@ -10184,7 +12054,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only emails in this state. */
-                status?: "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
+                status?: "scheduled" | "sending" | "delivered" | "bounced" | "complained" | "suppressed" | "failed" | "dlq";
                 /** @description Only emails accepted at or after this time (RFC 3339). */
                 since?: string;
                 /** @description Only emails accepted at or before this time (RFC 3339). */
@@ -10237,7 +12107,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: it is sent from now on, or every recipient is suppressed. */
+            /** @description Accepted: it is sent from now on or at its time, or every recipient is suppressed. */
             202: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10342,6 +12212,103 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is not sent, and is gone. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The email has left, or is leaving. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is not sent, and is gone. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailCancelled"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The email has left, or is leaving. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -10540,6 +12507,604 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReports: {
+        parameters: {
+            query?: {
+                /** @description Only those of which this became. */
+                state?: "waiting" | "recorded" | "unmatched" | "untrusted" | "ignored";
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of reports. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The report. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRawReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The report. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example Subject: Undelivered Mail Returned to Sender
+                     *
+                     *     …
+                     */
+                    "message/rfc822": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    takeSesNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What SNS sends: a notification, or the confirmation of a subscription.
+                     * @example Notification
+                     */
+                    Type?: string;
+                    /**
+                     * @description The id of the notification, the same when it is repeated.
+                     * @example 22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324
+                     */
+                    MessageId?: string;
+                    /**
+                     * @description The topic, one of `SES_TOPICS`.
+                     * @example arn:aws:sns:eu-west-1:123456789012:mail
+                     */
+                    TopicArn?: string;
+                    /**
+                     * @description What SES tells, as JSON in a string.
+                     * @example {"notificationType":"Bounce"}
+                     */
+                    Message?: string;
+                    /**
+                     * @description When SNS sent it.
+                     * @example 2026-11-22T09:30:00.000Z
+                     */
+                    Timestamp?: string;
+                    /**
+                     * @description How it is signed.
+                     * @example 2
+                     */
+                    SignatureVersion?: string;
+                    /**
+                     * @description Where the certificate of the signature is.
+                     * @example https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0000.pem
+                     */
+                    SigningCertURL?: string;
+                    /**
+                     * @description The signature, in base64.
+                     * @example EXAMPLE
+                     */
+                    Signature?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description It is stored, or the subscription is confirmed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description It is not signed by SNS for a topic of `SES_TOPICS`. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAliases: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of aliases. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliasPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAlias: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAliasBody"];
+            };
+        };
+        responses: {
+            /** @description The alias, with its address. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliasItem"];
+                };
+            };
+            /** @description The address is malformed, or one that nobody can have. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description The organization has an alias with this address. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAlias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alias. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliasItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAlias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeAlias: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AliasChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The alias as it is now. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliasItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listReceivedMessages: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of messages. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedMessagePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayAlias: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AliasReplayBody"];
+            };
+        };
+        responses: {
+            /** @description What is sent again, or would be. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AliasReplayItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReceivedMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+                /** @description The message. */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedMessageDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRawReceivedMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+                /** @description The message. */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example Subject: Order 42
+                     *
+                     *     Where is it?
+                     */
+                    "message/rfc822": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReceivedAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+                /** @description The message. */
+                messageId: string;
+                /** @description Which attachment, from 0, as the message lists them. */
+                index: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example hello */
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11185,6 +13750,1288 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of members. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMemberBody"];
+            };
+        };
+        responses: {
+            /** @description The member. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The member. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The member. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The member. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The last admin among the members. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The member. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MemberChangesBody"];
+            };
+        };
+        responses: {
+            /** @description The member with the changes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of sessions. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Who: the id of a key or a member, or the subject of a token. */
+                actor?: string;
+                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
+                action?: string;
+                /** @description To what: an id, or the name of a collection. */
+                resource?: string;
+                /** @description From this moment on (RFC 3339). */
+                since?: string;
+                /** @description Before this moment (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of entries. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: {
+                /** @description Who: the id of a key or a member, or the subject of a token. */
+                actor?: string;
+                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
+                action?: string;
+                /** @description To what: an id, or the name of a collection. */
+                resource?: string;
+                /** @description From this moment on (RFC 3339). */
+                since?: string;
+                /** @description Before this moment (RFC 3339). */
+                until?: string;
+                /** @description JSON lines, or CSV with a line of headings. */
+                format?: "jsonl" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOrganizations: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of organizations. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrgPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOrgBody"];
+            };
+        };
+        responses: {
+            /** @description The organization. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeOrg"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOperatorAudit: {
+        parameters: {
+            query?: {
+                /** @description Who: the id of a key or a member, or the subject of a token. */
+                actor?: string;
+                /** @description What: a method and the template of a route, or a word such as `sign-in.failed`. */
+                action?: string;
+                /** @description To what: an id, or the name of a collection. */
+                resource?: string;
+                /** @description From this moment on (RFC 3339). */
+                since?: string;
+                /** @description Before this moment (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of entries. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOperatedOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The organization. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperatedOrg"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeOrganization: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The organization. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The last organization of the installation. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    callAgentServer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The revision of the protocol. */
+                "MCP-Protocol-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One JSON-RPC message. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer to it. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    askForAccess: {
+        parameters: {
+            query: {
+                /** @description What the key is for (RFC 8707). */
+                resource?: unknown;
+                /** @description `read`, which is also what nothing means. */
+                scope?: unknown;
+                /** @description Comes back as it is. */
+                state?: unknown;
+                /** @description `S256`. */
+                code_challenge_method: unknown;
+                /** @description PKCE (RFC 7636). */
+                code_challenge: unknown;
+                /** @description One that is registered, character by character; on the own computer the port may differ. */
+                redirect_uri: unknown;
+                /** @description A registered client, or the https URL of its metadata. */
+                client_id: unknown;
+                /** @description `code`. */
+                response_type: unknown;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html>… */
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            /** @description Back to the client, with an error. */
+            302: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description To the sign-in, and back. */
+            303: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request cannot be read: malformed JSON, a bad parameter, header or cursor. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            /** @description Too many requests. `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html; charset=utf-8": string;
+                };
+            };
+        };
+    };
+    registerClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The client; what is not known is ignored. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Where it may be answered: 1 to 10.
+                     * @example [
+                     *       "http://127.0.0.1:3456/callback"
+                     *     ]
+                     */
+                    redirect_uris: string[];
+                    /**
+                     * @description What people are shown, and told that nobody verified.
+                     * @example An assistant
+                     */
+                    client_name?: string;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The client. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredClientItem"];
+                };
+            };
+            /** @description What is wrong, in the form of RFC 6749. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Too many requests. `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+        };
+    };
+    exchangeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description As application/x-www-form-urlencoded. */
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /**
+                     * @description `authorization_code`, or `urn:ietf:params:oauth:grant-type:device_code`.
+                     * @example authorization_code
+                     */
+                    grant_type: string;
+                    /**
+                     * @description The code.
+                     * @example Vb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
+                     */
+                    code?: string;
+                    /**
+                     * @description The same as it was asked with.
+                     * @example http://127.0.0.1:3456/callback
+                     */
+                    redirect_uri?: string;
+                    /**
+                     * @description The client.
+                     * @example k3W6pQ0bT2mXcR9sY7vZ1A
+                     */
+                    client_id: string;
+                    /**
+                     * @description What the code_challenge was made of (RFC 7636).
+                     * @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
+                     */
+                    code_verifier?: string;
+                    /**
+                     * @description What the key is for (RFC 8707); may be left out.
+                     * @example https://hooks.example.com/mcp
+                     */
+                    resource?: string;
+                    /**
+                     * @description Instead of the code, from a device.
+                     * @example GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o
+                     */
+                    device_code?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenItem"];
+                };
+            };
+            /** @description What is wrong, in the form of RFC 6749. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description No such client, or one that says that it has a secret. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Too many requests. `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description As application/x-www-form-urlencoded. */
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /**
+                     * @description The key.
+                     * @example ek_live_4fQaVb0mJ2sYkWcX9tLr7uNzPe5hDg3iOq8wAx1CyBv6KdR
+                     */
+                    token: string;
+                    /**
+                     * @description Ignored.
+                     * @example access_token
+                     */
+                    token_type_hint?: string;
+                    /**
+                     * @description The client.
+                     * @example k3W6pQ0bT2mXcR9sY7vZ1A
+                     */
+                    client_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is good for nothing any more. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong, in the form of RFC 6749. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description No such client, or one that says that it has a secret. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Too many requests. `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+        };
+    };
+    authorizeDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description As application/x-www-form-urlencoded. */
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /**
+                     * @description The client.
+                     * @example posthorn-cli
+                     */
+                    client_id: string;
+                    /**
+                     * @description Ignored: the person chooses.
+                     * @example read
+                     */
+                    scope?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The codes. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceCodesItem"];
+                };
+            };
+            /** @description What is wrong, in the form of RFC 6749. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description No such client, or one that says that it has a secret. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Too many requests. `Retry-After` says when to come back. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            /** @description An error on our side. Retry with backoff; safe with an Idempotency-Key. */
+            500: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+            /** @description Storage is away. Nothing was accepted; send the request again after `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OAuthError"];
+                };
+            };
+        };
+    };
+    getProtectedResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who signs agents in. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProtectedResourceItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAuthorizationServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it can do, and where. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorizationServerItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProtectedResourceByPath: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who signs agents in. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProtectedResourceItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
