@@ -27,8 +27,8 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await deliver(smtpPort, address, MESSAGE.replace('<file@', '<another@'));
   await until(`/v1/aliases/${id}/messages`, (json) => json.data.length === 2 && json.data.every(({ state }: { state: string }) => state !== 'received'));
   const { data: messages } = (await call(200, 'GET', `/v1/aliases/${id}/messages`)).json;
-  for (const { message_id: message } of messages) await call(200, 'GET', `/v1/aliases/${id}/messages/${message}`);
-  const at = `/v1/aliases/${encodeURIComponent(address)}/messages/${messages[1].message_id}`;
+  for (const { id: message } of messages) await call(200, 'GET', `/v1/aliases/${id}/messages/${message}`);
+  const at = `/v1/aliases/${encodeURIComponent(address)}/messages/${messages[1].id}`;
   await call(200, 'GET', `${at}/raw`);
   await call(200, 'GET', `${at}/attachments/0`);
   await call(404, 'GET', `${at}/attachments/7`);
