@@ -5,11 +5,11 @@ import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.
 import { destinationAt, eventIn, PATIENT, send, startTargets, type Targets } from './scene.js';
 
 const READING = [
-  'get_application', 'get_destination', 'get_email', 'get_endpoint', 'get_event', 'get_metrics', 'get_payload', 'get_replay_job', 'get_request',
-  'list_application_messages', 'list_applications', 'list_attempts', 'list_destinations', 'list_emails', 'list_endpoint_attempts', 'list_endpoints',
-  'list_replay_jobs', 'list_requests', 'list_suppressions', 'search_events', 'wait_for_event',
+  'get_application', 'get_destination', 'get_email', 'get_endpoint', 'get_event', 'get_message', 'get_metrics', 'get_payload', 'get_replay_job', 'get_request',
+  'list_aliases', 'list_application_messages', 'list_applications', 'list_attempts', 'list_destinations', 'list_emails', 'list_endpoint_attempts', 'list_endpoints',
+  'list_replay_jobs', 'list_requests', 'list_suppressions', 'search_events', 'search_messages', 'wait_for_event', 'wait_for_message',
 ];
-const WRITING = ['redrive_dead_letters', 'replay_endpoint', 'replay_event', 'send_email', 'send_webhook', 'test_destination'];
+const WRITING = ['redrive_dead_letters', 'replay_endpoint', 'replay_event', 'replay_messages', 'send_email', 'send_webhook', 'test_destination'];
 
 /** What an answer may take unless more is asked for. */
 const ANSWER_BYTES_MAX = 25_000;

@@ -1,9 +1,10 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { answerBytes, partOf } from '#modules/agents/answer-size.contract.js';
 import type { ApiObject, ApiPath, ApiQuery, ApiWriter, TextPart } from '#modules/agents/contract.js';
 
-/** What a page may take of an answer, which carries it twice: for programs, and as text for models. */
-export const JSON_CHARACTERS_MAX = 10_000;
+/** What a page may take of an answer: its notices come on top. */
+const PAGE_BYTES_MAX = 23_000;
 const WAIT_SECONDS_MAX = 25;
 const LOOK_EVERY_MS = 1_000;
 
@@ -48,15 +49,15 @@ export class InProcessApi implements ApiWriter {
     for (let limit = Number(query['limit']); ; limit = Math.floor(limit / 2)) {
       const found = await this.get(path, { ...query, limit });
       // One item alone is whoever answers' to shorten.
-      if (limit <= 1 || JSON.stringify(found).length <= JSON_CHARACTERS_MAX) return found;
+      if (limit <= 1 || answerBytes(found) <= PAGE_BYTES_MAX) return found;
     }
   }
 
   async text(path: ApiPath, offset: number, charactersMax: number): Promise<TextPart> {
     const { body, contentType } = await this.exchange('GET', path.text);
     const text = decoded(body);
-    const end = offset + charactersMax;
-    return { text: text?.slice(offset, end) ?? null, contentType, sizeBytes: body.length, nextOffset: text !== null && end < text.length ? end : null };
+    const part = text === null ? { text, nextOffset: null } : partOf(text, offset, charactersMax);
+    return { ...part, contentType, sizeBytes: body.length };
   }
 
   async until<T>(seconds: number, look: () => Promise<T | null>): Promise<T | null> {

@@ -1,9 +1,10 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
+import { ANSWER_BYTES_MAX, answerBytes } from '#modules/agents/answer-size.contract.js';
 import type { AgentTool, ApiObject, ToolAnswer } from '#modules/agents/contract.js';
 import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
 import { ApiError } from '#kernel/errors.js';
-import { type InProcessApi, JSON_CHARACTERS_MAX, Refused } from './in-process-api.js';
+import { type InProcessApi, Refused } from './in-process-api.js';
 
 /** No call takes longer; the longest wait of a tool is 25 s. */
 const CALL_MS_MAX = 30_000;
@@ -59,7 +60,7 @@ function explain(error: z.ZodError, input: z.ZodObject): string {
 /** The same within the bounds of an answer: the longest texts are cut, as far as it takes, and say so. */
 function fitted(content: ApiObject): ApiObject {
   let shown = content;
-  for (let max = TEXT_CHARACTERS_MAX; JSON.stringify(shown).length > JSON_CHARACTERS_MAX && max >= 50; max = Math.floor(max / 2)) {
+  for (let max = TEXT_CHARACTERS_MAX; answerBytes(shown) > ANSWER_BYTES_MAX && max >= 50; max = Math.floor(max / 2)) {
     shown = shortened(shown, max, max) as ApiObject;
   }
   return shown;

@@ -21,6 +21,7 @@ import { AliasesStore } from './aliases.store.js';
 import { ArrivalBell } from './arrivals.js';
 import { IncomingMail, MailArrivals } from './contract.js';
 import { InboxMetrics } from './inbox.metrics.js';
+import { InboxTools } from './inbox.tools.js';
 import { StoredIncomingMail } from './incoming-mail.js';
 import { MailGroup } from './mail-group.js';
 import { MailPipeline } from './mail-pipeline.js';
@@ -55,6 +56,7 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
     AliasesStore,
     ArrivalBell,
     InboxMetrics,
+    InboxTools,
     MailGroup,
     MailPipeline,
     MailThreads,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
+import { partOf } from '#modules/agents/answer-size.contract.js';
 import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
 import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
 
@@ -38,10 +39,9 @@ export class RequestTools extends AgentTools {
       example: { endpoint_id: ENDPOINT, request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { endpoint_id: endpoint, request_id: request, body_offset: offset }) => {
         const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`);
-        const text = String(body);
-        const end = offset + BODY_PAGE;
+        const { text, nextOffset } = partOf(String(body), offset, BODY_PAGE);
         return {
-          content: { ...rest, body: text.slice(offset, end), body_next_offset: end < text.length ? end : null },
+          content: { ...rest, body: text, body_next_offset: nextOffset },
           untrusted: ['url', 'query', 'headers', 'body'],
         };
       },
