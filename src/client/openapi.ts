@@ -13098,7 +13098,7 @@ export interface operations {
                 };
                 content: {
                     /** @example hello */
-                    "application/octet-stream": string;
+                    "*/*": string;
                 };
             };
             400: components["responses"]["BadRequest"];

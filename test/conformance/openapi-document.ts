@@ -112,6 +112,7 @@ export class Conformance {
     if (response.content['application/json'] === undefined && !('*/*' in response.content)) {
       return Object.hasOwn(response.content, type ?? '') ? [] : [`has the content type ${type}`];
     }
+    if ('*/*' in response.content && type !== null && !type.startsWith('application/json')) return [];
     return [
       ...(type === 'application/json; charset=utf-8' ? [] : [`has the content type ${type}`]),
       ...missing.map((header) => `lacks the header ${header}`),

@@ -66,7 +66,7 @@ export class MessagesController {
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
   @ApiParam(INDEX)
-  @ApiOkResponse({ description: 'The file.', content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example: 'hello' } } })
+  @ApiOkResponse({ description: 'The file.', content: { '*/*': { schema: { type: 'string', format: 'binary' }, example: 'hello' } } })
   async getReceivedAttachment(
     @CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string, @Param('index') index: string,
   ): Promise<StreamableFile> {
