@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { AgentTools, apiPath, type ApiObject, readTool, writeTool } from '#modules/agents/contract.js';
+import { AgentTools, apiPath, readTool, writeTool } from '#modules/agents/contract.js';
 import { cursor, idempotencyKey, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { messageForAgent } from './message-for-agent.js';
@@ -92,7 +92,7 @@ export class InboxTools extends AgentTools {
           const all = (data as Listed[]).filter((each) => each.state !== 'received' && Date.parse(each.received_at) >= Date.parse(start) && isFitting(each));
           return all.length > 0 ? all.slice(0, FOUND_MAX) : null;
         });
-        return { content: { data: found ?? [], timed_out: found === null, since: start } as ApiObject, untrusted: STRANGERS };
+        return { content: { data: found ?? [], timed_out: found === null, since: start }, untrusted: STRANGERS };
       },
     }),
     writeTool({
