@@ -104,7 +104,7 @@ function reformErrors(responses: Operation['responses'], { oauth, takesForm }: R
   if (takesForm === true) delete responses['415'];
   for (const [status, { $ref, ...own }] of Object.entries(responses)) {
     if (Number(status) < 400 || status === '431') continue;
-    const shared = SHARED_COMPONENTS.responses[String($ref ?? '').split('/').at(-1) ?? ''] ?? {};
+    const shared = SHARED_COMPONENTS.responses[typeof $ref === 'string' ? ($ref.split('/').at(-1) ?? '') : ''] ?? {};
     const content = oauth === true ? { 'application/json': { schema: { $ref: '#/components/schemas/OAuthError' } } } : { 'text/html; charset=utf-8': { schema: { type: 'string' } } };
     responses[status] = Object.assign({}, shared, own, { content });
   }

@@ -12,6 +12,36 @@ const MESSAGE = [
   '--=_m', 'Content-Type: text/plain', '', 'Here it is.', '--=_m', 'Content-Type: text/csv; name="a.csv"', 'Content-Disposition: attachment; filename="a.csv"', '', 'a,b', '--=_m--', '',
 ].join('\r\n');
 
+/** Every operation on emails and suppressions. */
+export async function callEmails(call: Call): Promise<void> {
+  const email = { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Hello', text: 'Hello' };
+  const { id } = (await call(202, 'POST', '/v1/emails', email)).json;
+  await call(422, 'POST', '/v1/emails', { ...email, to: 'nobody' });
+  await call(202, 'POST', '/v1/emails/batch', { emails: [email, { ...email, to: 'nobody' }] });
+  await call(202, 'POST', '/v1/emails/batch', [{ ...email, to: 'suppressed@simulator.localhost' }]);
+  await call(422, 'POST', '/v1/emails/batch', {});
+  const page = (await call(200, 'GET', '/v1/emails?limit=1')).json;
+  await call(200, 'GET', `/v1/emails?limit=1&cursor=${page.next_cursor}`);
+  await call(200, 'GET', '/v1/emails?status=bounced');
+  await call(400, 'GET', '/v1/emails?status=nonsense');
+  await call(200, 'GET', `/v1/emails/${id}`);
+  await call(404, 'GET', '/v1/emails/nonsense');
+  await call(200, 'GET', `/v1/emails/${id}/raw`);
+  const [first, second] = [await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' }), await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' })];
+  await call(200, 'GET', `/v1/emails/${first.json.id}`);
+  await call(200, 'GET', '/v1/emails?status=scheduled');
+  await call(204, 'DELETE', `/v1/emails/${first.json.id}`);
+  await call(404, 'DELETE', `/v1/emails/${first.json.id}`);
+  await call(409, 'DELETE', `/v1/emails/${id}`);
+  await call(200, 'POST', `/v1/emails/${second.json.id}/cancel`);
+  await call(409, 'POST', `/v1/emails/${id}/cancel`);
+  await call(201, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
+  await call(409, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
+  await call(200, 'GET', '/v1/suppressions?origin=manual');
+  await call(200, 'GET', '/v1/suppressions/never@customer.example');
+  await call(204, 'DELETE', '/v1/suppressions/never@customer.example');
+}
+
 /** Every operation on aliases and on what comes to them. */
 export async function callInbox(call: Call, until: Until, server: PosthornServer, smtpPort: number): Promise<void> {
   const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Mail', type: 'pull' })).json.id;

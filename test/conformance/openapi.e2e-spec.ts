@@ -7,7 +7,7 @@ import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
 import { freePort } from '../durability/processes.js';
 import { callAccess, callOperator } from './access-calls.js';
-import { callInbox, callReports } from './mail-calls.js';
+import { callEmails, callInbox, callReports } from './mail-calls.js';
 import { callAgents } from './oauth-calls.js';
 import { Conformance, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
 
@@ -191,34 +191,7 @@ describe('what the service answers', () => {
 
   it('conforms: organizations of the operator', () => callOperator(call, OPERATOR_KEY));
 
-  it('emails and suppressions', async () => {
-    const email = { from: 'shop@simulator.localhost', to: 'delivered@simulator.localhost', subject: 'Hello', text: 'Hello' };
-    const { id } = (await call(202, 'POST', '/v1/emails', email)).json;
-    await call(422, 'POST', '/v1/emails', { ...email, to: 'nobody' });
-    await call(202, 'POST', '/v1/emails/batch', { emails: [email, { ...email, to: 'nobody' }] });
-    await call(202, 'POST', '/v1/emails/batch', [{ ...email, to: 'suppressed@simulator.localhost' }]);
-    await call(422, 'POST', '/v1/emails/batch', {});
-    const page = (await call(200, 'GET', '/v1/emails?limit=1')).json;
-    await call(200, 'GET', `/v1/emails?limit=1&cursor=${page.next_cursor}`);
-    await call(200, 'GET', '/v1/emails?status=bounced');
-    await call(400, 'GET', '/v1/emails?status=nonsense');
-    await call(200, 'GET', `/v1/emails/${id}`);
-    await call(404, 'GET', '/v1/emails/nonsense');
-    await call(200, 'GET', `/v1/emails/${id}/raw`);
-    const [first, second] = [await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' }), await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' })];
-    await call(200, 'GET', `/v1/emails/${first.json.id}`);
-    await call(200, 'GET', '/v1/emails?status=scheduled');
-    await call(204, 'DELETE', `/v1/emails/${first.json.id}`);
-    await call(404, 'DELETE', `/v1/emails/${first.json.id}`);
-    await call(409, 'DELETE', `/v1/emails/${id}`);
-    await call(200, 'POST', `/v1/emails/${second.json.id}/cancel`);
-    await call(409, 'POST', `/v1/emails/${id}/cancel`);
-    await call(201, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
-    await call(409, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
-    await call(200, 'GET', '/v1/suppressions?origin=manual');
-    await call(200, 'GET', '/v1/suppressions/never@customer.example');
-    await call(204, 'DELETE', '/v1/suppressions/never@customer.example');
-  });
+  it('emails and suppressions', () => callEmails(call));
 
   it('conforms: aliases, and what comes to them', () => callInbox(call, until, server, smtpPort));
 
