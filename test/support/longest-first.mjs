@@ -4,6 +4,7 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Longest first; what is not here takes less than a minute. */
 export const LONG = [
+  'test/durability/mail-in.e2e-spec.ts',
   'test/durability/nemesis-processes.e2e-spec.ts',
   'test/durability/nemesis-clocks.e2e-spec.ts',
   'test/api/system-events-telling.e2e-spec.ts',
