@@ -8,7 +8,7 @@ import { Shutdown } from './shutdown.js';
 import { startFailure } from './start-failure.js';
 
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
-  await tryPorts([config.port, config.metricsPort, config.dnsPort, config.isListener ? config.smtpPort : null], config.host);
+  await tryPorts([config.port, config.metricsPort, config.dnsPort, config.isListener && config.isSmtpPortAsked ? config.smtpPort : null], config.host);
   const masterKey = provideMasterKey(config);
   const log = (message: string, fields?: object): void => logger.info({ context: 'EmbeddedPostgres', ...fields }, message);
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;

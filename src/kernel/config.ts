@@ -124,6 +124,8 @@ export class Config {
 
   /** SMTP_PORT: where mail is received, when ROLE is smtp or all; `null` means nowhere, 0 a free port. */
   declare readonly smtpPort: number | null;
+  /** Whether somebody wants mail on that very port: one that is nobody's choice may be taken, by another process of this service say. */
+  declare readonly isSmtpPortAsked: boolean;
   /** SMTP_NAME in lower case: what the listener calls itself; `null` means the mail host of PLATFORM_DOMAIN. */
   declare readonly smtpName: string | null;
   /** SMTP_TLS_CERT and SMTP_TLS_KEY: the files of the listener's certificate, with its chain, and of its key; `null` means that there is no STARTTLS. */
@@ -358,7 +360,7 @@ function readTracing(read: ConfigReader): Pick<ConfigFields, 'traceSampler' | 't
   };
 }
 
-type SmtpFields = Pick<ConfigFields, 'smtpPort' | 'smtpName' | 'smtpTls' | 'smtpTrustProxy'>;
+type SmtpFields = Pick<ConfigFields, 'smtpPort' | 'isSmtpPortAsked' | 'smtpName' | 'smtpTls' | 'smtpTrustProxy'>;
 
 function readSmtp(read: ConfigReader): SmtpFields {
   const isOff = read.text('SMTP_PORT') === 'off';
@@ -369,6 +371,7 @@ function readSmtp(read: ConfigReader): SmtpFields {
   return {
     // Whoever does not mind where the API is does not mind here either: several can run side by side then.
     smtpPort: isOff ? null : (read.wholeNumber('SMTP_PORT', 0, 65535) ?? (read.text('PORT') === '0' ? 0 : 2525)),
+    isSmtpPortAsked: read.text('SMTP_PORT') !== null || read.text('ROLE') === 'smtp',
     smtpName: read.matching('SMTP_NAME', HOST_NAME, 'a host name such as mx.example.com')?.toLowerCase() ?? null,
     smtpTls: certFile === null || keyFile === null ? null : { certFile, keyFile },
     smtpTrustProxy: read.listOf('SMTP_TRUST_PROXY', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),

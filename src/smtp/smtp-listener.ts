@@ -53,7 +53,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     this.certificate = smtpTls && new CertificateFiles(smtpTls);
   }
 
-  /** Throws when the port is taken, or the certificate can't be used. */
+  /** Throws when the certificate can't be used, or the port is taken that somebody wants; without the one that nobody chose the rest still serves. */
   async onApplicationBootstrap(): Promise<void> {
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
@@ -61,7 +61,13 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     // Sockets are left in the dark by the kernel only after so many have been told that there are too many.
     server.server.maxConnections = SMTP_LIMITS.connections * 2;
     server.listen(config.smtpPort, config.host);
-    await Promise.race([once(server.server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error as Error))]);
+    try {
+      await Promise.race([once(server.server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error as Error))]);
+    } catch (error) {
+      if (config.isSmtpPortAsked || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      this.logger.warn(`Port ${config.smtpPort} is taken by another process: this one receives no mail. SMTP_PORT names another port, or off.`);
+      return;
+    }
     server.on('error', (error) => this.logger.debug(`A connection failed: ${error.message}`));
     this.server = server;
     const { port } = server.server.address() as AddressInfo;

@@ -13,6 +13,8 @@ import type { Sql } from './scene.js';
 import { SmtpTalk } from './smtp-client.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
+/** How often a system event was noted: its row goes once it is told. */
+const TOLD_ONCE = ['1', null];
 
 interface Report { id: string; email_id: string | null; kind: string | null; state: string; reason: string | null; received_from: string; size_bytes: number }
 
@@ -69,7 +71,7 @@ describe('reports about emails', () => {
     await eventIn(server, id, 'failed');
     expect(expectStatus(await server.api('GET', '/v1/suppressions/gone@late.example'), 200).json).toMatchObject({ origin: 'bounce', source_id: id });
     expect(await isSuppressed('there@late.example')).toBe(false);
-    expect(await signals(id, 'email.bounced')).toEqual([{ count: '1' }]);
+    expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
     expect(await reportsOf(id)).toMatchObject([{ state: 'recorded', kind: 'bounce', reason: null, received_from: '192.0.2.25' }]);
   });
 
@@ -98,7 +100,7 @@ describe('reports about emails', () => {
     await sql.rows(`update mail_reports set state = 'waiting', kind = null, due_at = now() where email_id = $1`, [uuidOf(id)]);
     expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
     expect(await emailOf(server, id)).toEqual(before);
-    expect(await signals(id, 'email.bounced')).toEqual([{ count: '1' }]);
+    expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
   });
 
   it('a complaint at an address of the operator\'s counts by our signature in the message that it quotes', async () => {
@@ -108,7 +110,7 @@ describe('reports about emails', () => {
 
     await emailIn(server, id, 'complained');
     expect(expectStatus(await server.api('GET', '/v1/suppressions/angry@complains.example'), 200).json).toMatchObject({ origin: 'complaint', source_id: id });
-    expect(await signals(id, 'email.complained')).toEqual([{ count: '1' }]);
+    expect(TOLD_ONCE).toContain((await signals(id, 'email.complained'))[0]?.count);
     expect(await reportsOf(id)).toMatchObject([{ kind: 'complaint', state: 'recorded' }]);
   });
 
@@ -212,7 +214,7 @@ describe('reports about emails', () => {
       for (const { id } of sent) {
         expect((await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced')).toHaveLength(1);
         // What was told already is not there any more; what was noted twice would be.
-        expect(['1', null]).toContain((await signals(id, 'email.bounced'))[0]?.count);
+        expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }
     } finally {

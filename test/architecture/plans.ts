@@ -80,12 +80,11 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
   return client.escapeLiteral(rows[0]?.text ?? '');
 }
 
-/** By index of a partition: the index that migrations made, or null where there is next to nothing in it and any will do. */
+/** By index of a partition: the index that migrations made, or null where there is nothing in it and any will do. */
 async function parentsOfIndexes(client: pg.PoolClient): Promise<Map<string, string | null>> {
   const { rows } = await client.query<{ child: string; parent: string | null }>(`
-    select c.relname as child, case when c.reltuples > 0 and t.reltuples not between 0 and ${SCANNED_ROWS_MIN} then p.relname end as parent from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid and c.relkind = 'i' join pg_class p on p.oid = i.inhparent
-    join pg_index x on x.indexrelid = c.oid join pg_class t on t.oid = x.indrelid`);
+    select c.relname as child, case when c.reltuples > 0 then p.relname end as parent from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid and c.relkind = 'i' join pg_class p on p.oid = i.inhparent`);
   return new Map(rows.map(({ child, parent }) => [child, parent]));
 }
 

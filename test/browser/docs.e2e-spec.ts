@@ -73,20 +73,22 @@ const PATIENCE_MS = 20_000;
   }
 
   it('GET / leads here, and what stands first is Send, then the order of a first visit', async () => {
+    await page.locator('.opblock').first().waitFor();
     const sections = await page.locator('.opblock-tag-section h3').evaluateAll((headings) => headings.map((heading) => heading.getAttribute('data-tag')));
     await screenshot(page, '01-opened');
 
     expect(page.url()).toBe(`${server.url}/docs`);
     expect(sections.slice(0, 4)).toEqual(['Send', 'Destinations', 'Events', 'Replay']);
-    expect(sections.slice(-3)).toEqual(['Organization', 'Keys', 'Health']);
+    expect(sections.slice(-3)).toEqual(['Operator', 'Agents', 'Health']);
     expect(await page.locator('.opblock').first().getAttribute('id')).toContain('sendWebhook');
   });
 
   it('takes a key', async () => {
     await page.locator('.auth-wrapper .authorize').first().click();
-    await page.locator('.auth-container input').fill(server.apiKey);
+    const key = page.locator('.auth-container').filter({ hasText: 'apiKey' });
+    await key.locator('input').fill(server.apiKey);
     await screenshot(page, '02-authorize');
-    await page.locator('.auth-container button.authorize').click();
+    await key.locator('button.authorize').click();
     await page.locator('.auth-btn-wrapper .btn-done').click();
 
     expect((await execute('getOrganization')).json).toMatchObject({ environment: 'live' });
