@@ -80,7 +80,9 @@ describe('access, over every route there is', () => {
   }
 
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
-    const [method = '', url = ''] = route.split(' ');
+    const [method = '', at = ''] = route.split(' ');
+    // The stream ends by itself where nobody waits for more.
+    const url = at === '/v1/events/stream' ? `${at}?follow=false` : at;
     return server.api(method, url.replaceAll(/\{\w+\}/g, `dst_${UNKNOWN}`), method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }
 
