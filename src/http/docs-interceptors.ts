@@ -13,6 +13,7 @@ export interface UiResponse {
 
 /** The page's own memory: what the ids of the examples stand for by now. */
 interface Page {
+  ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
   posthornExamples?: Record<string, string>;
 }
 
@@ -30,6 +31,14 @@ export function fillInIds(request: UiRequest): UiRequest {
   request.url = filled(request.url);
   if (typeof request.body === 'string') request.body = filled(request.body);
   return request;
+}
+
+/**
+ * Opens the section of the main job. The others stay closed: with 150 rows to show Swagger UI keeps those alone in the page that are
+ * in sight, and forgets what was begun in one that is scrolled away.
+ */
+export function openFirst(): void {
+  (globalThis as Page).ui?.layoutActions.show(['operations-tag', 'Send'], true);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { fillInIds, rememberIds } from './docs-interceptors.js';
+import { fillInIds, openFirst, rememberIds } from './docs-interceptors.js';
 import { JSON_TYPE } from './envelope.js';
 
 /** Everything that Swagger UI needs comes from here; its styles are inline and its icons are data URLs. */
@@ -51,8 +51,8 @@ export function serveDocs(app: NestFastifyApplication, document: OpenAPIObject):
     raw: false,
     customSiteTitle: 'Posthorn API',
     swaggerOptions: {
-      persistAuthorization: true, displayRequestDuration: true, docExpansion: 'list', defaultModelsExpandDepth: 0,
-      requestInterceptor: fillInIds, responseInterceptor: rememberIds,
+      persistAuthorization: true, displayRequestDuration: true, docExpansion: 'none', defaultModelsExpandDepth: 0,
+      requestInterceptor: fillInIds, responseInterceptor: rememberIds, onComplete: openFirst,
     },
   });
 }

@@ -1,6 +1,6 @@
 /** Collections of the specification and the contract that come in a later phase (specification, Versioning 3). */
 const COLLECTIONS = new Set([
-  'billing', 'providers',
+  'billing',
 ]);
 
 /** Whether a path that no route serves is one that the service will have: 501 instead of 404. */

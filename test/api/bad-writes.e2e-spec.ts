@@ -73,7 +73,8 @@ describe('bad input on every write', () => {
   /** Every route that takes a body: its method, its path with an id that is there, and the names of its fields. */
   function writes(): { method: string; path: string; fields: string[] }[] {
     return Object.entries(document.paths).flatMap(([path, item]) => Object.entries(item).flatMap(([method, { requestBody }]) => {
-      if (method === 'get' || method === 'delete') return [];
+      // OAuth and MCP have errors in forms of their own, and tests of them.
+      if (method === 'get' || method === 'delete' || path === '/mcp' || path.startsWith('/oauth/')) return [];
       const reference = requestBody?.content['application/json']?.schema.$ref ?? '';
       const fields = Object.keys(document.components.schemas[reference.split('/').at(-1) ?? '']?.properties ?? {});
       return [{ method: method.toUpperCase(), path: path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? ''), fields }];

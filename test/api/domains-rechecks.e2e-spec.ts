@@ -65,7 +65,7 @@ describe('re-checks', () => {
     }
 
     // A minute, then twice as long each time, give or take a tenth.
-    expect(rests.map((minutes) => Math.round(Math.log2(minutes)))).toEqual([0, 1, 2, 3]);
+    expect(rests.map((minutes) => Math.round(Math.log2(minutes)) + 0)).toEqual([0, 1, 2, 3]);
   });
 
   it('one whose process died in the middle of a look is looked at by another one', async () => {

@@ -68,7 +68,7 @@ describe('rate limits', () => {
     it('everything counts, whatever is answered, and 429 comes before all of it', async () => {
       const mine = await fresh(server, { scope: 'read' });
       const calls: [string, string, unknown?][] = [
-        ['GET', '/v1/nothing'], ['GET', '/v1/events?limit=0'], ['POST', '/v1/send', {}], ['POST', '/mcp', {}], ['HEAD', '/v1/org'],
+        ['GET', '/v1/nothing'], ['GET', '/v1/events?limit=0'], ['POST', '/v1/send', {}], ['GET', '/v1/billing'], ['HEAD', '/v1/org'],
       ];
 
       const counted: ApiAnswer[] = [];
