@@ -27,7 +27,7 @@ export class DestinationChecksController {
 
   @Post('check')
   @Audit('never')
-  @RateLimit({ name: 'check', count: 120, seconds: 60 })
+  @RateLimit({ name: 'check', count: 300, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
   @ApiOperation({ summary: 'Check a target', description: 'Nothing is stored.' })
@@ -37,7 +37,7 @@ export class DestinationChecksController {
   }
 
   @Post(':id/validate')
-  @RateLimit({ name: 'check', count: 120, seconds: 60 })
+  @RateLimit({ name: 'check', count: 300, seconds: 60 })
   @Scope('write')
   @HttpCode(200)
   @ApiOperation({ summary: 'Check a destination again' })

@@ -80,7 +80,7 @@ export class DomainsController {
   }
 
   @Post(':id/verify')
-  @RateLimit({ name: 'check', count: 120, seconds: 60 })
+  @RateLimit({ name: 'check', count: 300, seconds: 60 })
   @Scope('admin')
   @HttpCode(200)
   @ApiOperation({
