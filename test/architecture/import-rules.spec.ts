@@ -83,7 +83,7 @@ const UNLAWFUL: Record<string, Tree> = {
   'client-stands-alone': oneEach('src/client/reaches', ['#kernel/clock.js', '../cli/main.js']),
   'command-line-uses-the-client': oneEach('src/cli/reaches', ['#kernel/clock.js', '#http/access.js']),
   'service-knows-no-client': oneEach('src/modules/send/knows', ['../../client/index.js', '../../cli/main.js']),
-  'smtp-edge-knows-one-contract': oneEach('src/smtp/knows', ['#modules/ledger/accept.contract.js', '#http/access.js', '#mail/smtp.js']),
+  'smtp-edge-knows-one-contract': oneEach('src/smtp/knows', ['#modules/ledger/ledger.js', '#http/access.js', '#mail/smtp.js']),
   'queues-live-in-queues': oneEach('src/modules/send/queues.service', ['bullmq', '@nestjs/bullmq']),
   'extensions-use-the-public-face': oneEach('ee/audit/reaches', [
     '#modules/ledger/ledger.js', '#modules/ledger/contract.js', '#http/access.js', '#kernel/clock.js', '../../src/app.module.js', '../../src/testing/client.js',
