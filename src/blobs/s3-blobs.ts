@@ -1,15 +1,14 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { EgressAgent } from '#egress/agent.js';
-import { sdkRequests } from '#egress/sdk-requests.js';
+import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import type { BlobBucket } from '#kernel/blob-store.js';
 import { unavailable } from '#kernel/errors.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { BlobStore, type BlobKey } from './contract.js';
 
-const TIMEOUT_MS = 60_000;
 /** What is asked for at once while a blob is read: what a process holds of it. */
 const RANGE_BYTES = 4 * CHUNK_BYTES;
-const ANSWER_BYTES_MAX = RANGE_BYTES + 64 * 1024;
+const LIMITS = { timeoutMs: 60_000, answerBytesMax: RANGE_BYTES + 64 * 1024 };
 /** As many as one call deletes, and one page lists. */
 const PAGE = 1_000;
 const DAY = /^\d{1,7}$/;
@@ -117,30 +116,17 @@ export class S3Blobs extends BlobStore {
   private async connect(): Promise<{ sdk: Sdk; client: S3Client }> {
     const sdk = await import('@aws-sdk/client-s3');
     const { region, endpoint, credentials } = this.place;
-    const client = new sdk.S3Client({
+    const client = outsideOfLambda(new sdk.S3Client({
+      ...sdkSettings({ region, credentials }, this.agent, LIMITS),
       ...(endpoint !== null && { endpoint, forcePathStyle: true }),
-      region,
-      // A copy: the SDK writes into what it is given.
-      credentials: { ...credentials },
       maxAttempts: 3,
-      retryMode: 'standard',
-      defaultsMode: 'standard',
-      useDualstackEndpoint: false,
-      useFipsEndpoint: false,
       useArnRegion: false,
       disableMultiregionAccessPoints: true,
       disableS3ExpressSessionAuth: true,
-      userAgentAppId: '',
-      authSchemePreference: [],
-      disableClockSkewCorrection: false,
       // The signature covers the body; servers other than Amazon's know no other sum.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      defaultUserAgentProvider: () => Promise.resolve([['Posthorn', '0.1']]),
-      requestHandler: sdkRequests(this.agent, { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX }),
-    });
-    // It adds a header from the variables of AWS Lambda.
-    client.middlewareStack.remove('recursionDetectionMiddleware');
+    }));
     return { sdk, client };
   }
 }

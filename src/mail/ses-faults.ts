@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { excerptOf } from '#engine/excerpt.js';
-import { ExchangeFailed } from '#egress/sdk-requests.js';
+import { ExchangeFailed } from '#egress/aws-sdk.js';
 import type { AwsCredentials } from '#kernel/aws-credentials.js';
 import type { RecipientReply, SubmissionReport } from '#modules/email/transport.contract.js';
 

@@ -1,13 +1,12 @@
 import type { SESv2Client } from '@aws-sdk/client-sesv2';
 import type { EgressAgent } from '#egress/agent.js';
-import { sdkRequests } from '#egress/sdk-requests.js';
+import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import type { SesAccount } from '#kernel/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { readSesFailure, told } from './ses-faults.js';
 
-/** What one submission may take; it has 10 MB of attachments in it. */
-const TOTAL_MS = 60_000;
-const ANSWER_BYTES_MAX = 256 * 1024;
+/** One submission may have 10 MB of attachments in it. */
+const LIMITS = { timeoutMs: 60_000, answerBytesMax: 256 * 1024 };
 /** What SES's events carry back: which email it was. */
 const EMAIL_TAG = 'posthorn_email';
 
@@ -51,24 +50,11 @@ export class SesTransport extends MailTransport {
   private async connect(): Promise<Awaited<NonNullable<SesTransport['client']>>> {
     const { SESv2Client, SendEmailCommand } = await import('@aws-sdk/client-sesv2');
     const { region, endpoint, credentials } = this.account;
-    const client = new SESv2Client({
+    const client = outsideOfLambda(new SESv2Client({
+      ...sdkSettings({ region, credentials }, this.agent, LIMITS),
       endpoint: endpoint ?? `https://email.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`,
-      region,
-      // A copy: the SDK writes into what it is given.
-      credentials: { ...credentials },
       maxAttempts: 1,
-      retryMode: 'standard',
-      defaultsMode: 'standard',
-      useDualstackEndpoint: false,
-      useFipsEndpoint: false,
-      userAgentAppId: '',
-      authSchemePreference: [],
-      disableClockSkewCorrection: false,
-      defaultUserAgentProvider: () => Promise.resolve([['Posthorn', '0.1']]),
-      requestHandler: sdkRequests(this.agent, { timeoutMs: TOTAL_MS, answerBytesMax: ANSWER_BYTES_MAX }),
-    });
-    // It adds a header from the variables of AWS Lambda.
-    client.middlewareStack.remove('recursionDetectionMiddleware');
+    }));
     return { client, SendEmailCommand };
   }
 }

@@ -1,4 +1,4 @@
-import { ExchangeFailed } from './client.js';
+import { ExchangeFailed } from '#egress/aws-sdk.js';
 import { entryFault, requestFault } from './faults.js';
 
 const CREDENTIALS = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG', sessionToken: 'IQoJb3JpZ2lu' };

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
 import type { Answer, Outcome } from '#engine/outcome.js';
 import { excerptOf } from '#engine/excerpt.js';
-import { ExchangeFailed } from './client.js';
+import { ExchangeFailed } from '#egress/aws-sdk.js';
 import type { QueueSettings } from './settings.js';
 
 /** What went wrong with a request or with one entry of a batch. */

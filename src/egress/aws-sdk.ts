@@ -26,24 +26,59 @@ interface SdkAnswer {
   response: { statusCode: number; headers: Record<string, string>; body: Readable };
 }
 
-/** What a service of AWS may take and answer. */
+/** What a service of AWS may take and answer. `timeoutMs` is for calls that say nothing of their own (`requestTimeout`). */
 export interface SdkLimits {
   timeoutMs: number;
   answerBytesMax: number;
 }
 
+/** Where a client of AWS's SDK signs in. */
+export interface SdkAccount {
+  region: string;
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+}
+
+interface RequestHandler {
+  handle(request: SignedRequest, options?: { requestTimeout?: number }): Promise<SdkAnswer>;
+}
+
 /**
- * The `requestHandler` of a client of AWS's SDK: every byte goes out through `agent`, and so through the policy. An answer
- * that is longer than expected is none.
+ * What each client of AWS's SDK is given, so that it reads nothing from the environment, from files or from metadata services: every
+ * option that it would look for there. It signs and reads the protocol; every byte goes out through `agent`. The number of
+ * attempts, and what a service has besides, is the caller's.
  */
-export function sdkRequests(agent: EgressAgent, { timeoutMs, answerBytesMax }: SdkLimits): { handle: (request: SignedRequest, options?: { abortSignal?: AbortSignal }) => Promise<SdkAnswer> } {
+export function sdkSettings({ region, credentials }: SdkAccount, agent: EgressAgent, limits: SdkLimits) {
+  return {
+    region,
+    // A copy: the SDK writes into what it is given.
+    credentials: { ...credentials },
+    retryMode: 'standard',
+    defaultsMode: 'standard' as const,
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    userAgentAppId: '',
+    authSchemePreference: [],
+    disableClockSkewCorrection: false,
+    defaultUserAgentProvider: (): Promise<[string, string][]> => Promise.resolve([['Posthorn', '0.1']]),
+    requestHandler: sdkRequests(agent, limits),
+  };
+}
+
+/** The client without the header that it adds from the variables of AWS Lambda. */
+export function outsideOfLambda<Client extends { middlewareStack: { remove(name: string): boolean } }>(client: Client): Client {
+  client.middlewareStack.remove('recursionDetectionMiddleware');
+  return client;
+}
+
+/** Every byte goes out through `agent`, and so through the policy. An answer that is longer than expected is none. */
+function sdkRequests(agent: EgressAgent, { timeoutMs: timeoutMsDefault, answerBytesMax }: SdkLimits): RequestHandler {
   return {
     handle: async (request, options) => {
       const { method, body } = request;
       // Not signed, and nobody here waits for a 100.
       const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => name.toLowerCase() !== 'expect'));
-      const signal = options?.abortSignal;
-      const answer = await agent.exchange({ method, url: urlOf(request), headers, body: bytesOf(body), timeoutMs, bodyBytesMax: answerBytesMax, ...(signal && { signal }) });
+      const timeoutMs = options?.requestTimeout ?? timeoutMsDefault;
+      const answer = await agent.exchange({ method, url: urlOf(request), headers, body: bytesOf(body), timeoutMs, bodyBytesMax: answerBytesMax });
       if (answer.kind === 'error') throw new ExchangeFailed(answer.error, answer.detail);
       if (answer.truncated) throw new ExchangeFailed('protocol', `The answer is longer than ${answerBytesMax} bytes.`);
       return { response: { statusCode: answer.status, headers: answer.headers, body: Readable.from([answer.body], { objectMode: false }) } };
