@@ -35,7 +35,7 @@ export class Partitions extends KeptDays {
     await this.expire(openDays);
     const { names, isHeldUp } = await this.store.dropPassed(openDays);
     if (names.length > 0) this.logger.log(`Retention dropped ${names.join(', ')}`);
-    if (isHeldUp) this.logger.warn('Partitions of passed days are held by a long transaction, or another process drops them; tried again in some minutes.');
+    if (isHeldUp) this.logger.warn('Partitions of passed days are held by a long transaction, or another process drops them; tried again, in minutes at the latest.');
     return isHeldUp;
   }
 

@@ -7,12 +7,14 @@ import { patiently } from '#kernel/patience.js';
 import { Partitions } from './partitions.js';
 
 const EVERY_MS = 3_600_000;
-const AGAIN_MS = 300_000;
+/** What holds a partition is mostly gone at once (another process that starts, a vacuum): only a backup takes long. */
+const AGAIN_MS = { first: 2_000, max: 300_000 };
 
 /** Keeps the ledger's partitions: those that are needed exist, those whose day has passed are dropped. */
 @Injectable()
 export class Retention implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: Loop;
+  private heldUpMs = AGAIN_MS.first;
 
   constructor(
     private readonly partitions: Partitions,
@@ -35,7 +37,10 @@ export class Retention implements OnApplicationBootstrap, OnApplicationShutdown 
   private async run(): Promise<{ restMs: number }> {
     await this.partitions.ensure();
     // What is dropped is gone for good: whose clock is not PostgreSQL's leaves it to others.
-    if (!this.time.isAgreed()) return { restMs: AGAIN_MS };
-    return { restMs: (await this.partitions.dropPassed()) ? AGAIN_MS : EVERY_MS };
+    if (!this.time.isAgreed()) return { restMs: AGAIN_MS.max };
+    const restMs = this.heldUpMs;
+    const isHeldUp = await this.partitions.dropPassed();
+    this.heldUpMs = isHeldUp ? Math.min(restMs * 2, AGAIN_MS.max) : AGAIN_MS.first;
+    return { restMs: isHeldUp ? restMs : EVERY_MS };
   }
 }
