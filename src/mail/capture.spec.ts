@@ -1,4 +1,4 @@
-import type { IncomingMail, RecipientVerdict, SmtpAnswer } from '#modules/inbox/contract.js';
+import type { IncomingBytes, IncomingMail, RecipientVerdict, SmtpAnswer } from '#modules/inbox/contract.js';
 import { CaptureTransport } from './capture.js';
 
 const ALIAS: RecipientVerdict = { kind: 'alias', route: { environmentId: 1, aliasId: '019aa4c0-0000-7000-8000-000000000000', maxSizeBytes: null, allowedSenders: [] } };
@@ -20,6 +20,16 @@ describe('capture:', () => {
     ['defers while the domain of an alias is paused', refused(450, '4.2.1', 'Not at the moment.'), 'deferred', 450, /^450 4\.2\.1/],
   ])('%s', async (_what, verdict, outcome, code, text) => {
     expect(await replyTo(verdict)).toEqual([[outcome, code, expect.stringMatching(text)]]);
+  });
+
+  it('hands over at most 256 KB of headers, and a larger message in pieces, as the listener does', async () => {
+    let came: IncomingBytes | null = null;
+    const mail = { recipient: async () => ALIAS, accept: async (_envelope: unknown, bytes: IncomingBytes) => ((came = bytes), { code: 250, enhanced: '2.6.0', text: '' }) } as unknown as IncomingMail;
+    const raw = Buffer.alloc(300 * 1024, 'a');
+
+    await new CaptureTransport(mail).submit({ emailId: 'evt_1', raw, mailFrom: 'a@b.example', recipients: ['c@d.example'] });
+
+    expect(came).toMatchObject({ sizeBytes: raw.length, whole: null, head: raw.subarray(0, 256 * 1024) });
   });
 
   it.each([[451, 'deferred'], [552, 'failed']])('says what the alias answered: %s is %s', async (code, outcome) => {

@@ -1,10 +1,6 @@
-import { createHash } from 'node:crypto';
-import { headEndOf } from '#engine/mail/message-head.js';
-import { type IncomingBytes, IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
+import { type IncomingBytes, incomingBytes, IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import { MailTransport, type RecipientReply, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** As the listener has it: what is larger is stored apart from its row. */
-const ROW_BYTES_MAX = 256 * 1024;
 const CAPTURED = { outcome: 'accepted', code: 250, enhanced: '2.0.0', text: 'Captured: EMAIL_TRANSPORT sends nothing out.' } as const;
 
 /**
@@ -17,7 +13,7 @@ export class CaptureTransport extends MailTransport {
   }
 
   async submit({ raw, mailFrom, recipients }: Submission): Promise<SubmissionReport> {
-    const bytes = bytesOf(raw);
+    const bytes = incomingBytes(raw);
     const replies = await Promise.all(recipients.map((address) => this.captured(address, mailFrom, bytes)));
     return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
   }
@@ -33,14 +29,4 @@ export class CaptureTransport extends MailTransport {
 
 function replyOf(address: string, { code, enhanced, text }: SmtpAnswer): RecipientReply {
   return { address, outcome: code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'failed', code, enhanced, text: `${code} ${enhanced} ${text}` };
-}
-
-function bytesOf(raw: Buffer): IncomingBytes {
-  const end = headEndOf(raw);
-  return {
-    sizeBytes: raw.length, sha256: createHash('sha256').update(raw).digest(), head: end === -1 ? raw : raw.subarray(0, end), whole: raw.length > ROW_BYTES_MAX ? null : raw,
-    async *read() {
-      yield raw;
-    },
-  };
 }
