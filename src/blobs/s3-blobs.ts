@@ -3,6 +3,7 @@ import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import type { BlobBucket } from '#kernel/blob-store.js';
 import { unavailable } from '#kernel/errors.js';
+import { madeOnce } from '#kernel/made-once.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { BlobStore, type BlobKey } from './contract.js';
 
@@ -23,7 +24,7 @@ type Sdk = typeof import('@aws-sdk/client-s3');
  * at all, and what the bucket has answered is durable. The SDK is loaded when the first blob is.
  */
 export class S3Blobs extends BlobStore {
-  private opened: Promise<{ sdk: Sdk; client: S3Client }> | null = null;
+  private readonly open = madeOnce(() => this.connect());
 
   constructor(
     private readonly place: BlobBucket,
@@ -107,10 +108,6 @@ export class S3Blobs extends BlobStore {
 
   private at(key: string): { Bucket: string; Key: string } {
     return { ...this.bucket(), Key: this.place.prefix + key };
-  }
-
-  private open(): Promise<{ sdk: Sdk; client: S3Client }> {
-    return (this.opened ??= this.connect());
   }
 
   private async connect(): Promise<{ sdk: Sdk; client: S3Client }> {
