@@ -31,7 +31,7 @@ export class AcceptMessage {
   async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
     if (message.decided === null && !(await this.store.decide(message, decided))) return false;
     // The key has an end, and the event has not: whoever comes very late looks first.
-    const isThere = message.decided !== null && (await this.store.hasEvent(message.environmentId, message.id));
+    const isThere = message.decided !== null && (await this.store.hasEvent(message));
     if (!isThere) await this.makeEvent(message, decided);
     await this.store.settle(message);
     return true;
