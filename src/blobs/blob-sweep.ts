@@ -9,6 +9,9 @@ import { S3Blobs } from './s3-blobs.js';
 
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** After so long a turn ends, and the next one follows. */
+const TURN_MS_MAX = 10_000;
+const AGAIN_MS = 1_000;
 
 /** Sweeps the directory or the bucket of blobs; those in PostgreSQL go with the partitions of their day. */
 @Injectable()
@@ -38,11 +41,13 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private async run(): Promise<{ restMs: number }> {
     // What is removed is gone for good: whose clock is not PostgreSQL's leaves it to others.
-    if ((this.store instanceof FileBlobs || this.store instanceof S3Blobs) && this.time.isAgreed()) {
-      const nowMs = this.clock.nowMs();
-      // A day later than the ledger ends deliveries, which may read them until then.
-      await this.store.sweep(Math.floor(nowMs / DAY_MS) - 1, nowMs);
-    }
-    return { restMs: EVERY_MS };
+    if (!this.time.isAgreed()) return { restMs: EVERY_MS };
+    const [nowMs, fromMs] = [this.clock.nowMs(), this.clock.monotonicMs()];
+    const mayGoOn = (): boolean => this.clock.monotonicMs() - fromMs < TURN_MS_MAX;
+    // A day later than the ledger ends deliveries, which may read them until then.
+    const today = Math.floor(nowMs / DAY_MS) - 1;
+    const isMore = this.store instanceof S3Blobs ? (await this.store.sweep(today, mayGoOn)).isMore
+      : this.store instanceof FileBlobs && (await this.store.sweep(today, nowMs, mayGoOn)).isMore;
+    return { restMs: isMore ? AGAIN_MS : EVERY_MS };
   }
 }

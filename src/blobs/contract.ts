@@ -7,6 +7,14 @@ export interface BlobKey {
   expiresOnDay: number;
 }
 
+/** What a sweep came to. */
+export interface Swept {
+  /** Blobs that were removed, with what crashes left. */
+  removed: number;
+  /** Its time was over before everything was. */
+  isMore: boolean;
+}
+
 /**
  * Bytes that are too large for a row: raw messages and attachments. Written once, never changed. What is put and never
  * referred to (a crash in between) is swept with its day.

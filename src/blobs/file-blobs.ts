@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { unavailable } from '#kernel/errors.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
-import { BlobStore, type BlobKey } from './contract.js';
+import { BlobStore, type BlobKey, type Swept } from './contract.js';
 
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -40,13 +40,14 @@ export class FileBlobs extends BlobStore {
     await unlink(file).catch(nullWhenMissing);
   }
 
-  /** Removes what expired before `today` (days since the epoch), and what crashes left. Returns how many files. */
-  async sweep(today: number, nowMs: number): Promise<number> {
+  /** Removes what expired before `today` (days since the epoch), and what crashes left, for as long as it may. */
+  async sweep(today: number, nowMs: number, mayGoOn: () => boolean): Promise<Swept> {
     let removed = 0;
     const expiring = path.join(this.root, 'expiring');
     for (const day of await namesIn(expiring)) {
       if (!DAY.test(day) || Number(day) >= today) continue;
-      for (const mark of await namesIn(path.join(expiring, day))) {
+      for await (const mark of entriesOf(path.join(expiring, day))) {
+        if (!mayGoOn()) return { removed, isMore: true };
         const [environment = '', id = ''] = mark.split('.');
         if (DAY.test(environment) && ID.test(id)) await this.remove({ environmentId: Number(environment), id });
         await unlink(path.join(expiring, day, mark)).catch(nullWhenMissing);
@@ -54,12 +55,12 @@ export class FileBlobs extends BlobStore {
       }
       await rmdir(path.join(expiring, day)).catch(() => undefined);
     }
-    return removed + (await this.sweepAbandoned(nowMs));
+    return { removed: removed + (await this.sweepAbandoned(nowMs)), isMore: false };
   }
 
   private async sweepAbandoned(nowMs: number): Promise<number> {
     let removed = 0;
-    for (const name of await namesIn(path.join(this.root, 'tmp'))) {
+    for await (const name of entriesOf(path.join(this.root, 'tmp'))) {
       const file = path.join(this.root, 'tmp', name);
       const found = await stat(file).catch(nullWhenMissing);
       if (found === null || nowMs - found.mtimeMs < ABANDONED_MS) continue;
@@ -139,6 +140,12 @@ async function sync(directory: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** The names in a directory of any size, without holding all of them; none where there is no such directory. */
+async function* entriesOf(directory: string): AsyncGenerator<string> {
+  const opened = await opendir(directory).catch(nullWhenMissing);
+  if (opened !== null) for await (const { name } of opened) yield name;
 }
 
 const namesIn = async (directory: string): Promise<string[]> => (await readdir(directory).catch(nullWhenMissing)) ?? [];

@@ -3,17 +3,22 @@ import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import type { BlobBucket } from '#kernel/blob-store.js';
 import { unavailable } from '#kernel/errors.js';
+import { madeOnce } from '#kernel/made-once.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
-import { BlobStore, type BlobKey } from './contract.js';
+import { BlobStore, type BlobKey, type Swept } from './contract.js';
 
 /** What is asked for at once while a blob is read: what a process holds of it. */
 const RANGE_BYTES = 4 * CHUNK_BYTES;
 const LIMITS = { timeoutMs: 60_000, answerBytesMax: RANGE_BYTES + 64 * 1024 };
 /** As many as one call deletes, and one page lists. */
 const PAGE = 1_000;
+/** Where each has a call of its own. */
+const AT_ONCE = 8;
 const DAY = /^\d{1,7}$/;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MARK = /^(\d+)\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+const UNKNOWN_CALL: ReadonlySet<number> = new Set([400, 405, 501]);
 
 type Sdk = typeof import('@aws-sdk/client-s3');
 
@@ -23,7 +28,7 @@ type Sdk = typeof import('@aws-sdk/client-s3');
  * at all, and what the bucket has answered is durable. The SDK is loaded when the first blob is.
  */
 export class S3Blobs extends BlobStore {
-  private opened: Promise<{ sdk: Sdk; client: S3Client }> | null = null;
+  private readonly open = madeOnce(() => this.connect());
 
   constructor(
     private readonly place: BlobBucket,
@@ -57,25 +62,48 @@ export class S3Blobs extends BlobStore {
     await client.send(new sdk.DeleteObjectCommand(this.at(blobKey(environmentId, id))));
   }
 
-  /** Removes what expired before `today` (days since the epoch), crashes' left-overs too. Returns how many blobs. */
-  async sweep(today: number): Promise<number> {
+  /** Removes what expired before `today` (days since the epoch), crashes' left-overs too, a page at a time for as long as it may. */
+  async sweep(today: number, mayGoOn: () => boolean): Promise<Swept> {
     const { sdk, client } = await this.open();
     let removed = 0;
     for (const day of await this.daysBefore(today)) {
       for (;;) {
+        if (!mayGoOn()) return { removed, isMore: true };
         const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ ...this.bucket(), Prefix: `${this.place.prefix}expiring/${day}/`, MaxKeys: PAGE }));
         const marks = Contents.flatMap(({ Key }) => Key ?? []);
         if (marks.length === 0) break;
-        for (const mark of marks) {
-          const [, environment, id] = MARK.exec(mark.slice(mark.lastIndexOf('/') + 1)) ?? [];
-          if (environment !== undefined && id !== undefined) await this.remove({ environmentId: Number(environment), id });
-          // The mark last: as long as it stands, somebody comes back.
-          await client.send(new sdk.DeleteObjectCommand({ ...this.bucket(), Key: mark }));
-          removed += 1;
-        }
+        await this.removeAll(marks.flatMap((mark) => this.markedBy(mark) ?? []));
+        // The marks last: as long as one stands, somebody comes back.
+        await this.removeAll(marks);
+        removed += marks.length;
       }
     }
-    return removed;
+    return { removed, isMore: false };
+  }
+
+  /** The key of the blob whose end a mark says; null for what is none of ours. */
+  private markedBy(mark: string): string | null {
+    const [, environment, id] = MARK.exec(mark.slice(mark.lastIndexOf('/') + 1)) ?? [];
+    return environment === undefined || id === undefined ? null : this.place.prefix + blobKey(Number(environment), id);
+  }
+
+  /** At most a page of them, by their whole keys. Throws where one could not be removed. */
+  private async removeAll(keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    const { sdk, client } = await this.open();
+    const Delete = { Objects: keys.map((Key) => ({ Key })), Quiet: true };
+    const answer = await client.send(new sdk.DeleteObjectsCommand({ ...this.bucket(), Delete })).catch(nullWhenUnknown);
+    // Not every server that speaks S3 knows the call, or the sum that it asks for.
+    if (answer === null) return this.removeEach(keys);
+    const [first, ...more] = answer.Errors ?? [];
+    if (first !== undefined) throw new Error(`${more.length + 1} of ${keys.length} objects could not be removed: ${first.Code ?? 'no reason'}`);
+  }
+
+  private async removeEach(keys: readonly string[]): Promise<void> {
+    const { sdk, client } = await this.open();
+    for (let at = 0; at < keys.length; at += AT_ONCE) {
+      await Promise.all(keys.slice(at, at + AT_ONCE).map((Key) => client.send(new sdk.DeleteObjectCommand({ ...this.bucket(), Key }))));
+    }
   }
 
   private async daysBefore(today: number): Promise<string[]> {
@@ -109,10 +137,6 @@ export class S3Blobs extends BlobStore {
     return { ...this.bucket(), Key: this.place.prefix + key };
   }
 
-  private open(): Promise<{ sdk: Sdk; client: S3Client }> {
-    return (this.opened ??= this.connect());
-  }
-
   private async connect(): Promise<{ sdk: Sdk; client: S3Client }> {
     const sdk = await import('@aws-sdk/client-s3');
     const { region, endpoint, credentials } = this.place;
@@ -140,5 +164,12 @@ function blobKey(environmentId: number, id: string): string {
 function nullWhenMissing(error: unknown): null {
   const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
   if (name === 'NoSuchKey' || (name === 'NotFound' && $metadata?.httpStatusCode === 404)) return null;
+  throw error;
+}
+
+/** A call that the server does not know; what is wrong with the bucket or the credentials is answered by the next one, too. */
+function nullWhenUnknown(error: unknown): null {
+  const { $metadata, $response } = error as Error & { $metadata?: { httpStatusCode?: number }; $response?: { statusCode?: number } };
+  if (UNKNOWN_CALL.has($metadata?.httpStatusCode ?? $response?.statusCode ?? 0)) return null;
   throw error;
 }

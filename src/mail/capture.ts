@@ -1,10 +1,6 @@
-import { createHash } from 'node:crypto';
-import { headEndOf } from '#engine/mail/message-head.js';
-import { type IncomingBytes, IncomingMail } from '#modules/inbox/contract.js';
+import { type IncomingBytes, incomingBytes, IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import { MailTransport, type RecipientReply, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** As the listener has it: what is larger is stored apart from its row. */
-const ROW_BYTES_MAX = 256 * 1024;
 const CAPTURED = { outcome: 'accepted', code: 250, enhanced: '2.0.0', text: 'Captured: EMAIL_TRANSPORT sends nothing out.' } as const;
 
 /**
@@ -17,25 +13,20 @@ export class CaptureTransport extends MailTransport {
   }
 
   async submit({ raw, mailFrom, recipients }: Submission): Promise<SubmissionReport> {
-    const bytes = bytesOf(raw);
+    const bytes = incomingBytes(raw);
     const replies = await Promise.all(recipients.map((address) => this.captured(address, mailFrom, bytes)));
     return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
   }
 
   private async captured(address: string, from: string, bytes: IncomingBytes): Promise<RecipientReply> {
     const verdict = await this.mail.recipient(address, bytes.sizeBytes);
+    // Nobody knows yet whether it is one of our aliases: it comes again, and is not lost.
+    if (verdict.kind === 'refused' && verdict.answer.code < 500) return replyOf(address, verdict.answer);
     if (verdict.kind !== 'alias') return { address, ...CAPTURED };
-    const { code, enhanced, text } = await this.mail.accept({ from, recipients: [{ ...verdict, address }], clientIp: '127.0.0.1', helo: 'localhost', tls: null }, bytes);
-    return { address, outcome: code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'failed', code, enhanced, text: `${code} ${enhanced} ${text}` };
+    return replyOf(address, await this.mail.accept({ from, recipients: [{ ...verdict, address }], clientIp: '127.0.0.1', helo: 'localhost', tls: null }, bytes));
   }
 }
 
-function bytesOf(raw: Buffer): IncomingBytes {
-  const end = headEndOf(raw);
-  return {
-    sizeBytes: raw.length, sha256: createHash('sha256').update(raw).digest(), head: end === -1 ? raw : raw.subarray(0, end), whole: raw.length > ROW_BYTES_MAX ? null : raw,
-    async *read() {
-      yield raw;
-    },
-  };
+function replyOf(address: string, { code, enhanced, text }: SmtpAnswer): RecipientReply {
+  return { address, outcome: code < 300 ? 'accepted' : code < 500 ? 'deferred' : 'failed', code, enhanced, text: `${code} ${enhanced} ${text}` };
 }

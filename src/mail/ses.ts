@@ -2,6 +2,7 @@ import type { SESv2Client } from '@aws-sdk/client-sesv2';
 import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import type { SesAccount } from '#kernel/email-transport.js';
+import { madeOnce } from '#kernel/made-once.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { readSesFailure, told } from './ses-faults.js';
 
@@ -16,7 +17,7 @@ const EMAIL_TAG = 'posthorn_email';
  * loaded with the first email.
  */
 export class SesTransport extends MailTransport {
-  private client: Promise<{ client: SESv2Client; SendEmailCommand: typeof import('@aws-sdk/client-sesv2').SendEmailCommand }> | null = null;
+  private readonly open = madeOnce(() => this.connect());
 
   constructor(
     private readonly account: SesAccount,
@@ -32,7 +33,7 @@ export class SesTransport extends MailTransport {
   async submit({ emailId, raw, recipients }: Submission): Promise<SubmissionReport> {
     const { configurationSet, credentials } = this.account;
     try {
-      const { client, SendEmailCommand } = await (this.client ??= this.connect());
+      const { client, SendEmailCommand } = await this.open();
       const { MessageId } = await client.send(new SendEmailCommand({
         Destination: { ToAddresses: [...recipients] },
         Content: { Raw: { Data: raw } },
@@ -47,7 +48,7 @@ export class SesTransport extends MailTransport {
     }
   }
 
-  private async connect(): Promise<Awaited<NonNullable<SesTransport['client']>>> {
+  private async connect(): Promise<{ client: SESv2Client; SendEmailCommand: typeof import('@aws-sdk/client-sesv2').SendEmailCommand }> {
     const { SESv2Client, SendEmailCommand } = await import('@aws-sdk/client-sesv2');
     const { region, endpoint, credentials } = this.account;
     const client = outsideOfLambda(new SESv2Client({

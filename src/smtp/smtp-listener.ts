@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import { mailHost } from '#engine/mail/platform-zone.js';
+import { receivingName } from '#engine/mail/platform-zone.js';
 import { IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
@@ -46,8 +46,8 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly clock: Clock,
     private readonly readiness: Readiness,
   ) {
-    const { platformDomain, smtpName, smtpTls } = config;
-    this.name = smtpName ?? (platformDomain.includes('.') ? mailHost(platformDomain) : platformDomain);
+    const { smtpTls } = config;
+    this.name = receivingName(config);
     this.conversations = new Conversations(SMTP_LIMITS, () => clock.monotonicMs());
     this.reception = new Reception(mail, SMTP_LIMITS, this.name, () => clock.monotonicMs());
     this.certificate = smtpTls && new CertificateFiles(smtpTls);

@@ -2,11 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { IncomingBytes } from '#modules/inbox/contract.js';
-import { headEndOf } from '#engine/mail/message-head.js';
+import { type IncomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js';
+import { headOf } from '#engine/mail/message-head.js';
 
-/** What is kept in memory; the header section is looked for in as much. */
-const MEMORY_BYTES_MAX = 256 * 1024;
 const READ_BYTES = 256 * 1024;
 
 /** A message that was received in full. */
@@ -39,7 +37,7 @@ export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Pr
         continue;
       }
       held.push(chunk);
-      if (sizeBytes <= MEMORY_BYTES_MAX) continue;
+      if (sizeBytes <= WHOLE_BYTES_MAX) continue;
       const begun = Buffer.concat(held);
       head = headOf(begun);
       file = await openNameless();
@@ -61,12 +59,6 @@ export async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Pr
     read: () => (complete === null ? once(whole as Buffer) : chunksOf(complete, sizeBytes)),
     discard: async () => complete?.close().catch(() => undefined),
   };
-}
-
-/** A copy: a slice would keep the whole message in memory. */
-function headOf(bytes: Buffer): Buffer {
-  const end = headEndOf(bytes.subarray(0, MEMORY_BYTES_MAX));
-  return Buffer.from(bytes.subarray(0, end === -1 ? MEMORY_BYTES_MAX : end));
 }
 
 async function openNameless(): Promise<FileHandle> {

@@ -110,6 +110,9 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
   }
 
   const range = (untilMs = nowMs) => ({ environmentId: ENVIRONMENT, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0), targetId: TARGET });
+  const orphansDay = (): number => Math.floor(nowMs / DAY_MS) + 30;
+  const orphansOfAnHour = (db: Database): Promise<unknown> =>
+    new EmailsStore(db).orphans(orphansDay(), lowestIdAt(nowMs - 2 * 3_600_000), lowestIdAt(nowMs - 3_600_000), 500);
   const state = (): EmailState => ({ ...some, version: 1 }) as EmailState;
   const added = (): NewEmail => ({
     environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), expiresOnDay: Math.floor(nowMs / DAY_MS) + 30, sender: 'a@b.example', to: ['c@d.example'], cc: [], bcc: [], replyTo: [], subject: 'a',
@@ -126,9 +129,27 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     ['taken as', (db) => new EmailsStore(db).takenAs(ENVIRONMENT, some.id, 'a'), ['emails_pkey'], DAYS * 8],
     ['erase', (db) => new EmailsStore(db).erase(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 8],
     ['find', (db) => new EmailsStore(db).find(ENVIRONMENT, some.id), KEYS, DAYS * 12],
-    ['orphans of an hour', (db) => new EmailsStore(db).orphans(lowestIdAt(nowMs - 2 * 3_600_000), lowestIdAt(nowMs - 3_600_000), 500), ['emails_pkey', 'environments_pkey', 'events_pkey'], 3_000],
+    ['orphans of an hour', (db) => orphansOfAnHour(db), ['emails_pkey', 'environments_pkey', 'events_pkey'], 3_000],
     ['drop', (db) => new EmailsStore(db).drop(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 6],
   ])('emails: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
+
+  it('emails: orphans of a day lock one partition each of emails and events, so that dropping others is not held up', async () => {
+    const { database: recording, recorded } = recorder();
+    await orphansOfAnHour(recording);
+    const [{ statement, values }] = recorded as [Recorded];
+    const { reads } = clients;
+    await reads.query('begin');
+    try {
+      await reads.query(statement.text, [...values]);
+      const { rows } = await reads.query<{ name: string }>(`
+        select c.relname as name from pg_locks l join pg_class c on c.oid = l.relation
+        where l.pid = pg_backend_pid() and c.relkind = 'r' and c.relname ~ '^(emails|events)_p' order by 1`);
+
+      expect(rows.map(({ name }) => name)).toEqual(['emails', 'events'].map((table) => `${table}_p${iso(orphansDay()).replaceAll('-', '')}`));
+    } finally {
+      await reads.query('rollback');
+    }
+  });
 
   it.each([['now', 0], ['the middle of the month', 15 * DAY_MS]])('emails: a page of any status, from %s', async (_from, agoMs) => {
     const [plan] = await plansOf((db) => new EmailsStore(db).list(range(nowMs - agoMs), 51));

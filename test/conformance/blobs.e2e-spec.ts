@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { CHUNK_BYTES } from '../../src/blobs/chunks.js';
 import type { BlobStore } from '../../src/blobs/contract.js';
@@ -177,12 +178,21 @@ describe('blobs in files', () => {
     for (const file of [abandoned!, running!]) await writeFile(file, 'half');
     await utimes(abandoned!, TODAY, (TODAY - 2) * 86_400);
 
-    expect(await files.sweep(TODAY, Date.now())).toBe(2);
+    expect(await files.sweep(TODAY, Date.now(), () => true)).toEqual({ removed: 2, isMore: false });
 
     expect(await files.read(passed!)).toBeNull();
     expect(await whole(await files.read(kept!))).toHaveLength(10);
     expect(await readdir(path.join(directory, 'sweep', 'tmp'))).toEqual(['running']);
     expect(await readdir(path.join(directory, 'sweep', 'expiring'))).toEqual([String(TODAY)]);
+  });
+
+  it('are swept for as long as there is time, and the rest of them next time', async () => {
+    const files = new FileBlobs(path.join(directory, 'turns'));
+    for (let i = 0; i < 5; i += 1) await files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
+    let turns = 3;
+
+    expect(await files.sweep(TODAY, Date.now(), () => turns-- > 0)).toEqual({ removed: 3, isMore: true });
+    expect(await files.sweep(TODAY, Date.now(), () => true)).toEqual({ removed: 2, isMore: false });
   });
 
   it('503: says that nothing was accepted when the directory can\'t be written to', async () => {
@@ -203,12 +213,39 @@ describe('blobs in files', () => {
     const lost = `sweep/expiring/${TODAY - 2}/1.${ids.next()}`;
     for (const Key of [lost, 'sweep/expiring/notes.txt', 'else/expiring/1/1.a']) await s3.send(new PutObjectCommand({ Bucket: 'mail', Key, Body: 'x' }));
 
-    expect(await swept.sweep(TODAY)).toBe(2);
+    expect(await swept.sweep(TODAY, () => true)).toEqual({ removed: 2, isMore: false });
 
     expect(await swept.read(passed!)).toBeNull();
     expect(await whole(await swept.read(kept!))).toHaveLength(10);
     expect(await keysOf('sweep/')).toEqual([`sweep/1/${kept!.id.slice(-2)}/${kept!.id}`, `sweep/expiring/${TODAY}/1.${kept!.id}`, 'sweep/expiring/notes.txt'].sort());
     expect(await keysOf('else/')).toEqual(['else/expiring/1/1.a']);
+  });
+
+  it('are swept by the page, in few calls, for as long as there is time', async () => {
+    const swept = inBucket({ prefix: 'pages/' });
+    const calls = jest.spyOn(agents.at(-1) as EgressAgent, 'exchange');
+    for (const day of [TODAY - 2, TODAY - 1]) {
+      for (let i = 0; i < 10; i += 1) await swept.put({ environmentId: 1, id: ids.next(), expiresOnDay: day }, bytesOf(10));
+    }
+    calls.mockClear();
+    let turns = 1;
+
+    expect(await swept.sweep(TODAY, () => turns-- > 0)).toEqual({ removed: 10, isMore: true });
+    expect(calls.mock.calls.length).toBeLessThanOrEqual(4);
+    expect(await swept.sweep(TODAY, () => true)).toEqual({ removed: 10, isMore: false });
+    expect(await keysOf('pages/')).toEqual([]);
+  });
+
+  it('are swept one by one by a server that does not know how to remove many at once', async () => {
+    const UNKNOWN_CALL = Buffer.from('<Error><Code>NotImplemented</Code><Message>A header or query you provided implies functionality that is not implemented.</Message></Error>');
+    const swept = inBucket({ prefix: 'one-by-one/' });
+    const agent = agents.at(-1) as EgressAgent;
+    const exchange = agent.exchange.bind(agent);
+    jest.spyOn(agent, 'exchange').mockImplementation(async (request) => (request.method === 'POST' ? { ...(await exchange({ ...request, method: 'GET', body: null })), kind: 'response', status: 501, body: UNKNOWN_CALL } as never : exchange(request)));
+    for (let i = 0; i < 10; i += 1) await swept.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
+
+    expect(await swept.sweep(TODAY, () => true)).toEqual({ removed: 10, isMore: false });
+    expect(await keysOf('one-by-one/')).toEqual([]);
   });
 
   it.each<[string, () => S3Blobs]>([

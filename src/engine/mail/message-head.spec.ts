@@ -1,10 +1,18 @@
-import { fieldsOf, headEndOf, messageIdOf, valuesOf } from './message-head.js';
+import { fieldsOf, HEAD_BYTES_MAX, headEndOf, headOf, messageIdOf, valuesOf } from './message-head.js';
 
 const fields = (text: string) => fieldsOf(Buffer.from(text));
 
 describe('the header section of a message', () => {
   it('ends at the first empty line, of any kind', () => {
     expect([headEndOf(Buffer.from('A: b\r\n\r\nbody\r\n\r\n')), headEndOf(Buffer.from('A: b\n\nbody')), headEndOf(Buffer.from('A: b\r\n'))]).toEqual([8, 6, -1]);
+  });
+
+  it('is cut to 256 KB, and holds nothing else of the message', () => {
+    const endless = Buffer.alloc(HEAD_BYTES_MAX + 1, 'a');
+    const head = headOf(Buffer.from('A: b\r\n\r\nbody'));
+
+    expect([headOf(endless).length, head.toString()]).toEqual([HEAD_BYTES_MAX, 'A: b\r\n\r\n']);
+    expect(headOf(endless).buffer).not.toBe(endless.buffer);
   });
 
   it('has its fields in their order, unfolded, without what follows the empty line', () => {

@@ -1,3 +1,5 @@
+/** Bytes of the beginning of a message in which its header section is looked for. */
+export const HEAD_BYTES_MAX = 256 * 1024;
 const HEAD_END = /\r\n\r\n|\n\n|\r\r/;
 const FOLDED = /(?:\r\n|\n|\r)(?=[ \t])/g;
 const LINE_END = /\r\n|\n|\r/;
@@ -17,6 +19,13 @@ export interface HeadField {
 export function headEndOf(bytes: Buffer): number {
   const found = HEAD_END.exec(bytes.toString('latin1'));
   return found === null ? -1 : found.index + found[0].length;
+}
+
+/** The header section of a message, or its first 256 KB. A copy: a slice would keep the whole message in memory. */
+export function headOf(bytes: Buffer): Buffer {
+  const beginning = bytes.subarray(0, HEAD_BYTES_MAX);
+  const end = headEndOf(beginning);
+  return Buffer.from(end === -1 ? beginning : beginning.subarray(0, end));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { answerFrom, platformRecords, platformZone, zoneLine } from './platform-zone.js';
+import { answerFrom, platformRecords, platformZone, receivingName, zoneLine } from './platform-zone.js';
 
 const FACTS = {
   domain: 'posthorn.example', addresses: ['192.0.2.1', '2001:db8::1'], spf: 'include:amazonses.com',
@@ -9,6 +9,16 @@ const found = (name: string, type: string): string[] | string => {
   const answer = answerFrom(zone, name, type);
   return answer.code === 'refused' || answer.records.length === 0 ? answer.code : answer.records.map((record) => zoneLine(record).split(' IN ')[1] ?? '');
 };
+
+describe('receivingName', () => {
+  it.each([
+    ['mail.a.example', 'posthorn.example', 'mail.a.example'],
+    [null, 'posthorn.example', 'mx.posthorn.example'],
+    [null, 'localhost', 'localhost'],
+  ])('SMTP_NAME %s at %s is %s', (smtpName, platformDomain, name) => {
+    expect(receivingName({ smtpName, platformDomain })).toBe(name);
+  });
+});
 
 describe('platformRecords', () => {
   it('are what the operator publishes, as lines of a zone file', () => {

@@ -45,6 +45,11 @@ export function mailHost(platformDomain: string): string {
   return `mx.${platformDomain}`;
 }
 
+/** What we call ourselves where mail comes in: SMTP_NAME, or by the platform's domain unless nobody can resolve that. */
+export function receivingName({ smtpName, platformDomain }: { smtpName: string | null; platformDomain: string }): string {
+  return smtpName ?? (platformDomain.includes('.') ? mailHost(platformDomain) : platformDomain);
+}
+
 /** What the operator publishes once, in the order in which people should. */
 export function platformRecords({ domain, addresses, spf, dkim }: PlatformFacts): ZoneRecord[] {
   const senders = [...addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`), ...(spf === null ? [] : [spf])];

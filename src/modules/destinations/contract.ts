@@ -119,6 +119,11 @@ export abstract class DestinationAdapter {
  */
 export class NotAttempted extends Error {}
 
+/** What accepting needs to know of where a delivery goes. */
+export interface Queueing extends Pick<Target, 'ratePerSecond' | 'concurrency'> {
+  pulled: boolean;
+}
+
 /** Targets, from a cache that a change invalidates on every node and that is never older than five seconds. */
 export abstract class Targets {
   /** The target of a destination, disabled ones too; null when there is none in this environment. */
@@ -138,6 +143,15 @@ export abstract class Targets {
 
   /** The adapter of a stored destination's type; one whose attempts fail and say why when its extension is not loaded. */
   abstract adapter(type: string): DestinationAdapter;
+
+  /**
+   * How what was received is queued for a destination. One that was deleted or disabled, or can't be loaded right now, gets its
+   * delivery too, and keeps no other from its own: it fails where everybody can see it, and can be sent again.
+   */
+  async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
+    const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
+    return { pulled: target !== null && this.adapter(target.type).pulled, ratePerSecond: target?.ratePerSecond ?? null, concurrency: target?.concurrency ?? null };
+  }
 
   /** Disables a destination until it is enabled by PATCH (410, contract section 4). */
   abstract disable(environmentId: number, destinationId: Id, reason: string): Promise<void>;

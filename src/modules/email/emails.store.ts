@@ -99,6 +99,8 @@ export interface EmailFilter {
   targetId: Id;
 }
 
+const DAY_MS = 86_400_000;
+
 const INSERT: Statement = {
   name: 'emails_insert',
   text: `
@@ -215,15 +217,23 @@ const FIND: Statement = {
     from emails e where e.environment_id = $1 and e.id = $2 and ${ACCEPTED}`,
 };
 
-/** Rows of a stretch of time that no event followed: emails_pkey for each environment, and events_pkey for each row. */
-const ORPHANS: Statement = {
-  name: 'emails_orphans',
+/** environments, once: a handful of numbers. */
+const RETENTIONS: Statement = { name: 'emails_retentions', text: 'select distinct retention_days as days from environments order by 1' };
+
+/**
+ * Rows of a stretch of time that no event followed, among those that expire on one day: emails_pkey for each environment, and
+ * events_pkey for each row. The day is written out, not a parameter: so only its two partitions are planned and locked, instead of
+ * all there are, which whoever drops one would wait for.
+ */
+const orphansOf = (day: string): Statement => ({
+  name: '',
   text: `
     select e.* from environments n cross join lateral (
       select e.environment_id as "environmentId", e.id from emails e
-      where e.environment_id = n.id and e.id >= $1 and e.id < $2 and ${ACCEPTED} is null limit $3
+      where e.environment_id = n.id and e.expires_on = date '${day}' and e.id >= $1 and e.id < $2
+        and (select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = date '${day}') is null limit $3
     ) e limit $3`,
-};
+});
 
 /** Environments one by one, and emails_pkey for each: reports without a signed address are few. */
 const ENVIRONMENT_OF: Statement = {
@@ -304,9 +314,14 @@ export class EmailsStore {
     return row ?? null;
   }
 
-  /** Emails of any environment that were never accepted, made from one moment to before another. */
-  orphans(fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
-    return this.database.read(ORPHANS, [fromId, beforeId, limit]);
+  /** For how many days environments keep what they have: each number once. */
+  async retentions(): Promise<number[]> {
+    return (await this.database.read<{ days: number }>(RETENTIONS, [])).map(({ days }) => days);
+  }
+
+  /** Emails of any environment that were never accepted, made from one moment to before another, among those that expire on a day (since the epoch). */
+  orphans(expiresOnDay: number, fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
+    return this.database.read(orphansOf(new Date(expiresOnDay * DAY_MS).toISOString().slice(0, 10)), [fromId, beforeId, limit]);
   }
 
   /** Null when no environment has it. */

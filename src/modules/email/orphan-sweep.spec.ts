@@ -5,10 +5,14 @@ import type { EmailsStore } from './emails.store.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import type { RawEmails } from './raw-emails.js';
 
+const NOW_MS = 1_800_000_000_000;
+/** Of the day before, which is looked at first of all. */
+const MADE_DAY = Math.floor(NOW_MS / 86_400_000) - 1;
+
 describe('the sweep of emails without an event', () => {
   it.each([[true, ['bytes', 'row']], [false, []]])('removes bytes and row where the clock agrees with PostgreSQL (%s)', async (isAgreed, removed) => {
     const done: string[] = [];
-    const emails = { orphans: async () => [{ environmentId: 1, id: 'x' }], drop: async () => void done.push('row') } as unknown as EmailsStore;
+    const emails = { retentions: async () => [30], orphans: async (day: number) => (day === MADE_DAY + 30 ? [{ environmentId: 1, id: 'x' }] : []), drop: async () => void done.push('row') } as unknown as EmailsStore;
     const raw = { remove: async () => void done.push('bytes') } as unknown as RawEmails;
     let begun = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begun = resolve));
@@ -16,7 +20,7 @@ describe('the sweep of emails without an event', () => {
       begun();
       return isAgreed;
     };
-    const clock = { nowMs: () => 1_800_000_000_000 } as Clock;
+    const clock = { nowMs: () => NOW_MS } as Clock;
     const sweep = new OrphanSweep(emails, raw, { isWorker: true } as Config, { isAgreed: isAgreedWith } as DatabaseTime, clock);
 
     sweep.onApplicationBootstrap();
@@ -24,5 +28,19 @@ describe('the sweep of emails without an event', () => {
     await sweep.onApplicationShutdown();
 
     expect(done).toEqual(removed);
+  });
+
+  it('asks for each day on which something of the last days expires, as environments keep it', async () => {
+    const asked: number[] = [];
+    let ended = (): void => undefined;
+    const turn = new Promise<void>((resolve) => (ended = resolve));
+    const emails = { retentions: async () => [1, 30], orphans: async (day: number) => (asked.push(day) === 8 && ended(), []) } as unknown as EmailsStore;
+    const sweep = new OrphanSweep(emails, {} as RawEmails, { isWorker: true } as Config, { isAgreed: () => true } as DatabaseTime, { nowMs: () => NOW_MS } as Clock);
+
+    sweep.onApplicationBootstrap();
+    await turn;
+    await sweep.onApplicationShutdown();
+
+    expect(asked.map((day) => day - MADE_DAY).sort((a, b) => a - b)).toEqual([-2, -1, 0, 1, 27, 28, 29, 30]);
   });
 });

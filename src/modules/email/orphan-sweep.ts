@@ -2,12 +2,13 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { DatabaseTime } from '#kernel/database-time.js';
-import { lowestIdAt } from '#kernel/ids.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
 const EVERY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 const STEP = 500;
 /** An event comes within seconds of its row, or never. So much later even a process that was stopped meanwhile has been given up by its client. */
 const AGE_MS = 86_400_000;
@@ -43,16 +44,32 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
     // By a clock that is a day ahead, an email that is being accepted right now looks forgotten: that is left to others.
     if (!this.time.isAgreed()) return { restMs: EVERY_MS };
     const untilMs = this.clock.nowMs() - AGE_MS;
-    const fromId = lowestIdAt(this.sinceMs ?? untilMs - BACK_MS);
+    const sinceMs = this.sinceMs ?? untilMs - BACK_MS;
+    for (const day of await this.daysOf(sinceMs, untilMs)) await this.sweep(day, lowestIdAt(sinceMs), lowestIdAt(untilMs));
+    this.sinceMs = untilMs;
+    return { restMs: EVERY_MS };
+  }
+
+  /**
+   * The days on which what was made in this time expires, as environments are set now. What is missed where a retention was changed
+   * meanwhile goes with its partition, as everything does.
+   */
+  private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
+    const days = new Set<number>();
+    for (const kept of await this.emails.retentions()) {
+      for (let made = Math.floor(sinceMs / DAY_MS); made <= Math.floor(untilMs / DAY_MS); made += 1) days.add(made + kept);
+    }
+    return days;
+  }
+
+  private async sweep(day: number, fromId: Id, beforeId: Id): Promise<void> {
     for (let count = STEP; count === STEP; ) {
-      const orphans = await this.emails.orphans(fromId, lowestIdAt(untilMs), STEP);
+      const orphans = await this.emails.orphans(day, fromId, beforeId, STEP);
       for (const { environmentId, id } of orphans) {
         await this.raw.remove(environmentId, id);
         await this.emails.drop(environmentId, id);
       }
       count = orphans.length;
     }
-    this.sinceMs = untilMs;
-    return { restMs: EVERY_MS };
   }
 }

@@ -8,7 +8,7 @@ import { Config } from '#kernel/config.js';
 import { Database, sqlState } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
 import { type Id, lowestIdAt, showId } from '#kernel/ids.js';
-import { Loop } from '#kernel/loop.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { Tracing } from '#kernel/tracing.js';
 import { NotComposed } from '#mail/compose.js';
 import { EmailComposition, type Named } from './email-composition.js';
@@ -21,8 +21,8 @@ import { ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.stor
 import { SenderIdentities } from './sender-identity.js';
 
 const EVERY_MS = 1_000;
-/** Emails that one turn releases at most, so that each turn ends in its time. */
-const TURN_MAX = 500;
+/** After so long a turn ends, and the next one begins: no loop is given up for having much to do, and a process that stops waits for one. */
+const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
 
 /**
@@ -52,7 +52,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     private readonly config: Config,
     private readonly clock: Clock,
   ) {
-    this.loop = new Loop('ScheduledEmails', () => this.run(), () => clock.nowMs());
+    this.loop = new Loop('ScheduledEmails', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {
@@ -64,8 +64,9 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async run(): Promise<{ restMs: number }> {
-    for (let released = 0; released < TURN_MAX; released += 1) if (!(await this.releaseOne())) return { restMs: EVERY_MS };
-    return { restMs: 0 };
+    const fromMs = this.clock.monotonicMs();
+    while (await this.releaseOne()) if (this.clock.monotonicMs() - fromMs >= TURN_MS_MAX) return { restMs: 0 };
+    return { restMs: EVERY_MS };
   }
 
   /** False when none is due that nobody holds. One that fails comes again later and keeps no other from its turn. Throws while storage is away. */

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
-import { Ledger, type Arrival } from '#modules/ledger/accept.contract.js';
+import { Ledger } from '#modules/ledger/accept.contract.js';
 import { Config } from '#kernel/config.js';
 import { AlreadyAnswered } from '#kernel/idempotency.js';
-import type { Id } from '#kernel/ids.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
 import { eventBody } from './message-view.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
@@ -32,7 +31,7 @@ export class AcceptMessage {
   async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
     if (message.decided === null && !(await this.store.decide(message, decided))) return false;
     // The key has an end, and the event has not: whoever comes very late looks first.
-    const isThere = message.decided !== null && (await this.store.hasEvent(message.environmentId, message.id));
+    const isThere = message.decided !== null && (await this.store.hasEvent(message));
     if (!isThere) await this.makeEvent(message, decided);
     await this.store.settle(message);
     return true;
@@ -43,7 +42,7 @@ export class AcceptMessage {
     const set = decided.reason !== null ? 'quarantined' : decided.detail.isParked ? 'parked' : destinationIds.length === 0 ? 'ignored' : null;
     const payload = eventBody(message, decided, set, this.config.baseUrl);
     const payloadBytes = Buffer.byteLength(payload);
-    const deliveries = set === null ? await Promise.all(destinationIds.map((targetId) => this.arrival(environmentId, targetId, payload))) : [];
+    const deliveries = set === null ? await Promise.all(destinationIds.map(async (targetId) => ({ environmentId, targetId, payload, ...(await this.targets.queueing(environmentId, targetId)) }))) : [];
     const key = { environmentId, route: 'received mail', key: id, fingerprint: createHash('sha256').update(id).digest() };
     try {
       await this.ledger.receive({
@@ -59,17 +58,6 @@ export class AcceptMessage {
     } catch (error) {
       if (!(error instanceof AlreadyAnswered)) throw error;
     }
-  }
-
-  /** As for what endpoints receive: one that was deleted or disabled gets its delivery too, which fails where everybody can see it. */
-  private async arrival(environmentId: number, targetId: Id, payload: string): Promise<Arrival> {
-    const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
-    return {
-      environmentId, targetId, payload,
-      pulled: target !== null && this.targets.adapter(target.type).pulled,
-      ratePerSecond: target?.ratePerSecond ?? null,
-      concurrency: target?.concurrency ?? null,
-    };
   }
 }
 

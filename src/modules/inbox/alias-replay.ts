@@ -6,6 +6,7 @@ import { type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database } from '#kernel/database.js';
 import { invalid } from '#kernel/errors.js';
 import { type Id, Ids, lowestIdAt } from '#kernel/ids.js';
+import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasesService } from './aliases.service.js';
 
@@ -75,15 +76,8 @@ export class AliasReplay {
 
 /** Ends now at the latest: what comes meanwhile is none of it. Throws 422. */
 function windowOf({ since, until }: AliasReplayQuery, nowMs: number): { fromId: Id; beforeId: Id } {
-  const [sinceMs, untilMs] = [momentMs(since, 'since') ?? 0, momentMs(until, 'until') ?? nowMs];
+  const sinceMs = since === undefined ? 0 : momentMs(since, 'since');
+  const untilMs = until === undefined ? nowMs : momentMs(until, 'until');
   if (since !== undefined && until !== undefined && sinceMs > untilMs) throw invalid([{ path: 'since', message: 'must not be after until' }]);
   return { fromId: lowestIdAt(sinceMs), beforeId: lowestIdAt(Math.min(untilMs, nowMs) + 1) };
-}
-
-/** RFC 3339 has leap seconds, and no clock here shows them. Throws 422. */
-function momentMs(text: string | undefined, path: string): number | null {
-  if (text === undefined) return null;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw invalid([{ path, message: 'must be a time without a leap second' }]);
-  return ms;
 }

@@ -22,12 +22,20 @@ const REMOVE: Statement = {
   text: 'update aliases set removed_at = now(), updated_at = now() where environment_id = $1::int and id = $2::uuid and removed_at is null returning id',
 };
 
-/** Aliases that were removed so long ago that no message of theirs is kept, of every environment. */
+const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days + 2) * interval '1 day'`;
+
+/** All aliases, once: nothing of what came to them. */
+const IS_ANY_FORGOTTEN: Statement = {
+  name: 'aliases.is_any_forgotten',
+  text: `select true as found from aliases a join environments e on e.id = a.environment_id where ${REMOVED_LONG_AGO} limit 1`,
+};
+
+/** Aliases that were removed so long ago that no message of theirs is kept, of every environment. Looks into every partition of messages. */
 const FORGET: Statement = {
   name: 'aliases.forget',
   text: `
     delete from aliases a using environments e
-    where e.id = a.environment_id and a.removed_at < now() - (e.retention_days + 2) * interval '1 day'
+    where e.id = a.environment_id and ${REMOVED_LONG_AGO}
       and not exists (select 1 from inbox_messages m where m.environment_id = a.environment_id and m.alias_id = a.id)`,
 };
 
@@ -110,7 +118,7 @@ export class AliasesStore {
 
   /** Forgets removed aliases of which nothing is kept any more. */
   async forget(): Promise<void> {
-    await this.database.query(FORGET);
+    if ((await this.database.query(IS_ANY_FORGOTTEN)).length > 0) await this.database.query(FORGET);
   }
 
   private announce({ environmentId, id }: Pick<AliasEntity, 'environmentId' | 'id'>): Promise<void> {

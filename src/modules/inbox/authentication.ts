@@ -3,7 +3,7 @@ import type { spf as Spf } from 'mailauth/lib/spf/index.js';
 import type { evaluateDmarc as EvaluateDmarc } from 'mailauth/lib/dmarc/index.js';
 import type { NameRecords } from '#egress/name-records.js';
 import { authVerdict, bestOf, type AuthVerdict, type DmarcPolicy, type Verdicts } from '#engine/mail/mail-verdicts.js';
-import { fieldsOf } from '#engine/mail/message-head.js';
+import { fieldsOf, HEAD_BYTES_MAX } from '#engine/mail/message-head.js';
 import { signatureKeyNames } from '#engine/mail/signature-keys.js';
 import { MessageLookups } from './message-lookups.js';
 import type { Read } from './mail-threads.js';
@@ -29,7 +29,6 @@ export interface Arrived {
 const FIRST_MS_MAX = 10_000;
 const THEN_MS_MAX = 5_000;
 /** What of a message its signatures are looked for in. */
-const HEAD_BYTES = 256 * 1024;
 
 /** Whom a message is from: SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617). Name servers that are silent cost a verdict, never the message. */
 export async function authenticate(
@@ -64,7 +63,7 @@ export async function senderPolicy({ clientIp, helo, mailFrom, ownName }: Omit<A
 }
 
 async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> {
-  const names = signatureKeyNames(fieldsOf(raw.subarray(0, HEAD_BYTES)));
+  const names = signatureKeyNames(fieldsOf(raw.subarray(0, HEAD_BYTES_MAX)));
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await lookups.txt(name)] as const)));
 }
 

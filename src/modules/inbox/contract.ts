@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { headOf } from '#engine/mail/message-head.js';
 import type { Id } from '#kernel/ids.js';
 
 /** What an SMTP client is told: `550 5.1.1 No such mailbox.` (RFC 5321, section 4.2; RFC 3463). */
@@ -39,6 +41,9 @@ export interface MailEnvelope {
   tls: string | null;
 }
 
+/** What is larger is not held in memory on its way in, and is stored apart from its row. */
+export const WHOLE_BYTES_MAX = 256 * 1024;
+
 /** A message as it came, which is in memory when it is small and in a temporary file when it is not. */
 export interface IncomingBytes {
   sizeBytes: number;
@@ -50,6 +55,16 @@ export interface IncomingBytes {
   whole: Buffer | null;
   /** All of it, in chunks; may be called more than once, until `accept` resolves. */
   read(): AsyncIterable<Buffer>;
+}
+
+/** A message that is in memory already, as it would have come in. */
+export function incomingBytes(raw: Buffer): IncomingBytes {
+  return {
+    sizeBytes: raw.length, sha256: createHash('sha256').update(raw).digest(), head: headOf(raw), whole: raw.length > WHOLE_BYTES_MAX ? null : raw,
+    async *read() {
+      yield raw;
+    },
+  };
 }
 
 /** Mail that comes in: the one door for the SMTP listener, and for what the `capture:` transport keeps inside. */

@@ -19,6 +19,7 @@ import { AliasesController } from './aliases.controller.js';
 import { AliasesService } from './aliases.service.js';
 import { AliasesStore } from './aliases.store.js';
 import { ArrivalBell } from './arrivals.js';
+import { AttachmentReading } from './attachment-reading.js';
 import { IncomingMail, MailArrivals } from './contract.js';
 import { InboxMetrics } from './inbox.metrics.js';
 import { InboxTools } from './inbox.tools.js';
@@ -55,6 +56,7 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
     AliasesService,
     AliasesStore,
     ArrivalBell,
+    AttachmentReading,
     InboxMetrics,
     InboxTools,
     MailGroup,

@@ -24,7 +24,10 @@ export class MessageErasure implements OnModuleInit {
     });
   }
 
+  /** The row first: from then on nobody reads the bytes. Whoever was killed in between comes again, and finds a row that is erased. */
   private async erase(environmentId: number, id: Id): Promise<void> {
-    if (await this.messages.erase(environmentId, id)) await this.blobs.remove({ environmentId, id });
+    if (!(await this.messages.isKnown(environmentId, id))) return;
+    await this.messages.erase(environmentId, id);
+    await this.blobs.remove({ environmentId, id });
   }
 }

@@ -5,11 +5,11 @@ import { notFound } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasesService } from './aliases.service.js';
-import { MailThreads } from './mail-threads.js';
+import { AttachmentReading, type FoundAttachment } from './attachment-reading.js';
 import { MessageBytes } from './message-bytes.js';
 import { messageView, type Shown } from './message-view.js';
 import { type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
-import { type AttachmentNote, unparsed } from './parsed-message.js';
+import { unparsed } from './parsed-message.js';
 
 const LIMIT_DEFAULT = 50;
 /** Behind every id that there can be. */
@@ -22,7 +22,7 @@ export class MessagesService {
     private readonly aliases: AliasesService,
     private readonly messages: MessagesStore,
     private readonly bytes: MessageBytes,
-    private readonly threads: MailThreads,
+    private readonly reading: AttachmentReading,
     private readonly cursors: Cursors,
     private readonly config: Config,
   ) {}
@@ -53,12 +53,11 @@ export class MessagesService {
   }
 
   /** One of its files, decoded. Throws 404, and 503 where there is no room to decode it now. */
-  async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<{ note: AttachmentNote; content: Uint8Array }> {
+  async attachment(tenant: Tenant, alias: string, text: string, place: string): Promise<FoundAttachment> {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
     if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw notFound('attachment');
-    const raw = await this.bytes.whole(tenant.environmentId, row.id);
-    const found = raw === null ? null : await this.threads.attachment(tenant.environmentId, raw, index);
+    const found = await this.reading.find(tenant.environmentId, row.id, index);
     if (found === null) throw notFound('attachment');
     return found;
   }

@@ -77,6 +77,9 @@ const FIND: Statement = {
 /** inbox_messages_pkey. */
 const RAW: Statement = { name: 'inbox_raw', text: 'select raw from inbox_messages where environment_id = $1 and id = $2 and erased_at is null' };
 
+/** inbox_messages_pkey. */
+const IS_KNOWN: Statement = { name: 'inbox_is_known', text: 'select true as known from inbox_messages where environment_id = $1 and id = $2' };
+
 /** inbox_messages_pkey. What waits is given up: nobody can read it any more. */
 const ERASE: Statement = {
   name: 'inbox_erase',
@@ -107,6 +110,11 @@ export class MessagesStore {
   async raw(environmentId: number, id: Id): Promise<Buffer | null> {
     const [row] = await this.database.read<{ raw: Buffer | null }>(RAW, [environmentId, id]);
     return row?.raw ?? null;
+  }
+
+  /** Whether there is one, erased or not. */
+  async isKnown(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.hot(IS_KNOWN, [environmentId, id])).length > 0;
   }
 
   /** False when there is none, or it was erased before. */

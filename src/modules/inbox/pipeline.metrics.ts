@@ -9,11 +9,14 @@ export class PipelineMetrics {
 
   constructor(metrics: Metrics, store: WaitingMessagesStore) {
     this.readTotal = metrics.counter('inbox_messages_read_total', 'Received messages that this process took up, by what became of them: accepted, parked, gone, busy and failed (taken up again), or why they were quarantined.', ['outcome']);
+    // Both are asked for by the same scrape, and side by side.
+    let asked: ReturnType<WaitingMessagesStore['waiting']> | null = null;
+    const waiting = () => (asked ??= store.waiting().finally(() => (asked = null)));
     metrics.gauge('inbox_waiting_seconds', 'How long the received message waits that has waited the longest for its verdicts.', [], async (gauge) => {
-      gauge.set((await store.waiting()).seconds);
+      gauge.set((await waiting()).seconds);
     });
     metrics.gauge('inbox_waiting_messages', 'Received messages that wait for their verdicts, at most 10,000.', [], async (gauge) => {
-      gauge.set((await store.waiting()).count);
+      gauge.set((await waiting()).count);
     });
   }
 

@@ -3,7 +3,8 @@ import { NameRecords } from '#egress/name-records.js';
 import { authorOf, isAutoSubmitted } from '#engine/mail/author.js';
 import { cleanLine } from '#engine/mail/clean-text.js';
 import { authOf, quarantineReason, type Verdicts } from '#engine/mail/mail-verdicts.js';
-import { fieldsOf, valuesOf } from '#engine/mail/message-head.js';
+import { fieldsOf, HEAD_BYTES_MAX, valuesOf } from '#engine/mail/message-head.js';
+import { receivingName } from '#engine/mail/platform-zone.js';
 import { Config } from '#kernel/config.js';
 import { MailThreads } from './mail-threads.js';
 import { MessageBytes } from './message-bytes.js';
@@ -11,7 +12,6 @@ import { type ParsedMessage, unparsed } from './parsed-message.js';
 import { Scanners } from './scanners.js';
 import type { Decided, WaitingMessage } from './waiting-messages.store.js';
 
-const HEAD_BYTES = 256 * 1024;
 const ADDRESS_BYTES_MAX = 1_024;
 const SUBJECT_BYTES_MAX = 4_096;
 
@@ -39,7 +39,7 @@ export class ReadMessage {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
     // Loaded when the first message comes: most processes never need it.
     const { authenticate } = await import('./authentication.js');
-    const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: this.config.smtpName ?? this.config.platformDomain };
+    const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
     const [authentication, scanned] = await Promise.all([
       authenticate(arrived, this.records, (bytes, keys) => this.threads.signatures(environmentId, bytes, keys)),
       this.scanners.scan(message, raw),
@@ -55,7 +55,7 @@ export function undecided(message: WaitingMessage, parseError: string): Decided 
 }
 
 function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Verdicts, parsed: ParsedMessage): Decided {
-  const fields = fieldsOf(raw.subarray(0, HEAD_BYTES));
+  const fields = fieldsOf(raw.subarray(0, HEAD_BYTES_MAX));
   const author = authorOf(fields);
   const auth = authOf(verdicts.dmarc, author);
   const { sizeBytes, reason, allowedSenders, maxSizeBytes } = message;

@@ -3,9 +3,10 @@ import { Requests, type RequestDetail, type RequestFilter, type RequestRow } fro
 import { SetAsideRequests } from '#modules/events/set-aside.contract.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
-import { badRequest, conflict, notFound } from '#kernel/errors.js';
+import { conflict, notFound } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { idTimeMs, lowestIdAt, type Id } from '#kernel/ids.js';
+import { queriedMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Releases, type Released } from './contract.js';
 import { LiveEndpoints } from './live-endpoints.js';
@@ -46,7 +47,7 @@ export class RawRequests extends Releases {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'requests', filters: { endpointId, ...filters } };
     const beforeId = cursor === undefined ? endOf(filters.until) : this.cursors.read(tenant, list, cursor);
-    const filter = { fromId: lowestIdAt(filters.since === undefined ? 0 : timeMs('since', filters.since)), beforeId, status: filters.status, method: filters.method };
+    const filter = { fromId: lowestIdAt(filters.since === undefined ? 0 : queriedMs(filters.since, 'since')), beforeId, status: filters.status, method: filters.method };
     const rows = await this.requests.page(tenant.environmentId, endpointId, filter, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -131,12 +132,5 @@ function madeBefore(error: unknown): Id {
 }
 
 function endOf(until: string | undefined): Id {
-  return until === undefined ? LAST_ID : lowestIdAt(timeMs('until', until) + 1);
-}
-
-/** Throws 400. */
-function timeMs(name: string, text: string): number {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw badRequest(`${name} must be a time without a leap second.`);
-  return ms;
+  return until === undefined ? LAST_ID : lowestIdAt(queriedMs(until, 'until') + 1);
 }

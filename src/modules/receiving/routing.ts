@@ -18,7 +18,9 @@ export class Routing {
   /** Null when filters took too long, so that nobody knows where it goes. Throws 503 when there is no room for such filters. */
   async route(endpoint: EndpointSummary, organization: string, view: RequestView, payload: string | Buffer): Promise<Arrival[] | null> {
     const matching = await this.matching(endpoint, organization, view);
-    return matching && Promise.all(matching.map(({ destinationId }) => this.arrival(endpoint.environmentId, destinationId, payload)));
+    const { environmentId } = endpoint;
+    return matching && Promise.all(matching.map(async ({ destinationId: targetId }) =>
+      ({ environmentId, targetId, payload, ...(await this.targets.queueing(environmentId, targetId)) })));
   }
 
   /**
@@ -48,19 +50,5 @@ export class Routing {
     const judged = open.length === 0 ? [] : await this.judge.filters({ organization, endpoint: id }, open.map(({ filter }) => filter), view);
     open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
     return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
-  }
-
-  /** A destination that was deleted or disabled gets its delivery too: it fails where everybody can see it, and can be sent again. */
-  private async arrival(environmentId: number, targetId: string, payload: string | Buffer): Promise<Arrival> {
-    // One that can't be loaded right now keeps no other route from its delivery; the attempt finds out.
-    const target = await this.targets.ofDestination(environmentId, targetId).catch(() => null);
-    return {
-      environmentId,
-      targetId,
-      payload,
-      pulled: target !== null && this.targets.adapter(target.type).pulled,
-      ratePerSecond: target?.ratePerSecond ?? null,
-      concurrency: target?.concurrency ?? null,
-    };
   }
 }

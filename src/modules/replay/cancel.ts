@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { lowestIdAt } from '#kernel/ids.js';
-import { momentMs } from './moment.js';
+import { momentMs } from '#kernel/moment.js';
 import type { NamedTarget } from './named-targets.js';
 
 /** Cancels what waits for a target. */

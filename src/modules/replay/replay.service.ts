@@ -5,9 +5,9 @@ import { Requests } from '#modules/events/requests.contract.js';
 import { Erasures } from '#modules/events/erasure.contract.js';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
+import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { NamedTargets } from './named-targets.js';
-import { momentMs } from './moment.js';
 
 /** Sends again what was sent before, with its id and its body, marked as a replay. */
 @Injectable()

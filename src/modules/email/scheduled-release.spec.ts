@@ -1,0 +1,55 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { Clock } from '#kernel/clock.js';
+import type { Config } from '#kernel/config.js';
+import type { Database } from '#kernel/database.js';
+import { Loop } from '#kernel/loop.js';
+import { ScheduledRelease } from './scheduled-release.js';
+import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
+
+/** Emails that never end: each takes a second, and none can be released, which is no matter here. */
+function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): ScheduledRelease {
+  const database = { unit: (work: () => unknown) => work(), transaction: (work: () => unknown) => work() } as unknown as Database;
+  const scheduled = { claim, postpone: async () => undefined } as unknown as ScheduledEmailsStore;
+  const nothing = {} as never;
+  const clock = { nowMs: () => 0, monotonicMs } as Clock;
+  return new ScheduledRelease(scheduled, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, database, { isWorker: true } as Config, clock);
+}
+
+describe('the release of scheduled emails', () => {
+  beforeAll(() => Logger.overrideLogger(false));
+
+  it('ends its turn after ten seconds, however many are due', async () => {
+    let nowMs = 0;
+    let begun = (): void => undefined;
+    const first = new Promise<void>((resolve) => (begun = resolve));
+    const release = releasing(async () => {
+      begun();
+      nowMs += 1_000;
+      return { environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' };
+    }, () => nowMs);
+
+    release.onApplicationBootstrap();
+    await first;
+    await release.onApplicationShutdown();
+
+    expect(nowMs).toBe(10_000);
+  });
+
+  it('makes no process unready by having much to do', async () => {
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] });
+    try {
+      let end = (): void => undefined;
+      const release = releasing(() => new Promise((resolve) => (end = () => resolve(null))), () => 0);
+      release.onApplicationBootstrap();
+
+      await jest.advanceTimersByTimeAsync(60_000);
+
+      expect([...Loop.running()].map((loop) => loop.isLate())).toEqual([false]);
+      end();
+      await release.onApplicationShutdown();
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,38 @@
+import { jest } from '@jest/globals';
+import type { Clock } from '#kernel/clock.js';
+import type { Config } from '#kernel/config.js';
+import type { Ids } from '#kernel/ids.js';
+import type { AcceptMessage } from './accept-message.js';
+import { ArrivalBell } from './arrivals.js';
+import { MailPipeline } from './mail-pipeline.js';
+import type { PipelineMetrics } from './pipeline.metrics.js';
+import type { ReadMessage } from './read-message.js';
+import type { WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
+
+describe('the pipeline of received mail', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  it('only looks while there is no mail, and claims when a bell rings or a look finds some', async () => {
+    const asked: string[] = [];
+    let waiting: WaitingMessage[] = [];
+    const store = {
+      claim: async () => (asked.push('claim'), waiting.splice(0)),
+      isAnyWaiting: async () => (asked.push('look'), waiting.length > 0),
+    } as unknown as WaitingMessagesStore;
+    const bell = new ArrivalBell();
+    const accepting = { accept: async () => true } as unknown as AcceptMessage;
+    const pipeline = new MailPipeline(
+      store, {} as ReadMessage, accepting, { became: () => undefined } as unknown as PipelineMetrics, bell, { next: () => 'a' } as unknown as Ids,
+      { isWorker: true } as Config, { nowMs: () => 0 } as Clock);
+    const after = async (ms: number): Promise<string[]> => (await jest.advanceTimersByTimeAsync(ms), asked.splice(0));
+    pipeline.onApplicationBootstrap();
+
+    expect(await after(1_400)).toEqual(['claim', 'look', 'look']);
+    bell.ring();
+    expect(await after(100)).toEqual(['claim']);
+    waiting = [{ environmentId: 1, sizeBytes: 1, decided: { reason: null, detail: { isParked: false } } } as unknown as WaitingMessage];
+    expect(await after(550)).toEqual(['look', 'claim', 'claim']);
+    await pipeline.onApplicationShutdown();
+  });
+});

@@ -1,0 +1,25 @@
+import type { BlobStore } from '#blobs/contract.js';
+import type { ErasedContents, EraseContent } from '#modules/events/erasure.contract.js';
+import type { EventSources } from '#modules/events/event-sources.contract.js';
+import { MessageErasure } from './message-erasure.js';
+import type { MessagesStore } from './messages.store.js';
+
+describe('the erasure of a message', () => {
+  /** `isErasedNow` is false where somebody erased the row before, and was killed then. */
+  it.each([
+    ['the row and the bytes', true, true, ['row', 'bytes']],
+    ['the bytes that a kill behind the row left', true, false, ['row', 'bytes']],
+    ['nothing of an event that is no message', false, false, []],
+  ])('removes %s', async (_what, isKnown, isErasedNow, removed) => {
+    const done: string[] = [];
+    const messages = { isKnown: async () => isKnown, erase: async () => (done.push('row'), isErasedNow) } as unknown as MessagesStore;
+    const blobs = { remove: async () => void done.push('bytes') } as unknown as BlobStore;
+    let erase: EraseContent | null = null;
+    const contents = { attach: (attached: EraseContent) => (erase = attached) } as unknown as ErasedContents;
+    new MessageErasure(contents, { attach: () => undefined } as unknown as EventSources, messages, blobs).onModuleInit();
+
+    await (erase as unknown as EraseContent)(1, '019aa4c0-0000-7000-8000-000000000000');
+
+    expect(done).toEqual(removed);
+  });
+});
