@@ -126,7 +126,8 @@ function completeAccess(operation: Operation, config: RouteHandler['config'], ur
   operation.security = access === undefined || access === 'public' ? [] : [{ [SECURITY_SCHEME]: [access] }];
   if (access !== undefined && takesSession(config, url)) operation.security.push({ [SESSION_SCHEME]: [access] });
   if (operation.security.length === 0) return;
-  operation.description = [operation.description, `Needs a key of scope \`${access}\`.`].filter(Boolean).join(' ');
+  const needs = config.anyEnvironment === true ? 'Needs a session.' : `Needs a key of scope \`${access}\`.`;
+  operation.description = [operation.description, needs].filter(Boolean).join(' ');
 }
 
 function operatorsOwn(operation: Operation): void {
