@@ -338,7 +338,7 @@ describe('OAuth', () => {
       const { data } = (await server.api('GET', '/v1/keys')).json;
       const [key] = data;
       expect(key).toMatchObject({ source: 'oauth', scope: 'read', client_id: client(), client_name: 'An assistant', granted_by: expect.stringMatching(/^the key "/), prefix: token.slice(0, 12) });
-      expect(Date.parse(key.expires_at) - Date.parse(key.created_at)).toBe(30 * 86_400_000);
+      expect(Date.parse(key.expires_at) - Date.parse(key.created_at)).toBeCloseTo(30 * 86_400_000, -3);
       expect(await use(token)).toBe(200);
       expect((await server.api('GET', '/v1/audit')).json.data).toContainEqual(expect.objectContaining({ action: 'oauth.granted' }));
       expect((await server.api('POST', '/v1/send', {}, as(token))).status).toBe(403);
@@ -373,6 +373,12 @@ describe('OAuth', () => {
 
       expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
       expect(await use(token)).toBe(401);
+      await exchange({ code, code_verifier: verifier });
+      const [entry, ...more] = (await server.api('GET', '/v1/audit?action=oauth.code_reused')).json.data.filter(({ before }: { before: { client_id: string } }) => before.client_id === client());
+      expect(more).toEqual([]);
+      const key = (await server.api('GET', `/v1/keys/${entry.resource_id}`)).json;
+      expect(entry).toMatchObject({ actor: { kind: 'unknown', id: null }, resource_type: 'keys', request_id: again.headers.get('x-request-id'), before: { client_name: key.client_name, granted_by: key.granted_by } });
+      expect(key.revoked_at).not.toBeNull();
     });
 
     it('two exchanges of one code at once: no key is left', async () => {

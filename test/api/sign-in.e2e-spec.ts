@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
+import { CALLBACK, codeFor as codeForClient, form, pkce, registered } from './oauth.js';
 import { until } from './polling.js';
 import { expectStatus, openSql, type Sql } from './scene.js';
 import { fieldOf, PlainBrowser } from './signing-in.js';
@@ -210,6 +211,55 @@ describe('sign-in', () => {
       expect(row?.row).not.toContain(code);
       expect(row?.row).not.toContain(ticket);
       expect(server.logs()).not.toContain(code);
+    });
+  });
+
+  describe('an application that is granted a key', () => {
+    const admin = async (): Promise<string> => {
+      const email = `admin-${people}@customer.example`;
+      expectStatus(await server.api('POST', '/v1/members', { email, role: 'admin' }), 201);
+      return email;
+    };
+    const notices = (email: string): { raw: string }[] => mails.filter(({ to, raw }) => to.includes(email) && raw.includes('An application was given access'));
+
+    it('the admins and the member who approved it are told by mail, and nobody else', async () => {
+      const [boss, other, { email }] = [await admin(), `other-${people}@customer.example`, await member('read')];
+      expectStatus(await server.api('POST', '/v1/members', { email: other, role: 'write' }), 201);
+      const browser = await signedIn(email);
+      const clientId = await registered(server, { client_name: 'Helper https://evil.example' }, `198.51.100.${people}`);
+      const { verifier, challenge } = pkce();
+      const code = await codeForClient(browser, clientId, challenge);
+      expect([notices(boss), notices(email)]).toEqual([[], []]);
+
+      const exchanged = await form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code, code_verifier: verifier });
+      expect(exchanged.status).toBe(200);
+
+      for (const address of [boss, email]) {
+        const [mail] = await until(async () => notices(address), (found) => found.length > 0, 20_000);
+        const raw = mail?.raw.replaceAll('=\r\n', '') ?? '';
+        expect(raw).toContain(`Approved by: ${email}`);
+        expect(raw).toMatch(/Key: ek_[0-9A-Z]{26}/);
+        expect(raw).not.toContain('evil.example');
+        expect(raw).not.toContain(exchanged.json.access_token);
+      }
+      expect([notices(boss), notices(email), notices(other)].map(({ length }) => length)).toEqual([1, 1, 0]);
+      await sql.rows(`update members set role = 'read' where email = $1`, [boss]);
+    });
+
+    it('a program that signs in with a code of its own, too', async () => {
+      const boss = await admin();
+      const browser = new PlainBrowser(server);
+      await browser.post('/signin/key', { key: server.apiKey });
+      const device = (await form(server, '/oauth/device', { client_id: 'posthorn-cli' })).json;
+      const page = await browser.post('/oauth/device/code', { csrf_token: fieldOf((await browser.get('/oauth/device')).text, 'csrf_token'), user_code: device.user_code });
+      const answer = await browser.post('/oauth/device/decision', { csrf_token: fieldOf(page.text, 'csrf_token'), user_code: device.user_code, scope: 'read', environment: 'live', lifetime: '1', decision: 'allow' });
+      expect(answer.status).toBe(200);
+
+      const issued = await form(server, '/oauth/token', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: 'posthorn-cli', device_code: device.device_code });
+
+      expect(issued.status).toBe(200);
+      await until(async () => notices(boss), (found) => found.length > 0, 20_000);
+      await sql.rows(`update members set role = 'read' where email = $1`, [boss]);
     });
   });
 

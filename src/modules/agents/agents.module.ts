@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { SignInModule } from '../sign-in/sign-in.module.js';
 import { AgentGate } from './agent-gate.js';
 import { Authorization } from './authorization.js';
 import { AuthorizeController } from './authorize.controller.js';
@@ -10,6 +11,7 @@ import { ConsentFormController } from './consent-form.controller.js';
 import { DeviceController } from './device.controller.js';
 import { DeviceGrants } from './device-grants.js';
 import { GrantAudit } from './grant-audit.js';
+import { GrantNotice } from './grant-notice.js';
 import { McpController } from './mcp.controller.js';
 import { McpServer } from './mcp-server.js';
 import { OAuthClients } from './oauth-clients.js';
@@ -23,7 +25,7 @@ import { ToolBox } from './tool-box.js';
 
 /** Agents: the Model Context Protocol, and how they sign in. */
 @Module({
-  imports: [DiscoveryModule],
+  imports: [DiscoveryModule, SignInModule],
   controllers: [AuthorizeController, ConsentFormController, DeviceController, McpController, OAuthController, OAuthMetadataController],
   providers: [
     AgentGate,
@@ -33,6 +35,7 @@ import { ToolBox } from './tool-box.js';
     Consent,
     DeviceGrants,
     GrantAudit,
+    GrantNotice,
     McpServer,
     OAuthClients,
     OAuthClientsStore,

@@ -2,10 +2,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { type OAuthErrorCode, oauthError } from '#http/oauth-answers.js';
+import type { AuditOrigin } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { type Approval, GrantAudit } from './grant-audit.js';
 import type { OAuthClient } from './client-metadata.js';
+import { GrantNotice } from './grant-notice.js';
 import { OAuthClients } from './oauth-clients.js';
 import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
 import { isRegistered, redirectTo } from './redirect-uris.js';
@@ -52,6 +54,7 @@ export class Authorization {
     private readonly codes: OAuthCodesStore,
     private readonly keys: GrantedKeys,
     private readonly audit: GrantAudit,
+    private readonly notice: GrantNotice,
     private readonly database: Database,
     private readonly config: Config,
   ) {}
@@ -86,7 +89,7 @@ export class Authorization {
   }
 
   /** Exchanges a code for a key. One answer for everything that is wrong with a code; one that is used again revokes its key. */
-  async exchange(form: Readonly<Record<string, string>>): Promise<IssuedToken> {
+  async exchange(form: Readonly<Record<string, string>>, origin: AuditOrigin): Promise<IssuedToken> {
     const { code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, resource } = form;
     if (!code || !clientId || !redirectUri || !verifier) throw oauthError('invalid_request', 'Send code, client_id, redirect_uri and code_verifier.');
     if (resource !== undefined && !this.isOurs(resource)) throw oauthError('invalid_target', `The resource is ${this.config.baseUrl}/mcp.`);
@@ -95,15 +98,21 @@ export class Authorization {
       const taken = await this.codes.take(hash);
       if (taken === null) return null;
       // Committed although the exchange fails: whoever shows a code that is not his, or shows it twice, has spent it.
-      if (taken.wasUsed && taken.keyId !== null) await this.keys.revoke(taken.environmentId, taken.keyId);
+      if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
-      const { environmentId, clientName, grantedBy, lifetimeSeconds } = taken;
-      const { id, text } = await this.keys.issue({ environmentId, scope: 'read', clientId, clientName, grantedBy, lifetimeSeconds });
-      await this.codes.noteKey(environmentId, hash, id);
-      return { text, scope: 'read', lifetimeSeconds };
+      const grant = { environmentId: taken.environmentId, scope: 'read' as const, clientName: taken.clientName, grantedBy: taken.grantedBy, lifetimeSeconds: taken.lifetimeSeconds };
+      const { id, text } = await this.keys.issue({ ...grant, clientId });
+      await this.codes.noteKey(grant.environmentId, hash, id);
+      return { text, grant: { ...grant, keyId: id } };
     });
     if (issued === null) throw oauthError('invalid_grant', 'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier.');
-    return issued;
+    void this.notice.tell(issued.grant);
+    return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
+  }
+
+  private async revokeReused({ environmentId, keyId, clientId, clientName, grantedBy }: TakenCode, origin: AuditOrigin): Promise<void> {
+    if (keyId === null || !(await this.keys.revoke(environmentId, keyId))) return;
+    await this.audit.reused(environmentId, keyId, { client_id: clientId, client_name: clientName, granted_by: grantedBy }, origin);
   }
 
   private faultOf(given: Readonly<Record<string, unknown>>): [OAuthErrorCode, string] | null {

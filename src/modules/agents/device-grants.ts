@@ -4,6 +4,7 @@ import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { oauthError } from '#http/oauth-answers.js';
 import { Database } from '#kernel/database.js';
 import { type Approval, GrantAudit } from './grant-audit.js';
+import { type Grant, GrantNotice } from './grant-notice.js';
 import type { IssuedToken } from './authorization.js';
 import type { OAuthClient } from './client-metadata.js';
 import { OAuthClients } from './oauth-clients.js';
@@ -31,6 +32,7 @@ export class DeviceGrants {
     private readonly devices: OAuthDevicesStore,
     private readonly keys: GrantedKeys,
     private readonly audit: GrantAudit,
+    private readonly notice: GrantNotice,
     private readonly database: Database,
   ) {}
 
@@ -72,13 +74,17 @@ export class DeviceGrants {
       const device = await this.devices.poll(sha256(code), clientId);
       return device !== null && isGranted(device) ? this.issue(device) : device;
     });
-    if (outcome !== null && 'text' in outcome) return outcome;
+    if (outcome !== null && 'text' in outcome) {
+      const { text, grant } = outcome;
+      void this.notice.tell(grant);
+      return { text, scope: grant.scope, lifetimeSeconds: grant.lifetimeSeconds };
+    }
     throw whyNot(outcome);
   }
 
-  private async issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds }: Granted): Promise<IssuedToken> {
-    const { text } = await this.keys.issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds });
-    return { text, scope, lifetimeSeconds };
+  private async issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds }: Granted): Promise<{ text: string; grant: Grant }> {
+    const { id: keyId, text } = await this.keys.issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds });
+    return { text, grant: { environmentId, keyId, scope, clientName, grantedBy, lifetimeSeconds } };
   }
 }
 

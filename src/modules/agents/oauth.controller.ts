@@ -104,7 +104,7 @@ export class OAuthController implements OnModuleInit {
   async exchangeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<TokenItem> {
     const form = formIn(request, body);
     const { grant_type: grant } = form;
-    if (grant === 'authorization_code') return presentToken(await this.authorization.exchange(form));
+    if (grant === 'authorization_code') return presentToken(await this.authorization.exchange(form, { ip: request.ip, userAgent: request.headers['user-agent'], requestId: request.id }));
     if (grant === DEVICE_GRANT) return presentToken(await this.devices.poll(form));
     throw grant === undefined ? oauthError('invalid_request', 'The grant_type is missing.') : oauthError('unsupported_grant_type', `The grant_type must be authorization_code or ${DEVICE_GRANT}.`);
   }

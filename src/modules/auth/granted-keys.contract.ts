@@ -21,8 +21,8 @@ export abstract class GrantedKeys {
   /** Makes a key, in the caller's transaction if there is one. The text is known for this one moment. */
   abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string }>;
 
-  /** Revokes a key that was issued here, unless it is revoked. */
-  abstract revoke(environmentId: number, id: Id): Promise<void>;
+  /** Revokes a key that was issued here. False when it was revoked before. */
+  abstract revoke(environmentId: number, id: Id): Promise<boolean>;
 
   /** Revokes the key of this text, when a client was granted it (this one, when it is said). Nothing happens otherwise. */
   abstract revokeText(text: string, clientId: string | null): Promise<void>;

@@ -14,6 +14,9 @@ export abstract class Memberships {
   /** Where an address (in lower case) is a member, by the organization's name; an empty list for a stranger. */
   abstract of(email: string): Promise<Membership[]>;
 
+  /** The addresses of the admins, and of the member of this address if he is one: who is told of what touches all. At most `countMax`. */
+  abstract toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]>;
+
   /** Notes that a member has signed in. */
   abstract signedIn(organizationId: Id, memberId: Id): Promise<void>;
 

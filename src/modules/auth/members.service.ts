@@ -84,6 +84,10 @@ export class MembersService extends Memberships {
       ({ organizationId: organization_id, organizationName: organization_name, memberId: id, role }));
   }
 
+  override toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]> {
+    return this.store.toBeTold(organizationId, email, countMax);
+  }
+
   override signedIn(organizationId: Id, memberId: Id): Promise<void> {
     return this.store.signedIn(organizationId, memberId);
   }

@@ -83,6 +83,14 @@ const OF_EMAIL: Statement = {
     order by o.name, o.id`,
 };
 
+const TO_BE_TOLD: Statement = {
+  name: 'members.to_be_told',
+  // Index members_pkey.
+  text: `
+    select email from members where organization_id = $1::uuid and removed_at is null and (role = 'admin' or email = $2)
+    order by email = $2 desc, id limit $3::int`,
+};
+
 const SIGNED_IN: Statement = {
   name: 'members.signed_in',
   // Index members_pkey.
@@ -128,6 +136,11 @@ export class MembersStore {
 
   ofEmail(email: string): Promise<MembershipRow[]> {
     return this.database.query(OF_EMAIL, [email]);
+  }
+
+  /** Admins and the member of an address, who comes first. */
+  async toBeTold(organizationId: Id, email: string, rowsMax: number): Promise<string[]> {
+    return (await this.database.query<{ email: string }>(TO_BE_TOLD, [organizationId, email, rowsMax])).map((row) => row.email);
   }
 
   async signedIn(organizationId: Id, id: Id): Promise<void> {

@@ -37,9 +37,10 @@ export class StoredGrantedKeys extends GrantedKeys {
     return { id: row.id, text };
   }
 
-  override async revoke(environmentId: number, id: Id): Promise<void> {
+  override async revoke(environmentId: number, id: Id): Promise<boolean> {
     const hash = await this.keys.revoke(environmentId, id, this.clock.now());
     if (hash !== null) await this.announce(hash);
+    return hash !== null;
   }
 
   override async revokeText(text: string, clientId: string | null): Promise<void> {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { DomainsModule } from '../domains/domains.module.js';
 import { CodeMail } from './code-mail.js';
@@ -6,6 +7,7 @@ import { Codes } from './codes.js';
 import { CodesStore } from './codes.store.js';
 import { IdentityProvider } from './identity-provider.js';
 import { OidcController } from './oidc.controller.js';
+import { TransportOwnMail } from './own-mail.js';
 import { PendingCookie } from './pending-cookie.js';
 import { ProviderFetch } from './provider-fetch.js';
 import { SignInAudit } from './sign-in-audit.js';
@@ -16,6 +18,7 @@ import { SignInService } from './sign-in.service.js';
 @Module({
   imports: [AuthModule, DomainsModule],
   controllers: [OidcController, SignInController],
-  providers: [CodeMail, Codes, CodesStore, IdentityProvider, PendingCookie, ProviderFetch, SignInAudit, SignInService],
+  providers: [CodeMail, Codes, CodesStore, IdentityProvider, PendingCookie, ProviderFetch, SignInAudit, SignInService, { provide: OwnMail, useClass: TransportOwnMail }],
+  exports: [OwnMail],
 })
 export class SignInModule {}

@@ -1,0 +1,65 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
+import { Memberships } from '#modules/auth/members.contract.js';
+import { OwnMail } from '#modules/sign-in/own-mail.contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { type Id, showId } from '#kernel/ids.js';
+
+/** So many people of an organization are told, whoever approved among them. */
+const TOLD_MAX = 20;
+
+/** A key that an application has now. */
+export interface Grant {
+  environmentId: number;
+  keyId: Id;
+  scope: string;
+  /** As the client calls itself. */
+  clientName: string;
+  grantedBy: string;
+  lifetimeSeconds: number;
+}
+
+/** Tells the admins, and the member who approved it, by mail that an application was granted a key; nobody where no mail leaves. */
+@Injectable()
+export class GrantNotice {
+  private readonly logger = new Logger('Agents');
+
+  constructor(
+    private readonly mail: OwnMail,
+    private readonly memberships: Memberships,
+    private readonly environments: Environments,
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Not to be waited for, and never inside of a transaction: how long a relay takes is not the application's business. Never throws. */
+  async tell(grant: Grant): Promise<void> {
+    if (!this.mail.isPossible) return;
+    try {
+      const { organizationId, organizationSlug, mode } = await this.environments.get(grant.environmentId);
+      const until = new Date(this.clock.nowMs() + grant.lifetimeSeconds * 1000);
+      const text = textOf(grant, { slug: organizationSlug, mode, baseUrl: this.config.baseUrl, until });
+      for (const to of await this.memberships.toBeTold(organizationId, grant.grantedBy, TOLD_MAX)) {
+        await this.mail.send({ to, subject: 'An application was given access to Posthorn', text, what: 'The notice of a granted key' });
+      }
+    } catch (error) {
+      this.logger.warn(`The notice of a granted key was not mailed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+function textOf({ keyId, scope, clientName, grantedBy }: Grant, { slug, mode, baseUrl, until }: { slug: string; mode: string; baseUrl: string; until: Date }): string {
+  return `An application was given a key of the organization ${slug} at ${baseUrl}.
+
+Application: ${words(clientName)} (it chose this name itself)
+Approved by: ${grantedBy}
+It may: ${scope}, in the ${mode} environment, until ${until.toISOString().slice(0, 16).replace('T', ' ')} UTC
+Key: ${showId('ek', keyId)}
+
+If none of you meant this, revoke the key: it is one of your API keys.
+`;
+}
+
+/** A stranger chose the name: nothing of it may become a link in somebody's mail. */
+export const words = (name: string): string => name.replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ').trim().slice(0, 80) || 'without a name';
