@@ -27,7 +27,8 @@ export class ScopeRule extends AccessRule {
     if (access === 'operator') return isOperator ? undefined : unauthenticated('Send the OPERATOR_KEY of this installation as `Authorization: Bearer …`.');
     if (caller === null) return unauthenticated(NO_KEY);
     if (grants(caller.scope, access)) return undefined;
-    return new ApiError('insufficient_scope', `This needs a key of scope ${access}; this one has scope ${caller.scope}.`, { required: access, scope: caller.scope });
+    const said = caller.session === undefined ? `This needs a key of scope ${access}; this one has scope ${caller.scope}.` : `This needs the role ${access}; yours is ${caller.scope}.`;
+    return new ApiError('insufficient_scope', said, { required: access, scope: caller.scope });
   }
 }
 

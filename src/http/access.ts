@@ -7,7 +7,7 @@ import { withRouteConfig } from './route-config.js';
 /** The route is the operator's: it needs the OPERATOR_KEY of the installation, and reaches no tenant's data. */
 export const OperatorOnly = (): MethodDecorator => withRouteConfig({ access: 'operator' });
 
-/** The route needs a key of at least this scope (specification, Authentication 3). */
+/** The route needs a key of at least this scope (specification, Authentication 3); below `/v1` a session of that role will do as well. */
 export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ access: scope });
 
 /** The route answers without a key. `uncounted` takes it out of the rate limits: for probes of the operator only. */
@@ -16,6 +16,12 @@ export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =
 
 /** The route serves people, who need no key for it: what goes wrong before or in the handler is told as a page. */
 export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
+
+/** The route is about the session itself, so that a session need not say which of its environments it means. */
+export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
+
+/** The route only reads, and a browser's `EventSource` is let in with the cookie of a session alone; the query has `environment`. */
+export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSource: true });
 
 /** The caller of a scoped route. */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => callerOf(context));

@@ -91,7 +91,11 @@ export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, 
 function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOperator'>): AuditActor {
   if (isOperator) return { kind: 'operator', id: null };
   if (caller === null) return { kind: 'unknown', id: null };
-  const { keyId } = caller;
+  const { keyId, session } = caller;
+  if (session !== undefined) {
+    const { memberId } = session;
+    return { ...(memberId === null ? { kind: 'key', id: showId('ek', keyId) } : { kind: 'member', id: showId('mbr', memberId) }), session: showId('ses', session.id) };
+  }
   return keyId.startsWith('token:') ? { kind: 'token', id: keyId.slice('token:'.length) } : { kind: 'key', id: showId('ek', keyId) };
 }
 

@@ -6,6 +6,7 @@ import { AuditTrail } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { showId } from '#kernel/ids.js';
+import type { Caller } from '#kernel/tenant.js';
 import { EdgeAdapter } from './adapter.js';
 import { auditRoutes } from './audit.interceptor.js';
 import { registerBodyLimits } from './body-limit.js';
@@ -73,6 +74,12 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
 
 const requests = new Logger('http');
 
+/** Of a token that an extension vouches for, its subject. */
+function nameOf({ keyId, session }: Caller): Record<string, string> {
+  if (session !== undefined) return { session_id: showId('ses', session.id) };
+  return keyId.startsWith('token:') ? { subject: keyId.slice('token:'.length) } : { key_id: showId('ek', keyId) };
+}
+
 /** At `debug` only; what failed on our side is logged at `error` by the filter. Never the query: it may hold secrets. */
 function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const path = request.url.split('?', 1)[0];
@@ -80,7 +87,7 @@ function logResponse(request: FastifyRequest, reply: FastifyReply, done: () => v
     request_id: request.id,
     duration_ms: Math.round(reply.elapsedTime * 10) / 10,
     client_address: request.ip,
-    ...(request.caller && { key_id: showId('ek', request.caller.keyId) }),
+    ...(request.caller && nameOf(request.caller)),
   };
   requests.debug(`${request.method} ${path} ${reply.statusCode}`, fields);
   done();

@@ -6,6 +6,7 @@ import { bodyExamples, unfilled } from './openapi-examples.js';
 import { inOrder, sections } from './openapi-sections.js';
 import { RATE_LIMIT_HEADERS, SHARED_COMPONENTS, sharedResponse } from './openapi-responses.js';
 import type { RouteHandler } from './routes.js';
+import { takesSession } from './session-requests.js';
 
 /** What is read and written of an operation here. */
 interface Operation {
@@ -24,6 +25,13 @@ const OPERATOR_SCHEME = 'operatorKey';
 const OPERATOR_DESCRIPTION = 'The `OPERATOR_KEY` of the installation. It makes and removes organizations, and reaches no data of any.';
 
 const SECURITY_DESCRIPTION = 'An API key: `ek_live_…` or `ek_test_…`. Its scope is `read`, `write`, which includes `read`, or `admin`, which includes both.';
+
+const SESSION_SCHEME = 'session';
+const SESSION_DESCRIPTION =
+  'For the service\'s own pages, in the place of a key: the cookie of somebody who is signed in, which his browser sends by itself. With it go `X-Posthorn-Console: 1` and ' +
+  '`X-Posthorn-Environment: live` or `test`; only `/v1/session` does without an environment, and an `EventSource` at `/v1/events/stream`, which can send neither, has `environment` ' +
+  'in its query. `Origin` and `Sec-Fetch-Site` must be our own where they are sent. The member\'s role is the scope. The cookie is called `__Host-posthorn_session` ' +
+  'where `BASE_URL` is https, and has the words of its path behind the name.';
 
 /** Requests with these methods may have a body, whatever the operation does with it. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -45,6 +53,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .addServer(basePath, 'This server')
     .addSecurity(SECURITY_SCHEME, { type: 'http', scheme: 'bearer', description: SECURITY_DESCRIPTION })
     .addSecurity(OPERATOR_SCHEME, { type: 'http', scheme: 'bearer', description: OPERATOR_DESCRIPTION })
+    .addSecurity(SESSION_SCHEME, { type: 'apiKey', in: 'cookie', name: 'posthorn_session', description: SESSION_DESCRIPTION })
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   const queries = routes.flatMap<Type>(({ query }) => query ?? []);
@@ -76,7 +85,7 @@ export function finishDocument(document: OpenAPIObject, routes: readonly RouteHa
 }
 
 function completeOperation(operation: Operation, { config, ...route }: RouteHandler, url: string): void {
-  completeAccess(operation, config.access);
+  completeAccess(operation, config, url);
   if (config.idempotency !== undefined) (operation.parameters ??= []).push(idempotencyKeyParameter());
   for (const parameter of operation.parameters ?? []) {
     parameter['description'] ??= `The ${String(parameter['name'])}.`;
@@ -111,11 +120,14 @@ function reformErrors(responses: Operation['responses'], { oauth, takesForm }: R
 }
 
 /** OpenAPI 3.1 lets the scope stand as a role behind the scheme; the sentence is for people. */
-function completeAccess(operation: Operation, access: RouteHandler['config']['access']): void {
+function completeAccess(operation: Operation, config: RouteHandler['config'], url: string): void {
+  const { access } = config;
   if (access === 'operator') return operatorsOwn(operation);
   operation.security = access === undefined || access === 'public' ? [] : [{ [SECURITY_SCHEME]: [access] }];
+  if (access !== undefined && takesSession(config, url)) operation.security.push({ [SESSION_SCHEME]: [access] });
   if (operation.security.length === 0) return;
-  operation.description = [operation.description, `Needs a key of scope \`${access}\`.`].filter(Boolean).join(' ');
+  const needs = config.anyEnvironment === true ? 'Needs a session.' : `Needs a key of scope \`${access}\`.`;
+  operation.description = [operation.description, needs].filter(Boolean).join(' ');
 }
 
 function operatorsOwn(operation: Operation): void {

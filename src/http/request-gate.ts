@@ -1,12 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Authenticator } from '#kernel/authenticator.js';
+import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { AccessRules } from './access-rules.js';
 import { clientNetwork } from './client-network.js';
 import { RateLimiter, type Counted, type Verdict } from './rate-limiter.js';
+import { environmentAsked, environmentFault, maySpeakForSession, SIGNED_OUT } from './session-requests.js';
 import { leaveBodyUnread } from './unread-body.js';
 
 /** Longer than any token of ours; nothing longer is looked at. */
@@ -23,6 +24,7 @@ export class RequestGate {
     private readonly limiter: RateLimiter,
     private readonly rules: AccessRules,
     private readonly config: Config,
+    private readonly sessions: SessionAuthenticator,
   ) {}
 
   /**
@@ -34,7 +36,7 @@ export class RequestGate {
     request.edge = request.routeOptions.config;
     if (request.edge.uncounted === true) return done(hostCount(request.raw.rawHeaders) > 1 ? severalHosts() : undefined);
     const bearer = parseBearer(request.headers.authorization, this.authenticator.bearerLengthMax);
-    if (bearer === null) return this.countAndCheck(request, reply, done);
+    if (bearer === null) return maySpeakForSession(request, this.config.baseUrl) ? this.admitSession(request, reply, done) : this.countAndCheck(request, reply, done);
     if (request.edge.access === 'operator') {
       request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
       return this.countAndCheck(request, reply, done);
@@ -56,12 +58,25 @@ export class RequestGate {
     if (tooMany) throw tooMany;
   }
 
-  private countAndCheck(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+  /** Somebody who is signed in, in the place of a key. What he is answered is for no cache: a cookie does not keep a shared one away, as a key does. */
+  private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    reply.header('cache-control', 'no-store');
+    const asked = environmentAsked(request);
+    this.sessions.authenticate(request.headers.cookie, asked).then(
+      (caller) => {
+        request.caller = caller;
+        this.countAndCheck(request, reply, done, caller === null ? SIGNED_OUT : environmentFault(request, asked, caller));
+      },
+      (error: Error) => void this.admitUnrouted(request, reply).then(() => done(error), done),
+    );
+  }
+
+  private countAndCheck(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void, fault?: ApiError): void {
     const counted = this.count(request);
     if (counted !== null && 'then' in counted) {
-      counted.then((verdict) => done(this.check(request, reply, verdict)), done);
+      counted.then((verdict) => done(this.check(request, reply, verdict, fault)), done);
     } else {
-      done(this.check(request, reply, counted));
+      done(this.check(request, reply, counted, fault));
     }
   }
 
@@ -69,8 +84,8 @@ export class RequestGate {
    * The first thing that is wrong with the request, once its headers are written. Who may not use the route is told so here,
    * before anybody reads what he sends; the guard in front of the handler goes by the same rule.
    */
-  private check(request: FastifyRequest, reply: FastifyReply, verdict: Verdict | null): ApiError | undefined {
-    const refused = limit(reply, verdict) ?? unreadable(request) ?? this.rules.refusal(request.edge.access ?? 'public', request);
+  private check(request: FastifyRequest, reply: FastifyReply, verdict: Verdict | null, fault?: ApiError): ApiError | undefined {
+    const refused = limit(reply, verdict) ?? unreadable(request) ?? fault ?? this.rules.refusal(request.edge.access ?? 'public', request);
     if (refused?.type === 'unauthenticated') leaveBodyUnread(request, reply);
     return refused;
   }

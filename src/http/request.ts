@@ -25,6 +25,10 @@ export interface RouteQuota {
 /** What the edge knows of a route; the decorators of `access.ts` and `idempotent.ts` write it. */
 export interface EdgeRouteConfig {
   access?: Access;
+  /** True where a session need not say which environment it means: the route is about the session itself. */
+  anyEnvironment?: boolean;
+  /** True where a browser's `EventSource` reads, which can send no header: the cookie of a session is enough, and the query names the environment. */
+  eventSource?: boolean;
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;
@@ -55,7 +59,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the edge knows of the route; Fastify's own getter makes a new object each time. */
     edge: EdgeRouteConfig;
-    /** Who is calling; null without a valid key. */
+    /** Who is calling; null without a valid key or session. */
     caller: Caller | null;
     /** Whether the operator of the installation calls; known on the operator's own routes alone. */
     isOperator: boolean;

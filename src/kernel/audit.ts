@@ -5,6 +5,8 @@ export interface AuditActor {
   kind: 'key' | 'member' | 'operator' | 'token' | 'unknown';
   /** `ek_…`, `mbr_…`, the token's subject; null for the operator and for nobody. */
   id: string | null;
+  /** `ses_…` of who was signed in and sent no key. */
+  session?: string;
 }
 
 /** Where it came from. */

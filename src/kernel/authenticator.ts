@@ -1,4 +1,4 @@
-import type { Caller, Scope } from './tenant.js';
+import type { Caller, Scope, Tenant } from './tenant.js';
 
 /** Turns a presented key into who is calling. The auth context provides it, and asks the authenticators of extensions. */
 export abstract class Authenticator {
@@ -7,6 +7,18 @@ export abstract class Authenticator {
 
   /** The caller behind the bearer value, or null when it is unknown, expired or revoked. Throws only when storage is away. */
   abstract authenticate(bearer: string): Promise<Caller | null>;
+}
+
+/** Turns the cookie of a session of our own pages into who is calling. The auth context provides it. */
+export abstract class SessionAuthenticator {
+  /**
+   * Who sends this `Cookie` header, in the environment that is asked for where he may act in it, and in the first of his otherwise;
+   * null without a session that is in force. Counts as a request of the session. Throws only when storage is away.
+   */
+  abstract authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null): Promise<Caller | null>;
+
+  /** Whether the session of a `Cookie` header is still in force, without counting as a request. Throws only when storage is away. */
+  abstract isInForce(cookieHeader: string | undefined): Promise<boolean>;
 }
 
 /** For whom a token of somebody else's speaks. */

@@ -1,6 +1,8 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
+import { openSql, type Sql } from './scene.js';
+import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 type Scope = 'read' | 'write' | 'admin';
 
@@ -132,11 +134,15 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/members/{id}': 'admin',
   'PATCH /v1/members/{id}': 'admin',
   'DELETE /v1/members/{id}': 'admin',
+  'GET /v1/session': 'read',
+  'DELETE /v1/session': 'read',
   'GET /v1/sessions': 'admin',
   'DELETE /v1/sessions/{id}': 'admin',
   'GET /v1/audit': 'admin',
   'GET /v1/audit/export': 'admin',
 };
+/** Where no session is taken: agents have keys of their own. */
+const KEYS_ALONE = ['POST /mcp'];
 /** The operator's alone, whatever scope somebody has. */
 const OPERATORS = ['DELETE /v1/orgs/{id}', 'GET /v1/operator/audit', 'GET /v1/orgs', 'GET /v1/orgs/{id}', 'POST /v1/orgs'];
 
@@ -152,14 +158,23 @@ const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [ro
 describe('scopes', () => {
   let server: PosthornServer;
   let keys: Record<Scope, string>;
+  let members: Record<Scope, string>;
+  let opened: Record<Scope, string>;
+  let sql: Sql;
 
   beforeAll(async () => {
     server = await startServer();
     const made = await Promise.all(SCOPES.map(async (scope) => [scope, (await createKey(server, { scope })).key] as const));
     keys = Object.fromEntries(made) as Record<Scope, string>;
+    sql = openSql(server);
+    members = Object.fromEntries(await Promise.all(SCOPES.map(async (scope) => [scope, (await signedInMember(server, sql, scope)).cookie] as const))) as Record<Scope, string>;
+    opened = Object.fromEntries(await Promise.all(SCOPES.map(async (scope) => [scope, await cookieOf(server, keys[scope])] as const))) as Record<Scope, string>;
   });
 
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+  });
 
   /** A call that gets past the door if it may, and does nothing behind it. */
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
@@ -205,8 +220,33 @@ describe('scopes', () => {
     }
   });
 
+  it.each(ROWS.filter(([route]) => !route.endsWith(' /v1/session')))('%s answers a session of role %s as it answers a key of that scope', async (route) => {
+    for (const scope of SCOPES) {
+      const [byKey, ...bySession] = [await knock(route, as(keys[scope])), await knock(route, asPage(members[scope])), await knock(route, asPage(opened[scope]))];
+      if (KEYS_ALONE.includes(route)) {
+        for (const answer of bySession) expectRefusal(answer, 401);
+        continue;
+      }
+      for (const { status, json } of bySession) {
+        expect([status, json?.error?.type]).toEqual([byKey.status, byKey.json?.error?.type]);
+        if (status === 403) expect(json.error.details).toEqual(byKey.json.error.details);
+      }
+      for (const cookie of [members[scope], opened[scope]]) {
+        const [bare, nowhere] = [await knock(route, { authorization: '', cookie }), await knock(route, asPage(cookie, null))];
+        expectRefusal(bare, 401);
+        expectRefusal(nowhere, 400);
+      }
+    }
+  });
+
+  it.each(['GET /v1/session', 'DELETE /v1/session'])('%s is about a session, which a key has none of, and needs no environment', async (route) => {
+    for (const scope of SCOPES) expectRefusal(await knock(route, as(keys[scope])), 404);
+    const { cookie } = await signedInMember(server, sql, 'read');
+    expect((await knock(route, asPage(cookie, null))).status).toBe(route.startsWith('GET') ? 200 : 204);
+  });
+
   it.each(OPERATORS)('401: %s for every scope, and for nobody', async (route) => {
-    for (const headers of [{ authorization: '' }, ...SCOPES.map((scope) => as(keys[scope]))]) expectRefusal(await knock(route, headers), 401);
+    for (const headers of [{ authorization: '' }, asPage(members.admin), ...SCOPES.map((scope) => as(keys[scope]))]) expectRefusal(await knock(route, headers), 401);
   });
 
   it('403: HEAD needs the scope of GET', async () => {

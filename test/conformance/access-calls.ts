@@ -1,3 +1,4 @@
+import { asPage, cookieOf } from '../api/sessions.js';
 import { PlainBrowser } from '../api/signing-in.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
@@ -21,6 +22,13 @@ export async function callAccess(call: Call, server: PosthornServer): Promise<vo
   const sessions = (await call(200, 'GET', '/v1/sessions?limit=1')).json;
   await call(200, 'GET', `/v1/sessions?limit=1&cursor=${sessions.next_cursor}`);
   await call(204, 'DELETE', `/v1/sessions/${sessions.data[0].id}`);
+  const ours = asPage(await cookieOf(server), null);
+  await call(200, 'GET', '/v1/session', undefined, ours);
+  await call(400, 'GET', '/v1/events', undefined, ours);
+  await call(404, 'GET', '/v1/session');
+  await call(404, 'DELETE', '/v1/session');
+  await call(204, 'DELETE', '/v1/session', undefined, ours);
+  await call(401, 'GET', '/v1/session', undefined, ours);
   const log = (await call(200, 'GET', '/v1/audit?limit=1')).json;
   await call(200, 'GET', `/v1/audit?limit=1&cursor=${log.next_cursor}`);
   await call(400, 'GET', '/v1/audit?since=yesterday');

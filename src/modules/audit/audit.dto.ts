@@ -82,6 +82,10 @@ export class AuditActorItem {
   /** What made the key: `oauth` is an agent's. */
   @ApiProperty({ type: String, nullable: true, example: 'api' })
   source: string | null;
+
+  /** The session of who was signed in and sent no key. */
+  @ApiProperty({ type: String, nullable: true, example: 'ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  session: string | null;
 }
 
 /** One thing that was done, or was tried. */
@@ -150,7 +154,7 @@ export function presentAudit(row: AuditRow): AuditItem {
   return {
     id: showId('aud', row.id),
     at: row.at.toISOString(),
-    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, source: row.actor_source },
+    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, source: row.actor_source, session: row.actor_session },
     action: row.action,
     resource_type: row.resource_type,
     resource_id: row.resource_id,

@@ -8,7 +8,7 @@ import { type AuditFilter, type AuditReach, type AuditRow, AuditStore, NOBODY } 
 
 const LIMIT_DEFAULT = 50;
 const EXPORTED_AT_ONCE = 500;
-const HEADINGS = ['id', 'at', 'actor_kind', 'actor_id', 'actor_name', 'actor_source', 'action', 'resource_type', 'resource_id', 'ip', 'user_agent', 'request_id', 'before', 'after'];
+const HEADINGS = ['id', 'at', 'actor_kind', 'actor_id', 'actor_name', 'actor_source', 'action', 'resource_type', 'resource_id', 'ip', 'user_agent', 'request_id', 'before', 'after', 'actor_session'];
 
 /** No environment has this number. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
@@ -56,6 +56,6 @@ function reachOf({ organizationId, environmentId, mode }: Tenant): AuditReach {
 function asCsv({ actor, before, after, ...item }: AuditItem): string {
   return csvLine([
     item.id, item.at, actor.kind, actor.id, actor.name, actor.source, item.action, item.resource_type, item.resource_id, item.ip, item.user_agent, item.request_id,
-    before && JSON.stringify(before), after && JSON.stringify(after),
+    before && JSON.stringify(before), after && JSON.stringify(after), actor.session,
   ]);
 }

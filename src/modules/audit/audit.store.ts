@@ -15,6 +15,7 @@ export interface AuditRow {
   actor_id: string | null;
   actor_name: string | null;
   actor_source: string | null;
+  actor_session: string | null;
   action: string;
   resource_type: string | null;
   resource_id: string | null;
@@ -42,19 +43,19 @@ export interface AuditFilter {
   until: Date | null;
 }
 
-const COLUMNS = 'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
+const COLUMNS = 'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, actor_session, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
 
 /** A key is named as it is called now: `source` says whether an agent holds it. Index api_keys_pkey, members_pkey. */
 const INSERT: Statement = {
   name: 'audit.insert',
   text: `
     insert into audit_log (organization_id, id, on_day, at, environment_id, actor_kind, actor_id, actor_name, actor_source,
-      action, resource_type, resource_id, ip, user_agent, request_id, before, after)
+      action, resource_type, resource_id, ip, user_agent, request_id, before, after, actor_session)
     values ($1::uuid, $2::uuid, (now() at time zone 'utc')::date, now(), $3::int, $4, $5,
       case $4 when 'key' then (select name from api_keys where environment_id = $3 and id = $6::uuid)
               when 'member' then (select email from members where organization_id = $1 and id = $6::uuid) end,
       case $4 when 'key' then (select source from api_keys where environment_id = $3 and id = $6::uuid) end,
-      $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb)`,
+      $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15)`,
 };
 
 const FILTERED = `
@@ -101,7 +102,7 @@ export class AuditStore {
   async insert(id: Id, { organizationId, environmentId, actor, action, resourceType, resourceId, origin, before, after }: AuditEntry, actorUuid: Id | null): Promise<void> {
     await this.database.query(INSERT, [
       organizationId ?? NOBODY, id, environmentId, actor.kind, actor.id, actorUuid, action, resourceType, resourceId,
-      origin?.ip ?? null, origin?.userAgent?.slice(0, 200) ?? null, origin?.requestId ?? null, json(before), json(after),
+      origin?.ip ?? null, origin?.userAgent?.slice(0, 200) ?? null, origin?.requestId ?? null, json(before), json(after), actor.session ?? null,
     ]);
   }
 

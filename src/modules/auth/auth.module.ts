@@ -4,7 +4,7 @@ import { Environments, FirstStart, Retention, RetrySchedules, SystemDestinations
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { Memberships } from '#modules/auth/members.contract.js';
 import { Sessions } from '#modules/auth/sessions.contract.js';
-import { Authenticator } from '#kernel/authenticator.js';
+import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
 import { CachedEnvironments } from './cached-environments.js';
 import { CachedSessions } from './cached-sessions.js';
 import { EnvironmentRetention } from './environment-retention.js';
@@ -28,6 +28,9 @@ import { OrgsController } from './orgs.controller.js';
 import { OrgsService } from './orgs.service.js';
 import { OrgsStore } from './orgs.store.js';
 import { AttachedRetrySchedules } from './retry-schedules.js';
+import { OwnSession } from './own-session.js';
+import { OwnSessionController } from './own-session.controller.js';
+import { SessionCallers } from './session-callers.js';
 import { SessionSweep } from './session-sweep.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsService } from './sessions.service.js';
@@ -41,7 +44,7 @@ import { AttachedSystemDestinations } from './system-destinations.js';
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  controllers: [KeysController, MembersController, OrgController, OrgsController, SessionsController],
+  controllers: [KeysController, MembersController, OrgController, OrgsController, OwnSessionController, SessionsController],
   providers: [
     AttachedRetrySchedules,
     AttachedSystemDestinations,
@@ -60,6 +63,7 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     KeyAuthenticator,
     MembersService,
     MembersStore,
+    OwnSession,
     SessionSweep,
     SessionsService,
     SessionsStore,
@@ -71,8 +75,9 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     { provide: Retention, useClass: EnvironmentRetention },
     { provide: RetrySchedules, useExisting: AttachedRetrySchedules },
     { provide: Sessions, useClass: CachedSessions },
+    { provide: SessionAuthenticator, useClass: SessionCallers },
     { provide: SystemDestinations, useExisting: AttachedSystemDestinations },
   ],
-  exports: [Authenticator, Environments, FirstStart, GrantedKeys, Memberships, Retention, RetrySchedules, Sessions, SystemDestinations],
+  exports: [Authenticator, Environments, FirstStart, GrantedKeys, Memberships, Retention, RetrySchedules, SessionAuthenticator, Sessions, SystemDestinations],
 })
 export class AuthModule {}

@@ -48,17 +48,21 @@ export class CachedSessions extends Sessions {
   }
 
   override async read(cookieHeader: string | undefined): Promise<SignedIn | null> {
-    const token = this.cookie.read(cookieHeader);
-    if (token === null) return null;
-    const known = await this.cache.get(hash('sha256', token));
+    const found = await this.inForce(cookieHeader);
+    if (found === null) return null;
+    const { known } = found;
     const nowMs = this.clock.nowMs();
-    if (known === null || known.endsMs <= nowMs || nowMs - known.lastSeenMs > IDLE_MS_MAX) return null;
     if (nowMs - known.lastSeenMs >= SEEN_NOTED_EVERY_MS) {
       known.lastSeenMs = nowMs;
       // For the idle time and for people: that it could not be noted must not cost anybody his page.
       void this.store.touch(known.facts.organization_id, known.facts.id).catch(() => undefined);
     }
-    return signedIn(known.facts, csrfTokenOf(token));
+    return signedIn(found);
+  }
+
+  override async peek(cookieHeader: string | undefined): Promise<SignedIn | null> {
+    const found = await this.inForce(cookieHeader);
+    return found && signedIn(found);
   }
 
   override async begin(owner: SessionOwner, { ip, userAgent = '' }: SessionClient, cookieHeader: string | undefined): Promise<string> {
@@ -87,6 +91,14 @@ export class CachedSessions extends Sessions {
     return timingSafeEqual(wanted, other);
   }
 
+  private async inForce(cookieHeader: string | undefined): Promise<{ known: Known; token: string } | null> {
+    const token = this.cookie.read(cookieHeader);
+    if (token === null) return null;
+    const known = await this.cache.get(hash('sha256', token));
+    const nowMs = this.clock.nowMs();
+    return known === null || known.endsMs <= nowMs || nowMs - known.lastSeenMs > IDLE_MS_MAX ? null : { known, token };
+  }
+
   private async revoke(cookieHeader: string | undefined): Promise<void> {
     const token = this.cookie.read(cookieHeader);
     if (token === null) return;
@@ -113,17 +125,20 @@ function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf:${token}`, 'base64url');
 }
 
-function signedIn(facts: SessionFacts, csrfToken: string): SignedIn {
+function signedIn({ known: { facts, endsMs }, token }: { known: Known; token: string }): SignedIn {
   const { member_id: memberId, email, member_name: name, key_id: keyId, key_environment_id: environmentId, key_name: keyName, key_mode: mode } = facts;
   return {
     sessionId: facts.id,
     organizationId: facts.organization_id,
     organizationName: facts.organization_name,
+    organizationSlug: facts.organization_slug,
     member: memberId === null ? null : { id: memberId, email: email ?? '', name: name ?? '' },
     key: keyId === null ? null : { id: keyId, environmentId: environmentId ?? 0, name: keyName ?? '' },
     role: facts.role,
     modes: mode === null ? ['live', 'test'] : [mode],
+    environmentIds: { live: facts.live_id, test: facts.test_id },
+    expiresAt: new Date(endsMs),
     how: facts.how,
-    csrfToken,
+    csrfToken: csrfTokenOf(token),
   };
 }

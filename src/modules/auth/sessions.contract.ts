@@ -9,6 +9,7 @@ export interface SignedIn {
   sessionId: Id;
   organizationId: Id;
   organizationName: string;
+  organizationSlug: string;
   /** Null when a key opened the session. */
   member: { id: Id; email: string; name: string } | null;
   /** The key that opened the session; null for a member's. */
@@ -17,6 +18,10 @@ export interface SignedIn {
   role: Scope;
   /** The environments that the session may act in: both for a member, its own for a key. */
   modes: readonly ('live' | 'test')[];
+  /** Both of the organization, whether the session may act in them or not. */
+  environmentIds: Readonly<Record<'live' | 'test', number>>;
+  /** When it ends at the latest: the session itself, or the key that opened it. */
+  expiresAt: Date;
   how: SignInWay;
   /** Stands in every form of the session's pages (`csrf_token`), and is asked for with `holdsCsrfToken`. */
   csrfToken: string;
@@ -41,6 +46,9 @@ export type SessionOwner = { organizationId: Id; how: SignInWay } & (
 export abstract class Sessions {
   /** Who sends this `Cookie` header; null without a session that is in force. Throws only while storage is away. */
   abstract read(cookieHeader: string | undefined): Promise<SignedIn | null>;
+
+  /** As `read`, without counting as a request: for what asks by itself, which must keep nobody signed in. */
+  abstract peek(cookieHeader: string | undefined): Promise<SignedIn | null>;
 
   /** Opens a session, ends the one that the `Cookie` header names, and returns the value of `Set-Cookie`. */
   abstract begin(owner: SessionOwner, client: SessionClient, cookieHeader: string | undefined): Promise<string>;

@@ -9,6 +9,9 @@ export interface SessionFacts {
   id: Id;
   organization_id: Id;
   organization_name: string;
+  organization_slug: string;
+  live_id: number;
+  test_id: number;
   how: SignInWay;
   last_seen_at: Date;
   expires_at: Date;
@@ -60,13 +63,15 @@ const INSERT: Statement = {
 
 const BY_HASH: Statement = {
   name: 'sessions.by_hash',
-  // Indexes sessions_hash_key, members_pkey, api_keys_pkey. Whose member is removed or whose key is revoked is none any more.
+  // Indexes sessions_hash_key, environments_organization_id_mode_key, members_pkey, api_keys_pkey. Whose member is removed or whose key is revoked is none any more.
   text: `
-    select s.id, s.organization_id, o.name as organization_name, s.how, s.last_seen_at, s.expires_at,
+    select s.id, s.organization_id, o.name as organization_name, o.slug as organization_slug, l.id as live_id, t.id as test_id, s.how, s.last_seen_at, s.expires_at,
       m.id as member_id, m.email, m.name as member_name, coalesce(m.role, k.scope) as role,
       k.id as key_id, k.environment_id as key_environment_id, k.name as key_name, k.expires_at as key_expires_at, e.mode as key_mode
     from sessions s
     join organizations o on o.id = s.organization_id and o.removed_at is null
+    join environments l on l.organization_id = o.id and l.mode = 'live'
+    join environments t on t.organization_id = o.id and t.mode = 'test'
     left join members m on m.organization_id = s.organization_id and m.id = s.member_id and m.removed_at is null
     left join (api_keys k join environments e on e.id = k.environment_id)
       on k.environment_id = s.key_environment_id and k.id = s.key_id and k.revoked_at is null

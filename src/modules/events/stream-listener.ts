@@ -8,11 +8,16 @@ import { presentChange, type GapReason, type StreamGap } from './stream.dto.js';
 /** What a listener asks for, out of everything in its environment; null matches nothing. */
 export type StreamFilter = Pick<EventFilter, 'status' | 'eventType' | 'targetId' | 'endpointId' | 'destinationId' | 'applicationId'> & { direction?: string };
 
+/** What let somebody in, as it came, to be asked again whether it is still good: a key, or the `Cookie` header of a session. */
+export interface Proof {
+  kind: 'key' | 'session';
+  value: string;
+}
+
 /** Who listens, and how. */
 export interface Listening {
   caller: Caller;
-  /** As it came, to be asked again whether it is still good. */
-  bearer: string;
+  proof: Proof;
   filter: StreamFilter | null;
   /** Behind which it goes on; null for one that begins with what happens next. */
   resumesAt: StreamPosition | null;
@@ -27,7 +32,7 @@ const STALLED_MS_MAX = 60_000;
 const HEARTBEAT_MS = 15_000;
 
 /** Why a stream ends, for the client to decide whether it comes again. */
-export type EndReason = 'caught_up' | 'key_revoked' | 'shutdown';
+export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdown';
 
 /** One client of the stream. It is written to as fast as it reads, and no more is kept for it than it can be sent at once. */
 export class StreamListener {
@@ -52,8 +57,8 @@ export class StreamListener {
     return this.listening.caller;
   }
 
-  get bearer(): string {
-    return this.listening.bearer;
+  get proof(): Proof {
+    return this.listening.proof;
   }
 
   get follows(): boolean {

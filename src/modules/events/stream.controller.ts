@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller, Scope } from '#http/access.js';
+import { CurrentCaller, Scope, TakesEventSource } from '#http/access.js';
 import { Section } from '#http/openapi-sections.js';
 import { parseBearer } from '#http/request-gate.js';
 import { Authenticator } from '#kernel/authenticator.js';
@@ -9,7 +9,7 @@ import { Clock } from '#kernel/clock.js';
 import { badRequest } from '#kernel/errors.js';
 import type { Caller } from '#kernel/tenant.js';
 import { EventsService } from './events.service.js';
-import { StreamListener } from './stream-listener.js';
+import { type Proof, StreamListener } from './stream-listener.js';
 import { parsePosition } from './stream-position.js';
 import { StreamQuery } from './stream.dto.js';
 import { EventStream } from './stream.js';
@@ -29,18 +29,20 @@ export class StreamController {
 
   @Get('stream')
   @Scope('read')
+  @TakesEventSource()
   @ApiOperation({
     summary: 'Listen to events',
     description:
       'Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, ' +
-      '`heartbeat` every 15 s, and `end` with a `reason`. With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. ' +
-      'Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`).',
+      '`heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. ' +
+      'Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). ' +
+      'A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query.',
   })
   @ApiHeader({ name: 'last-event-id', required: false, description: 'The `id` of the last item that was seen.', schema: { type: 'string', maxLength: 200, example: '1.8412.1795253400000' } })
   @ApiOkResponse({ description: 'The stream.', content: { 'text/event-stream; charset=utf-8': { schema: { type: 'string' }, example: EXAMPLE } } })
   async streamEvents(@CurrentCaller() caller: Caller, @Query() query: StreamQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { direction, follow = true, ...filters } = query;
-    const bearer = parseBearer(request.headers.authorization, this.authenticator.bearerLengthMax) ?? '';
+    const { direction, environment, follow = true, ...filters } = query;
+    if (environment !== undefined && environment !== caller.tenant.mode) throw badRequest(`You listen to the ${caller.tenant.mode} environment: leave out environment, or say so.`);
     const last = request.headers['last-event-id'];
     const resumesAt = typeof last === 'string' && last !== '' ? parsePosition(last) : null;
     if (resumesAt === null && last !== undefined && last !== '') throw badRequest('Last-Event-ID is not an id of this stream. Start again without it.');
@@ -56,9 +58,14 @@ export class StreamController {
     });
     raw.flushHeaders();
     const filter = found && { ...found, ...(direction !== undefined && { direction }) };
-    const listener = new StreamListener({ caller, bearer, filter, resumesAt, follows: follow }, raw, () => this.clock.monotonicMs());
+    const listener = new StreamListener({ caller, proof: this.proofOf(caller, request), filter, resumesAt, follows: follow }, raw, () => this.clock.monotonicMs());
     raw.on('error', () => undefined);
     raw.once('close', () => this.stream.leave(listener));
     this.stream.join(listener);
+  }
+
+  private proofOf({ session }: Caller, { headers }: FastifyRequest): Proof {
+    if (session !== undefined) return { kind: 'session', value: headers.cookie ?? '' };
+    return { kind: 'key', value: parseBearer(headers.authorization, this.authenticator.bearerLengthMax) ?? '' };
   }
 }

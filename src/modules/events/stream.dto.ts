@@ -30,6 +30,10 @@ export class StreamQuery {
   @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'inbound' })
   direction?: 'outbound' | 'inbound';
 
+  /** Of a session, which of its environments: `EventSource` can send no header. A key has its own, which this must be if it is given. */
+  @ApiProperty({ required: false, enum: ['live', 'test'], example: 'live' })
+  environment?: 'live' | 'test';
+
   /** `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
   @ApiProperty({ required: false, type: Boolean, default: true, example: false })
   follow?: boolean;

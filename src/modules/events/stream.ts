@@ -1,12 +1,12 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Gauge } from 'prom-client';
-import { Authenticator } from '#kernel/authenticator.js';
+import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import { Loop, type Rest } from '#kernel/loop.js';
 import { Metrics } from '#kernel/metrics.js';
 import type { Caller } from '#kernel/tenant.js';
-import type { StreamListener } from './stream-listener.js';
+import type { EndReason, Proof, StreamListener } from './stream-listener.js';
 import type { StreamPosition } from './stream-position.js';
 import type { GapReason } from './stream.dto.js';
 import { placeOf, StreamStore, type Changes } from './stream.store.js';
@@ -49,6 +49,7 @@ export class EventStream implements OnModuleDestroy {
   constructor(
     private readonly store: StreamStore,
     private readonly authenticator: Authenticator,
+    private readonly sessions: SessionAuthenticator,
     private readonly clock: Clock,
     metrics: Metrics,
   ) {
@@ -183,23 +184,28 @@ export class EventStream implements OnModuleDestroy {
     }
   }
 
-  /** Ends the streams of keys that are not good any more, and says to the others that they live. */
+  /** Ends the streams of keys and sessions that are not good any more, and says to the others that they live. */
   private async beat(): Promise<Rest> {
-    const bearers = new Set([...this.listening, ...this.behind].map(({ bearer }) => bearer));
+    const proofs = new Map([...this.listening, ...this.behind].map(({ proof }) => [proof.value, proof]));
     const refused = new Set<string>();
-    for (const bearer of bearers) {
-      // With storage away nobody knows: what was good is good until it is known not to be.
-      const caller = await this.authenticator.authenticate(bearer).catch(() => undefined);
-      if (caller === null) refused.add(bearer);
+    for (const proof of proofs.values()) if (!(await this.isGood(proof))) refused.add(proof.value);
+    for (const listener of [...this.listening, ...this.behind]) {
+      const { kind, value } = listener.proof;
+      if (refused.has(value)) this.end(listener, kind === 'key' ? 'key_revoked' : 'session_ended');
     }
-    for (const listener of [...this.listening, ...this.behind]) if (refused.has(listener.bearer)) this.end(listener, 'key_revoked');
     const { position } = this;
     for (const listener of this.listening) if (!listener.pulse(position)) this.leave(listener);
     for (const listener of this.behind) if (!listener.pulse(null)) this.leave(listener);
     return { restMs: PULSE_MS };
   }
 
-  private end(listener: StreamListener, reason: 'key_revoked' | 'shutdown'): void {
+  /** With storage away nobody knows: what was good is good until it is known not to be. */
+  private isGood({ kind, value }: Proof): Promise<boolean> {
+    const good = kind === 'key' ? this.authenticator.authenticate(value).then((caller) => caller !== null) : this.sessions.isInForce(value);
+    return good.catch(() => true);
+  }
+
+  private end(listener: StreamListener, reason: EndReason): void {
     this.leave(listener);
     listener.end(reason);
   }

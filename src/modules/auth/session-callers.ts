@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
+import { SessionAuthenticator } from '#kernel/authenticator.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
+
+/** Sessions in the place of keys: a member with his role in both environments, a key's session with what the key may do in its own. */
+@Injectable()
+export class SessionCallers extends SessionAuthenticator {
+  constructor(private readonly sessions: Sessions) {
+    super();
+  }
+
+  override async authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null): Promise<Caller | null> {
+    const who = await this.sessions.read(cookieHeader);
+    return who && callerOf(who, mode);
+  }
+
+  override async isInForce(cookieHeader: string | undefined): Promise<boolean> {
+    return (await this.sessions.peek(cookieHeader)) !== null;
+  }
+}
+
+/** Quotas count by `keyId`: all sessions of a member share one, and that of a key is the key's own. */
+function callerOf({ sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn, asked: Tenant['mode'] | null): Caller {
+  const mode = modes.find((one) => one === asked) ?? modes[0] ?? 'test';
+  return {
+    tenant: { environmentId: environmentIds[mode], organizationId, mode },
+    keyId: member === null ? (key?.id ?? '') : `member:${member.id}`,
+    scope: role,
+    session: { id: sessionId, memberId: member?.id ?? null },
+  };
+}

@@ -1,0 +1,38 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { expectStatus, type Sql } from './scene.js';
+import { PlainBrowser } from './signing-in.js';
+
+/** What the service's own pages send with their cookie. */
+export function asPage(cookie: string, environment: string | null = 'live', more: Record<string, string> = {}): Record<string, string> {
+  return { authorization: '', cookie, 'x-posthorn-console': '1', ...(environment !== null && { 'x-posthorn-environment': environment }), ...more };
+}
+
+/** A call as a page of ours makes it, in the live environment. */
+export const asked = (server: Pick<PosthornServer, 'api'>, cookie: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> => server.api(method, path, body, asPage(cookie));
+
+/** The cookie of a session that a key opens. */
+export async function cookieOf(server: PosthornServer, key = server.apiKey): Promise<string> {
+  const browser = new PlainBrowser(server);
+  const { status } = await browser.post('/signin/key', { key });
+  if (status !== 303) throw new Error(`The sign-in answered ${status}.`);
+  return browser.cookie;
+}
+
+/** A member who is signed in, whose code nobody had to mail. */
+export async function signedInMember(server: PosthornServer, sql: Sql, role: 'read' | 'write' | 'admin'): Promise<{ id: string; email: string; cookie: string }> {
+  const email = `${randomUUID()}@customer.example`;
+  const { id } = expectStatus(await server.api('POST', '/v1/members', { email, role }), 201).json as { id: string };
+  return { id, email, cookie: await openSession(sql, email) };
+}
+
+/** One more session of a member. */
+export async function openSession(sql: Sql, email: string): Promise<string> {
+  const token = randomBytes(32).toString('base64url');
+  await sql.rows(
+    `insert into sessions (organization_id, id, hash, member_id, how, network, user_agent, created_at, last_seen_at, expires_at)
+     select organization_id, $1::uuid, $2::bytea, id, 'code', '198.51.100.7', 'test', now(), now(), now() + interval '7 days' from members where email = $3`,
+    [randomUUID(), createHash('sha256').update(token).digest(), email],
+  );
+  return `posthorn_session=${token}`;
+}
