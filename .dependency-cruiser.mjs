@@ -145,9 +145,48 @@ export default {
       to: { path: '^(src|migrations|dist)/', pathNot: '^src/(extension|testing)/index\\.ts$' },
     },
     {
+      name: 'console-kit-knows-no-words',
+      comment: 'Tables, dialogs and times know nothing of what they show.',
+      severity: 'error',
+      from: { path: '^console/src/kit/' },
+      to: { path: '^console/src/(?!kit/)' },
+    },
+    {
+      name: 'console-api-stands-alone',
+      comment: 'The only place that asks the service; its types are those of the client.',
+      severity: 'error',
+      from: { path: '^console/src/api/' },
+      to: { path: '^(console/src/(?!api/)|src/(?!client/openapi\\.ts$))' },
+    },
+    {
+      name: 'console-session-knows-no-screen',
+      severity: 'error',
+      from: { path: '^console/src/session/' },
+      to: { path: '^console/src/(?!session/|api/|kit/)' },
+    },
+    {
+      name: 'console-features-meet-through-links',
+      severity: 'error',
+      from: { path: '^console/src/(?!app/|api/|kit/|session/)([^/]+)/' },
+      to: { path: '^console/src/(?!$1/|api/|kit/|session/)' },
+    },
+    {
+      name: 'console-and-service-meet-at-the-api',
+      comment: 'What the console cannot ask the API, no other client can.',
+      severity: 'error',
+      from: { path: '^console/', pathNot: '^console/src/api/' },
+      to: { path: '^(src|migrations|dist|test)/' },
+    },
+    {
+      name: 'service-knows-no-console',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^console/' },
+    },
+    {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: ['^src/engine/', '\\.dto\\.ts$', '\\.entities\\.ts$', 'openapi\\.ts$', '^src/kernel/data-source\\.ts$'] },
+      from: { orphan: true, pathNot: ['^src/engine/', '\\.dto\\.ts$', '\\.entities\\.ts$', 'openapi\\.ts$', '^console/src/app/console\\.tsx$', '\\.spec\\.ts$', '^src/kernel/data-source\\.ts$'] },
       to: {},
     },
   ],
@@ -157,7 +196,7 @@ export default {
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       conditionNames: ['source', 'import', 'node', 'default'],
-      extensions: ['.ts', '.js'],
+      extensions: ['.ts', '.tsx', '.js'],
     },
   },
 };

@@ -5,8 +5,10 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
+COPY tools tools
 COPY migrations migrations
 COPY src src
+COPY console console
 RUN npm run build
 
 FROM node:22-bookworm-slim AS dependencies

@@ -14,6 +14,7 @@ import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApplicationsModule } from './modules/applications/applications.module.js';
 import { AuditModule } from './modules/audit/audit.module.js';
 import { AuthModule } from './modules/auth/auth.module.js';
+import { ConsoleModule } from './modules/console/console.module.js';
 import { DeliveryModule } from './modules/delivery/delivery.module.js';
 import { DestinationsModule } from './modules/destinations/destinations.module.js';
 import { DomainsModule } from './modules/domains/domains.module.js';
@@ -74,6 +75,7 @@ export class AppModule {
         ReplayModule.for(config.role),
         SystemEventsModule,
         AgentsModule,
+        ConsoleModule,
         DeliveryModule.for(config.role),
         ...extensions,
       ],

@@ -1,20 +1,38 @@
-// Builds before start, test and bench, but only when something has changed: a build takes seconds, a start must not.
+// Builds before start, test and bench, but only what has changed: a build takes seconds, a start must not.
+// `--always` builds everything: that is `npm run build`.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '..');
-const inputs = ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'];
-const output = path.join(root, 'dist', 'src', 'main.js');
-const nest = path.join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
+const isAsked = process.argv.includes('--always');
 
-const startedMs = Date.now();
-if (isStale()) build();
+/** Two builds that know nothing of each other: a change of a screen does not compile the server, nor the other way round. */
+const BUILDS = [
+  {
+    inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'],
+    output: 'dist/src/main.js',
+    // Every build writes every file (`incremental` is off); what had another name before must go.
+    folders: ['dist/src', 'dist/migrations'],
+    program: ['node_modules/@nestjs/cli/bin/nest.js', 'build'],
+  },
+  {
+    inputs: ['console', 'package.json'],
+    output: 'dist/console/index.html',
+    folders: [],
+    program: ['node_modules/vite/bin/vite.js', 'build', '--config', 'console/vite.config.ts'],
+  },
+];
 
-/** Every build writes every file (`incremental` is off), so one of them tells the age of all. */
-function isStale() {
-  if (!existsSync(output)) return true;
-  const builtMs = statSync(output).mtimeMs;
+for (const build of BUILDS) {
+  if (isAsked || isStale(build)) run(build);
+}
+
+/** Every build writes every file, so one of them tells the age of all. */
+function isStale({ inputs, output }) {
+  const built = path.join(root, output);
+  if (!existsSync(built)) return true;
+  const builtMs = statSync(built).mtimeMs;
   return inputs.some((input) => newestMs(path.join(root, input)) > builtMs);
 }
 
@@ -26,18 +44,21 @@ function newestMs(file) {
   return Math.max(stat.mtimeMs, ...readdirSync(file).map((name) => newestMs(path.join(file, name))));
 }
 
-function build() {
-  if (!existsSync(nest)) {
-    // Installed without the development packages: run what was built elsewhere.
-    if (existsSync(output)) return;
+function run({ inputs, output, folders, program: [program, ...args] }) {
+  const startedMs = Date.now();
+  const built = path.join(root, output);
+  if (!existsSync(path.join(root, program)) || !existsSync(path.join(root, inputs[0]))) {
+    // Installed without the development packages or the sources: run what was built elsewhere.
+    if (existsSync(built) || output !== BUILDS[0].output) return;
     console.error('Posthorn is not built, and the compiler is not installed: run `npm ci` (with the development packages), then `npm run build`.');
     process.exit(1);
   }
-  const { status } = spawnSync(process.execPath, [nest, 'build'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0 || !existsSync(output)) {
+  for (const folder of folders) rmSync(path.join(root, folder), { recursive: true, force: true });
+  const { status } = spawnSync(process.execPath, [path.join(root, program), ...args], { cwd: root, stdio: 'inherit' });
+  if (status !== 0 || !existsSync(built)) {
     console.error('The build failed.');
     process.exit(status || 1);
   }
   // The age is that of what was read: a file that was saved during the build is newer than the result.
-  utimesSync(output, new Date(startedMs), new Date(startedMs));
+  utimesSync(built, new Date(startedMs), new Date(startedMs));
 }

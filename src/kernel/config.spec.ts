@@ -49,6 +49,7 @@ describe('loadConfig', () => {
       egressAllowCidrs: [],
       egressAllowHttp: false,
       trustProxy: [],
+      hasConsole: true,
       mcpAllowedOrigins: [],
       mcpAllowedHosts: [],
       oauthRedirectSchemes: ['cursor', 'vscode', 'vscode-insiders'],

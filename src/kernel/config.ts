@@ -82,6 +82,8 @@ export class Config {
   declare readonly mcpAllowedOrigins: readonly string[];
   /** MCP_ALLOWED_HOSTS: host names under which /mcp is served besides that of BASE_URL; empty means any. */
   declare readonly mcpAllowedHosts: readonly string[];
+  /** CONSOLE: whether the API serves the console. */
+  declare readonly hasConsole: boolean;
   /** OAUTH_REDIRECT_SCHEMES: private schemes of URIs that clients of OAuth may register, as programs on people's computers do. */
   declare readonly oauthRedirectSchemes: readonly string[];
   /** RATE_LIMIT_KEY: the quota of one API key; `null` means none. */
@@ -270,6 +272,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     egressAllowCidrs: read.listOf('EGRESS_ALLOW_CIDRS', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
     egressAllowHttp: read.flag('EGRESS_ALLOW_HTTP') ?? false,
     dnsServers: read.listOf('DNS_SERVERS', isDnsServer, 'a comma-separated list of IP addresses, each with an optional :port'),
+    hasConsole: read.oneOf('CONSOLE', ['on', 'off']) !== 'off',
     mcpAllowedOrigins: read.listOf('MCP_ALLOWED_ORIGINS', isOrigin, 'a comma-separated list of origins such as https://agents.example.com'),
     mcpAllowedHosts: read.listOf('MCP_ALLOWED_HOSTS', isHostName, 'a comma-separated list of host names such as hooks.example.com'),
     oauthRedirectSchemes: readRedirectSchemes(read),

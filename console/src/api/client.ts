@@ -1,0 +1,94 @@
+import createClient, { type Client } from 'openapi-fetch';
+import type { components, paths } from '../../../src/client/openapi';
+import { Fault, faultOf } from './fault';
+import { noteAnswer, noteSilence, noteSignedOut } from './reachability';
+
+/** What the API calls its objects. */
+export type Schemas = components['schemas'];
+/** Which of the two environments of the organization a call is about. */
+export type Environment = 'live' | 'test';
+export type Api = Client<paths>;
+
+/** The service's address, whatever path of its host it stands below; ends with a slash. */
+export const SERVICE = new URL('..', document.baseURI).href;
+
+const clients = new Map<Environment, Api>();
+
+/** The API in one environment. The header beside the cookie is what no other site's page can send. */
+export function apiOf(environment: Environment): Api {
+  const known = clients.get(environment);
+  if (known !== undefined) return known;
+  const made = createClient<paths>({ baseUrl: SERVICE.replace(/\/$/, ''), headers: headersOf(environment), fetch: watched });
+  clients.set(environment, made);
+  return made;
+}
+
+/** What an answer holds. Throws a `Fault` for one that is no success. */
+export async function answered<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  const { data, error, response } = await call;
+  if (!response.ok) throw faultOf(response, error);
+  return data as T;
+}
+
+/** The payload of an event, byte for byte. */
+export async function payloadOf(environment: Environment, eventId: string, signal?: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
+  const response = await watched(new Request(`${SERVICE}v1/events/${encodeURIComponent(eventId)}/payload`, { headers: headersOf(environment), ...(signal && { signal }) }));
+  if (!response.ok) throw faultOf(response, await response.json().catch(() => null));
+  return { bytes: new Uint8Array(await response.arrayBuffer()), contentType: response.headers.get('content-type') ?? '' };
+}
+
+/** Who is signed in. */
+export interface OwnSession {
+  name: string;
+  organization: { id: string; name: string; slug: string };
+  scope: 'read' | 'write' | 'admin';
+  environments: Environment[];
+}
+
+/** The session of this browser; null when nobody is signed in. */
+export async function ownSession(): Promise<OwnSession | null> {
+  const response = await watched(new Request(`${SERVICE}v1/session`, { headers: CONSOLE }));
+  if (response.status === 401) return null;
+  if (!response.ok) throw faultOf(response, await response.json().catch(() => null));
+  return (await response.json()) as OwnSession;
+}
+
+/** Ends the session. */
+export async function signOut(): Promise<void> {
+  const response = await watched(new Request(`${SERVICE}v1/session`, { method: 'DELETE', headers: CONSOLE }));
+  if (!response.ok && response.status !== 401) throw faultOf(response, await response.json().catch(() => null));
+}
+
+/** Where people sign in, with the way back to where they are. */
+export function signInAddress(here: string): string {
+  return `${SERVICE}signin?return_to=${encodeURIComponent(here)}`;
+}
+
+let clockOffMs = 0;
+
+/** The time as the service has it: the clock of this computer may be wrong. */
+export function serviceNowMs(): number {
+  return Date.now() + clockOffMs;
+}
+
+const CONSOLE = { 'x-posthorn-console': '1' };
+
+function headersOf(environment: Environment): Record<string, string> {
+  return { ...CONSOLE, 'x-posthorn-environment': environment };
+}
+
+async function watched(request: Request): Promise<Response> {
+  try {
+    const response = await fetch(request, { credentials: 'same-origin' });
+    const said = Date.parse(response.headers.get('date') ?? '');
+    // To the second: less is the way there and back.
+    if (!Number.isNaN(said)) clockOffMs = Math.abs(said - Date.now()) > 2_000 ? said - Date.now() : 0;
+    if (response.status === 401) noteSignedOut();
+    else noteAnswer(response.status < 500);
+    return response;
+  } catch (error) {
+    if (request.signal.aborted) throw error;
+    noteSilence();
+    throw new Fault(0, 'unreachable', 'The service does not answer.', null, {}, null);
+  }
+}

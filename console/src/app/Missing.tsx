@@ -1,0 +1,14 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+
+/** There is no such place. */
+export function Missing(): ReactNode {
+  return <main className="page"><h1>{t('missing.title')}</h1><p>{t('missing.text')}</p><p><Link to="/">{t('missing.back')}</Link></p></main>;
+}
+
+/** A screen that could not be shown. */
+export function Wrong({ error }: { error: unknown }): ReactNode {
+  return <main className="page"><h1>{t('wrong.title')}</h1><FaultLine fault={error} /><p><button type="button" className="primary" onClick={() => location.reload()}>{t('retry')}</button></p></main>;
+}

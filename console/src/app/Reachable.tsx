@@ -1,0 +1,15 @@
+import { type ReactNode, useSyncExternalStore } from 'react';
+import { signInAddress } from '../api/client';
+import { onReachability, reachability } from '../api/reachability';
+import { t } from '../kit/messages/t';
+import { Time } from '../kit/time/Time';
+
+/** Says that what is shown may be old: the service does not answer, or knows us no more. */
+export function Reachable(): ReactNode {
+  const { silentSince, isSignedOut } = useSyncExternalStore(onReachability, reachability);
+  if (isSignedOut) {
+    return <div className="notice" role="alert">{t('signed-out')} <a href={signInAddress(location.pathname + location.search)}>{t('sign-in')}</a></div>;
+  }
+  if (silentSince === null) return null;
+  return <div className="notice" role="alert">{t('silent')} <Time at={new Date(silentSince).toISOString()} /></div>;
+}

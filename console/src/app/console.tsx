@@ -1,0 +1,29 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode, type ReactNode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { apply, usePreferences } from '../kit/preferences';
+import { listenToKeys } from '../kit/shortcuts/use-shortcut';
+import '../kit/theme.css';
+import './shell.css';
+import { queries, router } from './routes';
+
+/** Everything; drawn anew in another language. */
+function Console(): ReactNode {
+  const { language } = usePreferences();
+  return (
+    <QueryClientProvider client={queries}>
+      <RouterProvider key={language} router={router} />
+    </QueryClientProvider>
+  );
+}
+
+apply();
+listenToKeys();
+// Another version was deployed, and its files have other names: the page that is open is loaded again, once.
+window.addEventListener('vite:preloadError', (event) => {
+  event.preventDefault();
+  location.reload();
+});
+const place = document.getElementById('root');
+if (place !== null) createRoot(place).render(<StrictMode><Console /></StrictMode>);

@@ -1,0 +1,9 @@
+import type { MessageKey } from '../kit/messages/t';
+import type { ShortcutId } from '../kit/shortcuts/registry';
+
+/** The screens that there are, in the order in which they are shown. */
+export const SCREENS = [
+  { id: 'events', path: '/$env/events', label: 'nav.events', scope: 'read' },
+  { id: 'destinations', path: '/$env/destinations', label: 'nav.destinations', scope: 'read' },
+  { id: 'keys', path: '/$env/keys', label: 'nav.keys', scope: 'admin' },
+] as const satisfies readonly { id: ShortcutId; path: string; label: MessageKey; scope: 'read' | 'write' | 'admin' }[];

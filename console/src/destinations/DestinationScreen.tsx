@@ -1,0 +1,93 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { CopyButton } from '../kit/CopyButton';
+import { Confirm } from '../kit/dialog/Confirm';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
+import { Status } from '../kit/status/Status';
+import { Time } from '../kit/time/Time';
+import { tellDuration } from '../kit/time/format';
+import { useSigned } from '../session/session';
+import { type DestinationDetail, useDestination } from './destination-queries';
+import { Secret } from './Secret';
+import { TestEvent } from './TestEvent';
+
+/** One destination: how it is, how it is sent to, its secret. */
+export function DestinationScreen(): ReactNode {
+  const { id } = useParams({ from: '/$env/destinations/$id' });
+  const { environment: env, can } = useSigned();
+  const { data, error, isPending } = useDestination(id);
+  return (
+    <div className="page">
+      <title>{`${data?.name ?? id} · Posthorn`}</title>
+      <nav className="neighbours" aria-label={t('neighbours')}>
+        <Link to="/$env/destinations" params={{ env }}>← {t('nav.destinations')}</Link>
+        <Link to="/$env/events" params={{ env }} search={{ destination: id }}>{t('destination.events')}</Link>
+      </nav>
+      {isPending && <p role="status">{t('loading')}</p>}
+      <FaultLine fault={error} />
+      {data && (
+        <>
+          <div className="heading"><h1>{data.name}</h1><Status of={data.status} /><Actions of={data} /></div>
+          {data.disabled_reason !== null && <p className="why">{t('destination.disabled-why')} {data.disabled_reason}</p>}
+          {data.circuit.state !== 'closed' && <p className="why">{t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}</p>}
+          <Settings of={data} />
+          {can('write') && data.type !== 'pull' && <TestEvent id={data.id} />}
+          {can('write') && <Secret id={data.id} name={data.name} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Settings({ of }: { of: DestinationDetail }): ReactNode {
+  const { language } = usePreferences();
+  return (
+    <dl className="facts">
+      <div><dt>{t('column.id')}</dt><dd><code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} /></dd></div>
+      {of.url !== null && <div><dt>URL</dt><dd><code>{of.url}</code> <CopyButton text={of.url} label={t('copy')} /></dd></div>}
+      <div><dt>{t('destination.type')}</dt><dd>{of.type}</dd></div>
+      <div><dt>{t('destination.check')}</dt><dd><Status of={of.validation} kind="validation" /></dd></div>
+      <div><dt>{t('destination.circuit')}</dt><dd><Status of={of.circuit.state} kind="circuit" /></dd></div>
+      <div><dt>{t('destination.timeout')}</dt><dd>{tellDuration(of.timeout_ms, language)}</dd></div>
+      <div><dt>{t('destination.attempts')}</dt><dd>{of.retry.max_attempts}</dd></div>
+      <div><dt>{t('destination.schedule')}</dt><dd>{of.retry.schedule.map((seconds) => tellDuration(seconds * 1000, language)).join(' → ') || '–'}</dd></div>
+      <div><dt>{t('created')}</dt><dd><Time at={of.created_at} /></dd></div>
+    </dl>
+  );
+}
+
+function Actions({ of }: { of: DestinationDetail }): ReactNode {
+  const { can, api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<'status' | 'delete' | null>(null);
+  const params = { path: { id: of.id } };
+  const isOn = of.status === 'active';
+  if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
+  const refresh = async (): Promise<void> => {
+    await queries.invalidateQueries({ queryKey: ['destination', env, of.id] });
+    await queries.invalidateQueries({ queryKey: ['destinations', env] });
+  };
+  const change = async (): Promise<void> => {
+    await answered(api.PATCH('/v1/destinations/{id}', { params, body: { status: isOn ? 'disabled' : 'active' } as never }));
+    await refresh();
+  };
+  const remove = async (): Promise<void> => {
+    await answered(api.DELETE('/v1/destinations/{id}', { params }));
+    await navigate({ to: '/$env/destinations', params: { env } });
+    queries.removeQueries({ queryKey: ['destination', env, of.id] });
+    await queries.invalidateQueries({ queryKey: ['destinations', env] });
+  };
+  return (
+    <span className="actions">
+      <button type="button" onClick={() => setAsked('status')}>{t(isOn ? 'disable' : 'enable')}</button>
+      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      {asked === 'status' && <Confirm title={t(isOn ? 'disable' : 'enable')} action={t(isOn ? 'disable' : 'enable')} isDangerous={isOn} onConfirm={change} onClose={() => setAsked(null)}><p>{t(isOn ? 'destination.disable' : 'destination.enable')}</p></Confirm>}
+      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('destination.delete')}</p></Confirm>}
+    </span>
+  );
+}

@@ -1,0 +1,26 @@
+/** A request of ours as a command that sends it again, with a signature that cannot be made without the secret. */
+export interface SentRequest {
+  url: string;
+  webhookId: string;
+  eventType: string;
+  headers: Readonly<Record<string, string>>;
+  /** Text; null for bytes that are none, which the command takes from the downloaded file. */
+  body: string | null;
+}
+
+/** For `sh`: everything that came from somebody stands in single quotes. */
+export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest): string {
+  const own = { 'content-type': 'application/json', 'webhook-id': webhookId, 'webhook-timestamp': '$(date +%s)', 'webhook-event-type': eventType, 'webhook-signature': 'v1,SIGNATURE' };
+  const given = Object.entries(headers).filter(([name]) => !(name.toLowerCase() in own));
+  const lines = [
+    `curl -X POST ${quoted(url)}`,
+    ...Object.entries(own).map(([name, value]) => (name === 'webhook-timestamp' ? `-H "${name}: ${value}"` : `-H ${quoted(`${name}: ${value}`)}`)),
+    ...given.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    body === null ? "--data-binary '@payload'" : `--data-raw ${quoted(body)}`,
+  ];
+  return lines.join(' \\\n  ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

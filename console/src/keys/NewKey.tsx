@@ -1,0 +1,44 @@
+import { type ReactNode, useState } from 'react';
+import { answered, serviceNowMs } from '../api/client';
+import { Dialog } from '../kit/dialog/Dialog';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t, word } from '../kit/messages/t';
+import { useSigned } from '../session/session';
+
+const SCOPES = ['read', 'write', 'admin'] as const;
+const DAY_MS = 86_400_000;
+const LIFETIMES = [[0, 'key.never'], [30, 'key.month'], [365, 'key.year']] as const;
+
+/** A new key of this environment. */
+export function NewKey({ onIssued, onClose }: { onIssued: (key: string) => void; onClose: () => void }): ReactNode {
+  const { api } = useSigned();
+  const [name, setName] = useState('');
+  const [scope, setScope] = useState<(typeof SCOPES)[number]>('write');
+  const [days, setDays] = useState(0);
+  const [fault, setFault] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const create = async (): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const expires_at = days === 0 ? null : new Date(serviceNowMs() + days * DAY_MS).toISOString();
+      const { key } = await answered(api.POST('/v1/keys', { body: { name, scope, expires_at } }));
+      onClose();
+      onIssued(key);
+    } catch (error) {
+      setFault(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={t('key.new')} onClose={onClose}>
+      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
+        <label>{t('key.name')}<input required maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" /></label>
+        <label>{t('key.scope')}<select value={scope} onChange={(event) => setScope(event.target.value as typeof scope)}>{SCOPES.map((each) => <option key={each} value={each}>{word('scope', each)}</option>)}</select></label>
+        <label>{t('key.expires')}<select value={days} onChange={(event) => setDays(Number(event.target.value))}>{LIFETIMES.map(([each, label]) => <option key={each} value={each}>{t(label)}</option>)}</select></label>
+        <FaultLine fault={fault} />
+        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+/** Puts text on the clipboard, also over plain http, where browsers have no clipboard to write to. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.setAttribute('readonly', '');
+  area.className = 'offscreen';
+  const focused = document.activeElement;
+  // A dialog that is open takes the focus back from everything outside of it.
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
+}
+
+/** Offers bytes as a file. */
+export function download(bytes: Uint8Array<ArrayBuffer>, name: string, contentType: string): void {
+  const address = URL.createObjectURL(new Blob([bytes], { type: contentType }));
+  const link = Object.assign(document.createElement('a'), { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

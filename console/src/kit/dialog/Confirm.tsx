@@ -1,0 +1,47 @@
+import { type ReactNode, useId, useState } from 'react';
+import { FaultLine } from '../form/FaultLine';
+import { t } from '../messages/t';
+import { Dialog } from './Dialog';
+
+/** What is asked before something is done. */
+interface ConfirmProps {
+  title: string;
+  children: ReactNode;
+  action: string;
+  /** What must be typed first, of what cannot be undone. */
+  typed?: string;
+  isDangerous?: boolean;
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** Asks, does it, and stays open with the reason when that fails. */
+export function Confirm({ title, children, action, typed, isDangerous = false, onConfirm, onClose }: ConfirmProps): ReactNode {
+  const [entered, setEntered] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<unknown>(null);
+  const field = useId();
+  const confirm = (): void => {
+    setBusy(true);
+    setFault(null);
+    onConfirm().then(onClose, setFault).finally(() => setBusy(false));
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={(event) => { event.preventDefault(); confirm(); }}>
+        {children}
+        {typed !== undefined && (
+          <p>
+            <label htmlFor={field}>{t('confirm.type', { text: typed })}</label>
+            <input id={field} value={entered} onChange={(event) => setEntered(event.target.value)} autoComplete="off" spellCheck={false} />
+          </p>
+        )}
+        <FaultLine fault={fault} />
+        <p className="actions">
+          <button type="submit" className={isDangerous ? 'danger' : 'primary'} disabled={isBusy || (typed !== undefined && entered !== typed)}>{action}</button>
+          <button type="button" onClick={onClose}>{t('close')}</button>
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+import { t } from '../messages/t';
+
+/** What an error may say beside its message. */
+interface Told {
+  type?: string;
+  requestId?: string | null;
+  fields?: readonly { path: string; message: string }[];
+  retryAfterSeconds?: number | null;
+}
+
+/** Why something did not work, in the words of whoever refused it; nothing for no fault. */
+export function FaultLine({ fault }: { fault: unknown }): ReactNode {
+  if (fault === null || fault === undefined) return null;
+  const { type, requestId, fields = [], retryAfterSeconds } = fault as Told;
+  return (
+    <div className="fault" role="alert">
+      <p>{type === 'unreachable' ? t('unreachable') : fault instanceof Error ? fault.message : String(fault)}</p>
+      {fields.length > 0 && <ul>{fields.map(({ path, message }) => <li key={path + message}><code>{path}</code> {message}</li>)}</ul>}
+      {retryAfterSeconds !== null && retryAfterSeconds !== undefined && <p>{t('fault.wait', { seconds: retryAfterSeconds })}</p>}
+      {requestId && <p className="quiet">{t('fault.request')} <code>{requestId}</code></p>}
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import type { MessageKey } from '../messages/t';
+
+/** Every shortcut of the console: its handler, its tooltip and the `?` page all read it here. */
+export const SHORTCUTS = {
+  menu: { keys: ['Mod+k'], label: 'shortcut.menu' },
+  help: { keys: ['?'], label: 'shortcut.help' },
+  events: { keys: ['g e'], label: 'shortcut.events' },
+  destinations: { keys: ['g d'], label: 'shortcut.destinations' },
+  keys: { keys: ['g k'], label: 'shortcut.keys' },
+  environment: { keys: ['g t'], label: 'shortcut.environment' },
+  next: { keys: ['j'], label: 'shortcut.next' },
+  previous: { keys: ['k'], label: 'shortcut.previous' },
+  pause: { keys: ['p'], label: 'shortcut.pause' },
+  select: { keys: ['x'], label: 'shortcut.select' },
+  back: { keys: ['u'], label: 'shortcut.back' },
+  replay: { keys: ['r'], label: 'shortcut.replay' },
+} as const satisfies Record<string, { keys: readonly string[]; label: MessageKey }>;
+
+export type ShortcutId = keyof typeof SHORTCUTS;
+
+/** A key as it was pressed. */
+export interface Pressed {
+  key: string;
+  isMod: boolean;
+  isAlt: boolean;
+  /** Whether a field has the focus, which keeps its letters. */
+  isTyping: boolean;
+}
+
+/** What a key means after the one before it, and what the next one is after. */
+export function readKey({ key, isMod, isAlt, isTyping }: Pressed, before: string | null): { id: ShortcutId | null; after: string | null } {
+  if (isAlt || (isTyping && !isMod)) return { id: null, after: null };
+  const said = isMod ? `Mod+${key.toLowerCase()}` : key;
+  const whole = before === null ? said : `${before} ${said}`;
+  const entries = Object.entries(SHORTCUTS) as [ShortcutId, { keys: readonly string[] }][];
+  const found = entries.find(([, { keys }]) => keys.includes(whole)) ?? entries.find(([, { keys }]) => keys.includes(said));
+  if (found !== undefined) return { id: found[0], after: null };
+  return { id: null, after: entries.some(([, { keys }]) => keys.some((each) => each.startsWith(`${said} `))) ? said : null };
+}
+
+/** The keys of a shortcut as they are shown. */
+export function keysOf(id: ShortcutId): string {
+  const isMac = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.userAgent);
+  return SHORTCUTS[id].keys.join(', ').replace('Mod+', isMac ? '⌘ ' : 'Ctrl ').replace(/\bk$/, (k) => (id === 'menu' ? 'K' : k));
+}

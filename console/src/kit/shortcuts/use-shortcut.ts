@@ -1,0 +1,35 @@
+import { useEffect, useRef } from 'react';
+import { readKey, type ShortcutId } from './registry';
+
+const handlers = new Map<ShortcutId, (() => void)[]>();
+let before: string | null = null;
+
+/** Does something on a shortcut while the component is there; of several components the newest is asked. */
+export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): void {
+  const latest = useRef(handler);
+  useEffect(() => void (latest.current = handler));
+  useEffect(() => {
+    if (!isOn) return;
+    const call = (): void => latest.current();
+    handlers.set(id, [...(handlers.get(id) ?? []), call]);
+    return () => void handlers.set(id, (handlers.get(id) ?? []).filter((other) => other !== call));
+  }, [id, isOn]);
+}
+
+/** Listens to the keyboard; answers with what ends that. */
+export function listenToKeys(): () => void {
+  const listen = (event: KeyboardEvent): void => {
+    const target = event.target instanceof HTMLElement ? event.target : null;
+    const isTyping = target !== null && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName)) && !target.matches('input[type=checkbox]');
+    const isInDialog = document.querySelector('dialog[open]') !== null;
+    if (isInDialog || event.isComposing) return;
+    const { id, after } = readKey({ key: event.key, isMod: event.ctrlKey || event.metaKey, isAlt: event.altKey, isTyping }, before);
+    before = after;
+    const handler = id === null ? undefined : handlers.get(id)?.at(-1);
+    if (handler === undefined) return;
+    event.preventDefault();
+    handler();
+  };
+  document.addEventListener('keydown', listen);
+  return () => document.removeEventListener('keydown', listen);
+}

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+const OUTPUT = path.resolve(import.meta.dirname, '..', 'dist', 'console');
+/** Where `vite dev` finds the API: any running service. */
+const SERVICE = process.env['POSTHORN_URL'] ?? 'http://localhost:3000';
+
+/** Copies beside what is built, once: brotli for https and localhost, gzip for an intranet over plain http. */
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    apply: 'build',
+    closeBundle() {
+      for (const name of readdirSync(OUTPUT, { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(js|css|svg)$/.test(name)) continue;
+        const bytes = readFileSync(path.join(OUTPUT, name));
+        writeFileSync(path.join(OUTPUT, `${name}.br`), brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
+        writeFileSync(path.join(OUTPUT, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+      }
+    },
+  };
+}
+
+/** One build for any BASE_URL: addresses are relative to the `<base>` that the service puts into the page. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: './',
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic' } },
+  plugins: [compressed()],
+  build: {
+    outDir: OUTPUT,
+    emptyOutDir: true,
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      onLog(level, log, next) {
+        // Libraries say "use client" to frameworks that are not here.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') next(level, log);
+      },
+    },
+  },
+  server: { proxy: Object.fromEntries(['/v1', '/signin', '/signout', '/pages'].map((prefix) => [prefix, { target: SERVICE }])) },
+});

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ConsoleFiles, encodingFor } from './console-files.js';
+import { policyOf } from './console-pages.js';
+
+describe('ConsoleFiles', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-console-'));
+
+  beforeAll(() => {
+    mkdirSync(path.join(folder, 'assets'));
+    writeFileSync(path.join(folder, 'index.html'), '<!doctype html>\n<head>\n</head>');
+    writeFileSync(path.join(folder, 'assets', 'a-1.js'), 'script');
+    writeFileSync(path.join(folder, 'assets', 'a-1.js.gz'), 'packed');
+    writeFileSync(path.join(folder, 'secret.js'), 'not an asset');
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('has the assets of the build with their compressed copies, and nothing else of the disk', () => {
+    const files = new ConsoleFiles(folder);
+
+    expect(files.asset('a-1.js')?.copies.get('gzip')?.toString()).toBe('packed');
+    expect(files.asset('a-1.js')?.contentType).toBe('text/javascript; charset=utf-8');
+    expect(['../secret.js', 'a-1.js.gz', 'b.js', '', '..', '__proto__'].map((name) => files.asset(name))).toEqual([null, null, null, null, null, null]);
+  });
+
+  it('tells the page where it stands', () => {
+    expect(new ConsoleFiles(folder).page('/a"b&c/console/').bytes.toString()).toContain('<base href="/a&quot;b&amp;c/console/">');
+  });
+});
+
+describe('encodingFor', () => {
+  const all = new Map([['br', 0], ['gzip', 0], ['identity', 0]] as const);
+
+  it.each([
+    ['gzip, deflate, br', 'br'], ['gzip', 'gzip'], ['gzip;q=0.5, br;q=0', 'gzip'], ['BR', 'br'], ['deflate', 'identity'], [undefined, 'identity'], ['', 'identity'],
+  ])('%j: %s', (header, expected) => {
+    expect(encodingFor(header, all)).toBe(expected);
+  });
+
+  it('takes what there is', () => {
+    expect(encodingFor('br', new Map([['identity', 0]] as const))).toBe('identity');
+  });
+});
+
+describe('policyOf', () => {
+  it('lets nothing run but the built files', () => {
+    const policy = policyOf('https://hooks.example.com/console/assets/');
+
+    expect(policy).toContain('script-src https://hooks.example.com/console/assets/;');
+    expect(policy).not.toMatch(/script-src[^;]*'self'|unsafe-|\*/);
+  });
+});

@@ -1,0 +1,100 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EnvelopeFilter } from '#http/envelope.filter.js';
+import { originCalled } from '#http/forwarded.js';
+import { Config } from '#kernel/config.js';
+import { notFound } from '#kernel/errors.js';
+import { ConsoleFiles, encodingFor } from './console-files.js';
+
+const PREFIX = '/console';
+/** Stands in the query after one redirect to the host of BASE_URL: a proxy that hides the host must not turn people round in a circle. */
+const MOVED = 'moved';
+
+/** What every answer below the prefix carries. */
+const PROTECTION = {
+  'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin', 'cross-origin-resource-policy': 'same-origin',
+};
+
+/**
+ * Serves the console: files and one page, below one path. The routes are Fastify's own, are no part of the API, and count against
+ * no quota: a page is a dozen requests, and people without a key share an address.
+ */
+@Injectable()
+export class ConsolePages implements OnModuleInit {
+  private readonly logger = new Logger('Console');
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly filter: EnvelopeFilter,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    if (!this.config.isApi || !this.config.hasConsole) return;
+    const files = ConsoleFiles.find();
+    if (files === null) return this.logger.warn('The console was not built: there is no /console. `npm run build` makes it.');
+    const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    const config = { access: 'public', uncounted: true } as const;
+    const page = (request: FastifyRequest, reply: FastifyReply): void => this.showPage(files, request, reply);
+    fastify.get(PREFIX, { config }, page);
+    fastify.get(`${PREFIX}/*`, { config }, page);
+    fastify.get(`${PREFIX}/assets/*`, { config }, (request, reply) => this.sendAsset(files, request, reply));
+  }
+
+  private async sendAsset(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const file = files.asset((request.params as { '*': string })['*']);
+    if (file === null) return this.refuse(request, reply);
+    const encoding = encodingFor(request.headers['accept-encoding'], file.copies);
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply
+      .headers({ ...PROTECTION, 'content-type': file.contentType, 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' })
+      .send(file.copies.get(encoding));
+  }
+
+  private showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): void {
+    const origin = this.originFor(request);
+    if (origin === null) return void this.refuse(request, reply);
+    if (typeof origin === 'object') return void reply.headers({ ...PROTECTION, 'cache-control': 'no-store' }).redirect(origin.elsewhere, 302);
+    const base = `${this.config.basePath}${PREFIX}/`;
+    const { bytes, etag } = files.page(base);
+    reply.headers({ ...PROTECTION, 'cache-control': 'no-cache', etag, 'content-security-policy': policyOf(`${origin}${base}assets/`) });
+    if (request.headers['if-none-match'] === etag) return void reply.code(304).send();
+    reply.header('content-type', 'text/html; charset=utf-8').send(bytes);
+  }
+
+  /**
+   * The origin that the page is shown under: that of BASE_URL, or without one whatever was called. Another place for people who came
+   * by another host, and null on the host where customers' endpoints are.
+   */
+  private originFor(request: FastifyRequest): string | { elsewhere: string } | null {
+    const called = originCalled(request);
+    const { configuredBaseUrl, platformDomain } = this.config;
+    if (configuredBaseUrl === null) return called ?? new URL(this.config.baseUrl).origin;
+    const { origin, host, hostname } = new URL(configuredBaseUrl);
+    if (request.host.toLowerCase() === host) return origin;
+    if (request.hostname.toLowerCase() === platformDomain && platformDomain !== hostname) return null;
+    const [path = '', query = ''] = request.url.split('?', 2);
+    const asked = new URLSearchParams(query);
+    if (asked.has(MOVED)) return origin;
+    asked.set(MOVED, '1');
+    return { elsewhere: `${configuredBaseUrl}${path}?${asked.toString()}` };
+  }
+
+  private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    await this.filter.answer(notFound('path'), request, reply);
+    return reply;
+  }
+}
+
+/**
+ * Scripts and styles come from the built files alone: tenants' endpoints answer with bytes of their own choice on this very origin,
+ * and `'self'` would run them. No script makes markup of texts (Trusted Types).
+ */
+export function policyOf(assets: string): string {
+  return [
+    "default-src 'none'", `script-src ${assets}`, `style-src ${assets}`, "img-src 'self' data:", "font-src 'self'", "connect-src 'self'", "frame-src 'self'",
+    "form-action 'self'", "base-uri 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+  ].join('; ');
+}
