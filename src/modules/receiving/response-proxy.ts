@@ -8,10 +8,10 @@ import { answerHeaderFaults } from '#engine/inbound/response.js';
 import { unpacked } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
+import { Places } from '#kernel/places.js';
 import { Sandbox } from '#sandbox/sandbox.js';
 import { guestRequest } from './guest-request.js';
 import type { LiveEndpoint } from './live-endpoint.js';
-import { Places } from './places.js';
 
 /** What the proxy said: an answer, or that it has none and what the endpoint wants then. */
 export type ProxyResult = { kind: 'answer'; answer: SynchronousAnswer } | { kind: 'fallback' } | { kind: 'unavailable' };

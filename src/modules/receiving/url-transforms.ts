@@ -7,8 +7,8 @@ import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { unpackedBody } from '#engine/inbound/unpacked.js';
 import { signatureHeader } from '#engine/signing.js';
 import { Clock } from '#kernel/clock.js';
+import { Places } from '#kernel/places.js';
 import type { LiveEndpoint } from './live-endpoint.js';
-import { Places } from './places.js';
 
 /** What a transform made of an event. */
 export type TransformResult =

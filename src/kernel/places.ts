@@ -1,9 +1,9 @@
 const PLACES_PER_KEY = 100;
 
 /**
- * How many requests one endpoint may have under way at its transform's or its proxy's URL. What finds no place waits for
- * one, in the order of arrival and within its own time: a host that hangs holds so many connections, and every event
- * has its try all the same.
+ * How much of one kind of work may be under way at once, by key: requests of one endpoint at its transform's or its proxy's
+ * URL, or what holds much memory. What finds no place waits for one, in the order of arrival and within its own time: a host
+ * that hangs holds so many connections, and everything has its try all the same.
  */
 export class Places {
   private readonly taken = new Map<string, number>();
