@@ -12,6 +12,7 @@ import { KeyringStore } from './keyring.store.js';
 import { Metrics } from './metrics.js';
 import { Notifications } from './notifications.js';
 import { Readiness } from './readiness.js';
+import { RightOfWay } from './right-of-way.js';
 import { Tracing } from './tracing.js';
 import { Vault } from './vault.js';
 import { VitalSigns } from './vital-signs.js';
@@ -21,7 +22,7 @@ import { VitalSigns } from './vital-signs.js';
 @Module({})
 export class KernelModule {
   static with(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
-    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Metrics, Notifications, Readiness, Tracing, Vault];
+    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Metrics, Notifications, Readiness, RightOfWay, Tracing, Vault];
     return {
       module: KernelModule,
       providers: [
@@ -39,6 +40,7 @@ export class KernelModule {
         Metrics,
         Notifications,
         Readiness,
+        RightOfWay,
         { provide: Tracing, useFactory: () => Tracing.open(config) },
         Vault,
         VitalSigns,

@@ -26,6 +26,8 @@ const STOPPING: Ending = { code: 421, text: '4.3.2 The service is stopping, conn
 const TOO_MANY = { code: 421, enhanced: '4.7.0', text: 'Too many connections, try again later.' };
 const FAILED: SmtpAnswer = { code: 451, enhanced: '4.3.0', text: 'The message could not be taken, try again later.' };
 
+const BUSY: SmtpAnswer = { code: 451, enhanced: '4.3.2', text: 'Too much is being delivered at the moment, try again later.' };
+
 /** SMTP_PORT: takes mail for aliases, and reports about mail of ours. It relays nothing, and lets nobody log in. */
 @Injectable()
 export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -98,10 +100,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
       disableReverseLookup: true, hideENHANCEDSTATUSCODES: false, hideDSN: true, lenientAddressParsing: true, socketTimeout: idleMs, closeTimeout: closeMs, logger: false,
       useXClient: false, useXForward: false, ...(tls !== null && { cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' as const }),
       onConnect: (session, callback) => this.connected(session, callback),
-      onMailFrom: (_address, session, callback) => {
-        this.conversationOf(session)?.recipients.clear();
-        callback();
-      },
+      onMailFrom: (_address, session, callback) => void this.began(session).then(callback, () => callback(refusal(FAILED))),
       onRcptTo: (address, session, callback) => void this.named(address, session).then(callback, () => callback(refusal(FAILED))),
       onData: (stream, session, callback) => void this.take(stream, session, callback),
       onClose: (session) => this.conversations.end(session.id),
@@ -114,6 +113,12 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   private connected(session: SMTPServerSession, callback: Callback): void {
     this.metrics.connected();
     callback(this.conversationOf(session)?.isTooMany === true ? refusal(TOO_MANY) : null);
+  }
+
+  /** Where deliveries need the process a sender waits for his turn, before he sends anything. */
+  private async began(session: SMTPServerSession): Promise<Error | null> {
+    this.conversationOf(session)?.recipients.clear();
+    return (await this.mail.turn()) ? null : refusal(BUSY);
   }
 
   private async named({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<Error | null> {

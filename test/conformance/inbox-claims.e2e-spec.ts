@@ -31,16 +31,17 @@ afterAll(async () => {
 
 beforeEach(() => source.query('delete from inbox_messages'));
 
-async function receive(environmentId: number, count: number): Promise<Id[]> {
+async function receive(environmentId: number, count: number, sizeBytes = 1): Promise<Id[]> {
   const made = Array.from({ length: count }, () => ids.next());
   await source.query(
     `insert into inbox_messages (environment_id, id, expires_on, alias_id, state, envelope_from, envelope_to, client_ip, helo, size_bytes, sha256, received_at, tries)
-     select $1, id, date '1970-01-01' + $3::int, id, 'received', '', '{}', '192.0.2.1', 'x', 1, '', now(), 0 from unnest($2::uuid[]) id`, [environmentId, made, DAY]);
+     select $1, id, date '1970-01-01' + $3::int, id, 'received', '', '{}', '192.0.2.1', 'x', $4, '', now(), 0 from unnest($2::uuid[]) id`, [environmentId, made, DAY, sizeBytes]);
   return made;
 }
 
-const claim = (limit: number, held: [number, number][] = []): Promise<WaitingMessage[]> =>
-  store.claim({ claim: ids.next(), limit, perEnvironmentMax: 6, held: new Map(held) });
+const claiming = (limit: number, held: [number, number][] = [], bytesMax = 1_000_000): ReturnType<WaitingMessagesStore['claim']> =>
+  store.claim({ claim: ids.next(), limit, perEnvironmentMax: 6, held: new Map(held), bytesMax });
+const claim = async (...asked: Parameters<typeof claiming>): Promise<WaitingMessage[]> => (await claiming(...asked)).messages;
 const counted = (messages: readonly WaitingMessage[]): Record<number, number> =>
   messages.reduce<Record<number, number>>((counts, { environmentId }) => ({ ...counts, [environmentId]: (counts[environmentId] ?? 0) + 1 }), {});
 
@@ -75,9 +76,9 @@ describe('claims of received messages', () => {
 
     const decided = { ...({ spf: 'none', dkim: 'none', dmarc: 'none', dmarcPolicy: null, spam: 'disabled', virus: 'disabled' } as const), auth: 'none' as const, reason: null, fromAddress: null, detail: { subject: 'x' } as never };
     expect([taken?.id, taken?.tries]).toEqual([held?.id, 2]);
-    expect(await store.decide(held as WaitingMessage, decided)).toBe(false);
-    expect(await store.decide(taken as WaitingMessage, decided)).toBe(true);
-    await store.settle(taken as WaitingMessage);
+    expect(await store.progress({ decided: [{ message: held as WaitingMessage, decided }], settled: [] })).toEqual(new Set());
+    expect(await store.progress({ decided: [{ message: taken as WaitingMessage, decided }], settled: [] })).toEqual(new Set([taken?.id]));
+    await store.progress({ decided: [], settled: [taken as WaitingMessage] });
     expect(await claim(1)).toEqual([]);
   });
 
@@ -89,5 +90,44 @@ describe('claims of received messages', () => {
 
     expect((await claim(5)).map(({ id, tries }) => [id, tries])).toEqual([[two.id, 1]]);
     expect((await store.waiting()).count).toBe(2);
+  });
+
+  it('no more bytes than there is room for, and a larger one by itself', async () => {
+    const [large] = await receive(1, 1, 500);
+    await receive(2, 5, 100);
+
+    const [beside, alone, few] = [await claim(24, [[3, 1]], 300), await claim(1, [], 300), await claim(24, [], 300)];
+
+    // What is larger than the room waits for its turn, and nobody overtakes it meanwhile.
+    expect([beside.length, alone.map(({ id }) => id), few.length]).toEqual([0, [large], 3]);
+  });
+
+  it('locks what it picked and nothing else, and tells of what others took meanwhile', async () => {
+    const [first, second, third] = await receive(1, 3);
+    const other = source.createQueryRunner();
+    await other.startTransaction();
+    await other.query('select 1 from inbox_messages where id = $1 for update', [first]);
+
+    const { messages, raced } = await claiming(2);
+    const left = await source.query('select id from inbox_messages where claimed_by is null order by id for update skip locked');
+
+    expect([messages.map(({ id }) => id), raced, left]).toEqual([[second], true, [{ id: third }]]);
+    await other.rollbackTransaction();
+    await other.release();
+    expect((await claiming(6)).raced).toBe(false);
+  });
+
+  it('what is decided of some and the end of others are written together', async () => {
+    await receive(1, 2);
+    const [one, two] = (await claim(2)) as [WaitingMessage, WaitingMessage];
+    const decided = { ...({ spf: 'pass', dkim: 'none', dmarc: 'none', dmarcPolicy: null, spam: 'disabled', virus: 'disabled' } as const), auth: 'none' as const, reason: 'virus' as const, fromAddress: 'a@example.com', detail: { subject: 'x' } as never };
+
+    expect(await store.progress({ decided: [{ message: one, decided }], settled: [two] })).toEqual(new Set([one.id]));
+
+    const rows = await source.query(`select id, state, reason, spf, subject, event_id, claimed_by from inbox_messages order by id`);
+    expect(rows).toEqual([
+      { id: one.id, state: 'received', reason: 'virus', spf: 'pass', subject: 'x', event_id: null, claimed_by: one.claim },
+      { id: two.id, state: 'processed', reason: null, spf: null, subject: null, event_id: two.id, claimed_by: null },
+    ]);
   });
 });

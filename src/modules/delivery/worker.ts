@@ -5,6 +5,7 @@ import { Outlet } from '#modules/ledger/lane.contract.js';
 import { Results } from '#modules/ledger/record.contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { RightOfWay } from '#kernel/right-of-way.js';
 import { Attempt, type Performed } from './attempt.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { DeliveryLog } from './delivery-log.js';
@@ -30,6 +31,7 @@ export class DeliveryWorker {
     private readonly notifications: Notifications,
     private readonly listeners: DeliveryListeners,
     private readonly log: DeliveryLog,
+    private readonly rightOfWay: RightOfWay,
   ) {}
 
   /** Connects the lane, and watches for targets that stop taking deliveries. */
@@ -48,6 +50,7 @@ export class DeliveryWorker {
   }
 
   private track(turn: Turn): void {
+    this.rightOfWay.deliveryBegins();
     const running = this.run(turn).catch((error: unknown) => this.failed(turn, error));
     this.turns.add(running);
     void running.finally(() => this.turns.delete(running));

@@ -5,8 +5,9 @@ import { IncomingReports } from '#modules/email/contract.js';
 import { admitsSender, soleSender } from '#engine/mail/allowed-senders.js';
 import { fieldsOf, messageIdOf, valuesOf } from '#engine/mail/message-head.js';
 import { Database } from '#kernel/database.js';
-import { ApiError } from '#kernel/errors.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
 import { Ids, showId } from '#kernel/ids.js';
+import { Places } from '#kernel/places.js';
 import { ANSWERS } from './answers.js';
 import { ArrivalBell } from './arrivals.js';
 import type { AcceptedRecipient, AliasRoute, IncomingBytes, MailEnvelope, SmtpAnswer } from './contract.js';
@@ -14,8 +15,11 @@ import { InboxMetrics } from './inbox.metrics.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/** Large messages that are written at once: each holds some 4 MB, and a connection. */
+/** Large messages that are written at once: each holds a connection, and some 4 MB; all of its bytes where the blob store takes nothing in chunks (S3). */
 const LARGE_AT_ONCE = 2;
+/** Behind so many others a sender keeps it, and comes again. */
+const LARGE_WAIT_MS_MAX = 60_000;
+const LARGE = 'large';
 /** Ids that the answer names. */
 const IDS_SHOWN_MAX = 3;
 
@@ -31,8 +35,7 @@ export class AcceptMail {
   private readonly logger = new Logger('Inbox');
   /** The same message that comes again while it is being stored: what its alias, sender and bytes are, and how the first one ends. */
   private readonly underWay = new Map<string, Promise<RowOutcomes>>();
-  private largeOpen = 0;
-  private readonly largeWaiting: (() => void)[] = [];
+  private readonly large = new Places(LARGE_AT_ONCE);
 
   constructor(
     private readonly group: MailGroup,
@@ -111,21 +114,14 @@ export class AcceptMail {
 
   /** The bytes first, committed by themselves: what nobody refers to then is swept with its day. */
   private async storeLarge(rows: readonly NewMessage[], bytes: IncomingBytes): Promise<RowOutcomes> {
-    await this.turn();
-    try {
+    const stored = await this.large.run(LARGE, LARGE_WAIT_MS_MAX, async () => {
       for (const row of rows) await this.database.unit(() => this.blobs.putFrom(row, bytes.read(), bytes.sizeBytes));
       const outcomes = await this.group.add(rows);
       for (const [i, row] of rows.entries()) if (outcomes[i] !== null) await this.blobs.remove(row).catch(() => undefined);
       return outcomes;
-    } finally {
-      this.largeOpen -= 1;
-      this.largeWaiting.shift()?.();
-    }
-  }
-
-  private async turn(): Promise<void> {
-    while (this.largeOpen >= LARGE_AT_ONCE) await new Promise<void>((resolve) => this.largeWaiting.push(resolve));
-    this.largeOpen += 1;
+    });
+    if (stored === null) throw unavailable('Too many large messages are being stored.');
+    return stored;
   }
 
   private told(rows: readonly NewMessage[], outcomes: RowOutcomes): SmtpAnswer {

@@ -5,6 +5,7 @@ import { Ledger } from '#modules/ledger/accept.contract.js';
 import { Config } from '#kernel/config.js';
 import { AlreadyAnswered } from '#kernel/idempotency.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
+import { MessageProgress } from './message-progress.js';
 import { eventBody } from './message-view.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
@@ -22,6 +23,7 @@ const KEY_TTL_MS = 7 * 86_400_000;
 export class AcceptMessage {
   constructor(
     private readonly store: WaitingMessagesStore,
+    private readonly progress: MessageProgress,
     private readonly targets: Targets,
     private readonly ledger: Ledger,
     private readonly config: Config,
@@ -29,11 +31,11 @@ export class AcceptMessage {
 
   /** False where it is somebody else's by now. Throws 503 while storage is away. */
   async accept(message: WaitingMessage, decided: Decided): Promise<boolean> {
-    if (message.decided === null && !(await this.store.decide(message, decided))) return false;
+    if (message.decided === null && !(await this.progress.decide(message, decided))) return false;
     // The key has an end, and the event has not: whoever comes very late looks first.
     const isThere = message.decided !== null && (await this.store.hasEvent(message));
     if (!isThere) await this.makeEvent(message, decided);
-    await this.store.settle(message);
+    await this.progress.settle(message);
     return true;
   }
 

@@ -75,6 +75,9 @@ export abstract class IncomingMail {
    */
   abstract recipient(address: string, declaredBytes: number): Promise<RecipientVerdict>;
 
+  /** Resolves when a sender may hand over one more message: at once, unless deliveries need the process. False when that took too long. */
+  abstract turn(): Promise<boolean>;
+
   /**
    * Takes a message. An answer of 250 means that it is committed, or that the same message was before (same alias, sender and
    * bytes within 24 hours, with a Message-ID). Every other answer means that nothing of it is there, or all of it where storage

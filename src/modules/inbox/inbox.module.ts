@@ -25,10 +25,12 @@ import { InboxMetrics } from './inbox.metrics.js';
 import { InboxTools } from './inbox.tools.js';
 import { StoredIncomingMail } from './incoming-mail.js';
 import { MailGroup } from './mail-group.js';
+import { MailPace } from './mail-pace.js';
 import { MailPipeline } from './mail-pipeline.js';
 import { MailThreads } from './mail-threads.js';
 import { MessageBytes } from './message-bytes.js';
 import { MessageErasure } from './message-erasure.js';
+import { MessageProgress } from './message-progress.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesService } from './messages.service.js';
 import { MessagesStore } from './messages.store.js';
@@ -60,10 +62,12 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
     InboxMetrics,
     InboxTools,
     MailGroup,
+    MailPace,
     MailPipeline,
     MailThreads,
     MessageBytes,
     MessageErasure,
+    MessageProgress,
     MessagesService,
     MessagesStore,
     PipelineMetrics,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AcceptMail } from './accept-mail.js';
 import { IncomingMail, type IncomingBytes, type MailEnvelope, type RecipientVerdict, type SmtpAnswer } from './contract.js';
 import { MailGroup } from './mail-group.js';
+import { MailPace } from './mail-pace.js';
 import { Recipients } from './recipients.js';
 
 /** The door, in front of what is behind it. */
@@ -11,6 +12,7 @@ export class StoredIncomingMail extends IncomingMail {
     private readonly recipients: Recipients,
     private readonly mail: AcceptMail,
     private readonly group: MailGroup,
+    private readonly pace: MailPace,
   ) {
     super();
   }
@@ -19,7 +21,12 @@ export class StoredIncomingMail extends IncomingMail {
     return this.recipients.of(address, declaredBytes);
   }
 
+  override turn(): Promise<boolean> {
+    return this.pace.turn();
+  }
+
   override accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer> {
+    this.pace.taken(bytes.sizeBytes);
     return this.mail.accept(envelope, bytes);
   }
 

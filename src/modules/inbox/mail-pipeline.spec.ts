@@ -4,6 +4,7 @@ import type { Config } from '#kernel/config.js';
 import type { Ids } from '#kernel/ids.js';
 import type { AcceptMessage } from './accept-message.js';
 import { ArrivalBell } from './arrivals.js';
+import type { MailPace } from './mail-pace.js';
 import { MailPipeline } from './mail-pipeline.js';
 import type { PipelineMetrics } from './pipeline.metrics.js';
 import type { ReadMessage } from './read-message.js';
@@ -17,14 +18,14 @@ describe('the pipeline of received mail', () => {
     const asked: string[] = [];
     let waiting: WaitingMessage[] = [];
     const store = {
-      claim: async () => (asked.push('claim'), waiting.splice(0)),
+      claim: async () => (asked.push('claim'), { messages: waiting.splice(0), raced: false }),
       isAnyWaiting: async () => (asked.push('look'), waiting.length > 0),
     } as unknown as WaitingMessagesStore;
     const bell = new ArrivalBell();
     const accepting = { accept: async () => true } as unknown as AcceptMessage;
     const pipeline = new MailPipeline(
-      store, {} as ReadMessage, accepting, { became: () => undefined } as unknown as PipelineMetrics, bell, { next: () => 'a' } as unknown as Ids,
-      { isWorker: true } as Config, { nowMs: () => 0 } as Clock);
+      store, {} as ReadMessage, accepting, { readable: (free: number) => free, read: () => undefined } as unknown as MailPace, { became: () => undefined } as unknown as PipelineMetrics, bell, { next: () => 'a' } as unknown as Ids,
+      { isWorker: true } as Config, { nowMs: () => 0, monotonicMs: () => performance.now() } as Clock);
     const after = async (ms: number): Promise<string[]> => (await jest.advanceTimersByTimeAsync(ms), asked.splice(0));
     pipeline.onApplicationBootstrap();
 

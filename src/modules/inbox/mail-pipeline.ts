@@ -6,18 +6,23 @@ import { Ids, showId } from '#kernel/ids.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { AcceptMessage } from './accept-message.js';
 import { MailArrivals } from './contract.js';
+import { MailPace } from './mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import { ReadMessage, undecided } from './read-message.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** Messages that one process reads at once: most of the time they wait for name servers. */
-const UNDER_WAY_MAX = 24;
+const UNDER_WAY_MAX = 96;
 /** Of them, those of one environment: a flood, or slow name servers, keep nobody else's mail waiting. */
-const OF_ONE_MAX = 6;
+const OF_ONE_MAX = 24;
 /** Bytes of messages that are in memory at once; a single one may be larger. */
 const BYTES_MAX = 96 * 1024 * 1024;
 /** What other processes received is found by looking. */
 const REST_MS = 500;
+/** Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken up at once. */
+const GAP_MS = 15;
+/** Until there is time to read again. */
+const PACED_MS = 50;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
@@ -32,6 +37,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly underWay = new Set<Promise<void>>();
   private readonly held = new Map<number, number>();
   private bytes = 0;
+  private turnedMs = -Infinity;
+  private waking: NodeJS.Timeout | null = null;
   private isStopping = false;
   /** The last claim found nothing, and nobody rang since. */
   private isIdle = false;
@@ -40,11 +47,12 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly store: WaitingMessagesStore,
     private readonly reading: ReadMessage,
     private readonly accepting: AcceptMessage,
+    private readonly pace: MailPace,
     private readonly metrics: PipelineMetrics,
     private readonly arrivals: MailArrivals,
     private readonly ids: Ids,
     private readonly config: Config,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     this.loop = new Loop('Mail pipeline', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
   }
@@ -53,26 +61,46 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (!this.config.isWorker) return;
     this.arrivals.onArrival(() => {
       this.isIdle = false;
-      this.loop.wake();
+      this.wakeSoon();
     });
     this.loop.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.isStopping = true;
+    if (this.waking) clearTimeout(this.waking);
     await this.loop.stop();
     await Promise.all(this.underWay);
   }
 
   private async turn(): Promise<Rest> {
+    this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0 || this.bytes >= BYTES_MAX) return { restMs: REST_MS };
     // A claim locks every partition with all its indexes: two of them a second are much for a process that has no mail.
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: REST_MS };
-    const claimed = await this.store.claim({ claim: this.ids.next(), limit: free, perEnvironmentMax: OF_ONE_MAX, held: this.held });
-    for (const message of claimed) this.begin(message);
-    this.isIdle = claimed.length === 0;
-    return { restMs: REST_MS };
+    const limit = this.pace.readable(free);
+    if (limit === 0) return { restMs: PACED_MS };
+    const { messages, raced } = await this.store.claim({
+      claim: this.ids.next(), limit, perEnvironmentMax: OF_ONE_MAX, held: this.held, bytesMax: BYTES_MAX - this.bytes,
+    }).catch((error: unknown) => {
+      this.pace.read(limit, []);
+      throw error;
+    });
+    this.pace.read(limit, messages.map(({ sizeBytes }) => sizeBytes));
+    for (const message of messages) this.begin(message);
+    this.isIdle = messages.length === 0 && !raced;
+    if (raced) this.wakeSoon();
+    return { restMs: messages.length === limit && limit < free ? PACED_MS : REST_MS };
+  }
+
+  /** Whoever wants a claim now shares it with all that want one a moment later. */
+  private wakeSoon(): void {
+    if (this.isStopping || this.waking !== null) return;
+    this.waking = setTimeout(() => {
+      this.waking = null;
+      this.loop.wake();
+    }, Math.max(0, this.turnedMs + GAP_MS - this.clock.monotonicMs()));
   }
 
   private begin(message: WaitingMessage): void {
@@ -82,7 +110,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
       this.hold(environmentId, -1, -sizeBytes);
       this.underWay.delete(working);
       // There is room for another one, of this environment too.
-      if (!this.isStopping) this.loop.wake();
+      this.wakeSoon();
     });
     this.underWay.add(working);
   }

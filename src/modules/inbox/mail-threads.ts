@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
 import { CallThread } from '#sandbox/call-thread.js';
 import { Lane, type JobEnd, type LaneOptions } from '#sandbox/lane.js';
+import { runUntil } from './patient-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
@@ -9,17 +10,25 @@ import type { FoundKeys, Signatures } from './signatures.js';
 export type MailCall =
   | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'parse'; raw: Uint8Array }
+  | { kind: 'read'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'attachment'; raw: Uint8Array; index: number };
 
 /** What it answers; `failed` is what the message did to the parser. */
 export type MailAnswer =
   | { kind: 'signatures'; signatures: Signatures }
   | { kind: 'parsed'; message: ParsedMessage }
+  | ({ kind: 'read' } & ReadAll)
   | { kind: 'attachment'; attachment: { note: AttachmentNote; content: Uint8Array } | null }
   | { kind: 'failed'; sentence: string };
 
 /** What came of a call: an answer, or a sentence on what the message did. */
 export type Read<A> = A | { fault: string };
+
+/** Both that a message is read for. */
+export interface ReadAll {
+  signatures: Read<Signatures>;
+  message: Read<ParsedMessage>;
+}
 
 const THREADS_MAX = 3;
 /** One environment never has all of them. */
@@ -28,6 +37,8 @@ const THREADS_PER_ENVIRONMENT_MAX = 2;
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
+/** A message that finds no thread waits, until then: with what its calls take it stays within the time of its claim. */
+const PATIENCE_MS = 60_000;
 
 /**
  * Reads messages on threads, with an end to every call: whatever a message holds, it costs that call and nothing else. They start
@@ -53,16 +64,18 @@ export class MailThreads implements OnApplicationShutdown {
     await this.lane.close();
   }
 
-  /** Throws 503 where there is no room now. */
-  async signatures(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<Read<Signatures>> {
-    const answer = await this.ask(environmentId, { kind: 'signatures', raw, keys });
-    return answer.kind === 'signatures' ? answer.signatures : faultOf(answer);
-  }
-
-  /** Throws 503 where there is no room now. */
-  async parse(environmentId: number, raw: Buffer): Promise<Read<ParsedMessage>> {
-    const answer = await this.ask(environmentId, { kind: 'parse', raw });
-    return answer.kind === 'parsed' ? answer.message : faultOf(answer);
+  /** The signatures and the text of a message, in one call where neither does it harm. Throws 503 where there is no room within a minute. */
+  async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
+    if (both.kind === 'read') return both;
+    // Too much time or memory for one of the two: the other one is still to be had.
+    const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
+    const parsed = await this.ask(environmentId, { kind: 'parse', raw }, untilMs);
+    return {
+      signatures: verified.kind === 'signatures' ? verified.signatures : faultOf(verified),
+      message: parsed.kind === 'parsed' ? parsed.message : faultOf(parsed),
+    };
   }
 
   /** Null where there is no such attachment. Throws 503 where there is no room now. */
@@ -71,9 +84,9 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'attachment' ? answer.attachment : null;
   }
 
-  private async ask(environmentId: number, call: MailCall): Promise<MailAnswer> {
-    const owner = String(environmentId);
-    return answerOf(await this.lane.run({ call, organization: owner, endpoint: '', limits: LIMITS, bytes: call.raw.byteLength }));
+  private async ask(environmentId: number, call: MailCall, untilMs = 0): Promise<MailAnswer> {
+    const job = { call, organization: String(environmentId), endpoint: '', limits: LIMITS, bytes: call.raw.byteLength };
+    return answerOf(await runUntil(this.lane, job, untilMs));
   }
 }
 

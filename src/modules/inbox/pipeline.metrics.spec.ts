@@ -1,4 +1,5 @@
 import { Metrics } from '#kernel/metrics.js';
+import type { MailPace } from './mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import type { WaitingMessagesStore } from './waiting-messages.store.js';
 
@@ -6,7 +7,7 @@ describe('the metrics of the pipeline', () => {
   it('ask once a scrape what waits, and again in the next one', async () => {
     let asked = 0;
     const metrics = new Metrics();
-    new PipelineMetrics(metrics, { waiting: async () => ((asked += 1), { seconds: asked, count: 7 }) } as unknown as WaitingMessagesStore);
+    new PipelineMetrics(metrics, { waiting: async () => ((asked += 1), { seconds: asked, count: 7 }) } as unknown as WaitingMessagesStore, { figures: () => ({}) } as unknown as MailPace);
 
     const scraped = [await metrics.registry.metrics(), await metrics.registry.metrics()];
 
@@ -21,7 +22,7 @@ describe('the metrics of the pipeline', () => {
       if (isAway) throw new Error('away');
       return { seconds: 1, count: 7 };
     };
-    new PipelineMetrics(metrics, { waiting } as unknown as WaitingMessagesStore);
+    new PipelineMetrics(metrics, { waiting } as unknown as WaitingMessagesStore, { figures: () => ({}) } as unknown as MailPace);
     await metrics.registry.metrics();
     isAway = false;
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#kernel/metrics.js';
+import { MailPace } from './mail-pace.js';
 import { WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** What operators watch of the pipeline of received mail. */
@@ -7,7 +8,7 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
 export class PipelineMetrics {
   private readonly readTotal;
 
-  constructor(metrics: Metrics, store: WaitingMessagesStore) {
+  constructor(metrics: Metrics, store: WaitingMessagesStore, pace: MailPace) {
     this.readTotal = metrics.counter('inbox_messages_read_total', 'Received messages that this process took up, by what became of them: accepted, parked, gone, busy and failed (taken up again), or why they were quarantined.', ['outcome']);
     // Both are asked for by the same scrape, and side by side.
     let asked: ReturnType<WaitingMessagesStore['waiting']> | null = null;
@@ -17,6 +18,10 @@ export class PipelineMetrics {
     });
     metrics.gauge('inbox_waiting_messages', 'Received messages that wait for their verdicts, at most 10,000.', [], async (gauge) => {
       gauge.set((await waiting()).count);
+    });
+    metrics.gauge('inbox_pace_per_second', 'Messages per second that this process takes (taken) and reads (read) at most while deliveries need it; absent while nothing has to wait.', ['step'], (gauge) => {
+      gauge.reset();
+      for (const [step, perSecond] of Object.entries(pace.figures())) if (Number.isFinite(perSecond)) gauge.set({ step }, perSecond);
     });
   }
 

@@ -6,7 +6,8 @@ import { authOf, quarantineReason, type Verdicts } from '#engine/mail/mail-verdi
 import { fieldsOf, HEAD_BYTES_MAX, valuesOf } from '#engine/mail/message-head.js';
 import { receivingName } from '#engine/mail/platform-zone.js';
 import { Config } from '#kernel/config.js';
-import { MailThreads } from './mail-threads.js';
+import type { authenticate as Authenticate } from './authentication.js';
+import { MailThreads, type Read } from './mail-threads.js';
 import { MessageBytes } from './message-bytes.js';
 import { type ParsedMessage, unparsed } from './parsed-message.js';
 import { Scanners } from './scanners.js';
@@ -28,23 +29,24 @@ export class ReadMessage {
 
   /** Null when its bytes are gone. Throws 503 where there is no room to read it now. */
   async read(message: WaitingMessage): Promise<Decided | null> {
-    const { environmentId, id } = message;
-    const raw = await this.bytes.whole(environmentId, id);
+    const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id));
     if (raw === null) return null;
-    const [verdicts, parsed] = await Promise.all([this.verdicts(message, raw), this.threads.parse(environmentId, raw)]);
-    return decided(message, raw, verdicts, 'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed);
+    const [{ verdicts, parsed }, scanned] = await Promise.all([this.authenticated(message, raw), this.scanners.scan(message, raw)]);
+    return decided(message, raw, { ...verdicts, ...scanned }, 'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed);
   }
 
-  private async verdicts(message: WaitingMessage, raw: Buffer): Promise<Verdicts> {
+  private async authenticated(message: WaitingMessage, raw: Buffer): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
     // Loaded when the first message comes: most processes never need it.
     const { authenticate } = await import('./authentication.js');
     const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
-    const [authentication, scanned] = await Promise.all([
-      authenticate(arrived, this.records, (bytes, keys) => this.threads.signatures(environmentId, bytes, keys)),
-      this.scanners.scan(message, raw),
-    ]);
-    return { ...authentication, ...scanned };
+    let parsed: Read<ParsedMessage> = { fault: 'It was not looked at.' };
+    const verdicts = await authenticate(arrived, this.records, async (bytes, keys) => {
+      const { signatures, message: read } = await this.threads.read(environmentId, bytes, keys);
+      parsed = read;
+      return signatures;
+    });
+    return { verdicts, parsed };
   }
 }
 

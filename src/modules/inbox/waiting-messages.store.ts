@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
+import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { Id } from '#kernel/ids.js';
 import type { Auth, QuarantineReason, Verdicts } from '#engine/mail/mail-verdicts.js';
 import type { StoredDetail } from './message-detail.js';
@@ -30,6 +31,8 @@ export interface WaitingMessage {
   maxSizeBytes: number | null;
   /** What was decided of it, where it was decided already and then not accepted. */
   decided: Decided | null;
+  /** Its bytes where they stand in the row and are still to be read; null for a large one, whose bytes are a blob. */
+  raw: Buffer | null;
 }
 
 /** What is known of a message once it was read: everything that its event shows. */
@@ -49,15 +52,23 @@ export interface Claimant {
   /** At most so many of one environment, with those that it holds. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
+  /** Bytes that it has room for. A single larger message is taken by a worker that holds none. */
+  bytesMax: number;
+}
+
+/** What is to be written of messages: what was decided, and whose event is there. */
+export interface Progress {
+  decided: readonly { message: WaitingMessage; decided: Decided }[];
+  settled: readonly WaitingMessage[];
 }
 
 /** Nobody takes this long: a worker that does is dead, or as good as that. */
 const LEASE = `interval '2 minutes'`;
-const OPEN = `state = 'received' and erased_at is null`;
 
 /**
  * inbox_messages_received_idx: one step for each environment that has something waiting, and for each of them its oldest messages
- * that nobody holds. The oldest of each environment come before the second of any.
+ * that nobody holds. The oldest of each environment come before the second of any. Only what is picked is locked, and looked at
+ * once more then: where another process was faster it is left out, and told of in `raced`.
  */
 const CLAIM: Statement = {
   name: 'inbox_claim',
@@ -68,28 +79,36 @@ const CLAIM: Statement = {
       select (select m.environment_id from inbox_messages m where m.state = 'received' and m.environment_id > w.environment_id order by m.environment_id limit 1)
       from waiting w where w.environment_id is not null
     ), free as materialized (
-      select c.environment_id, c.id, c.expires_on, row_number() over (partition by c.environment_id order by c.id) as place
+      select c.environment_id, c.id, c.expires_on, c.size_bytes, row_number() over (partition by c.environment_id order by c.id) as place
       from waiting w cross join lateral (
-        select m.environment_id, m.id, m.expires_on from inbox_messages m
+        select m.environment_id, m.id, m.expires_on, m.size_bytes from inbox_messages m
         where m.environment_id = w.environment_id and m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now())
         order by m.id
-        limit greatest(0, $3::int - coalesce((select h.count from unnest($4::int[], $5::int[]) h(environment_id, count) where h.environment_id = w.environment_id), 0))
-        for update skip locked
+        limit least($2::int, greatest(0, $3::int - coalesce((select h.count from unnest($4::int[], $5::int[]) h(environment_id, count) where h.environment_id = w.environment_id), 0)))
       ) c where w.environment_id is not null
-    ), picked as (
-      select * from free order by place, id limit $2::int
+    ), picked as materialized (
+      select * from (
+        select f.*, sum(f.size_bytes::bigint) over (order by f.place, f.id rows unbounded preceding) as bytes
+        from (select * from free order by place, id limit $2::int) f
+      ) f where f.bytes <= $6::bigint or (f.bytes = f.size_bytes and $4::int[] = '{}')
+    ), locked as materialized (
+      select m.environment_id, m.id, m.expires_on from picked p join inbox_messages m on m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
+      where m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now())
+      for update of m skip locked
     ), claimed as (
       update inbox_messages m set claimed_by = $1::uuid, claimed_until = now() + ${LEASE}, tries = least(m.tries + 1, 32000)
-      from picked p where m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
+      from locked p where m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
       returning m.*
     )
-    select c.environment_id as "environmentId", c.id, c.expires_on::text as "expiresOn", (c.expires_on - date '1970-01-01')::int as "expiresOnDay",
+    select n.picked, c.environment_id as "environmentId", c.id, c.expires_on::text as "expiresOn", (c.expires_on - date '1970-01-01')::int as "expiresOnDay",
            c.alias_id as "aliasId", c.claimed_by as claim, c.reason, c.envelope_from as "envelopeFrom", c.envelope_to as "envelopeTo", c.client_ip as "clientIp",
            c.helo, c.size_bytes as "sizeBytes", c.message_id as "messageId", c.received_at as "receivedAt", c.tries,
            c.from_address as "fromAddress", c.auth, c.spf, c.dkim, c.dmarc, c.dmarc_policy as "dmarcPolicy", c.spam, c.virus, c.detail,
+           case when c.detail is null then c.raw end as raw,
            coalesce(a.address, '') as address, coalesce(a.destination_ids, '{}') as "destinationIds",
            coalesce(a.allowed_senders, '{}') as "allowedSenders", a.max_size_bytes as "maxSizeBytes"
-    from claimed c left join aliases a on a.environment_id = c.environment_id and a.id = c.alias_id`,
+    from (select count(*)::int as picked from picked) n left join claimed c on true
+    left join aliases a on a.environment_id = c.environment_id and a.id = c.alias_id`,
 };
 
 /** inbox_messages_received_idx of each partition, until one has something. */
@@ -98,22 +117,28 @@ const IS_ANY_WAITING: Statement = {
   text: `select true as found from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`,
 };
 
-/** inbox_messages_pkey. Nothing where somebody else holds it by now, or it was erased. */
-const DECIDE: Statement = {
-  name: 'inbox_decide',
+/**
+ * inbox_messages_pkey, in one commit. `d` is what was decided: nothing where somebody else holds it by now, or it was erased. `s` has
+ * its event: whoever holds it by now finds that.
+ */
+const PROGRESS: Statement = {
+  name: 'inbox_progress',
   text: `
-    update inbox_messages set claimed_until = now() + ${LEASE}, reason = $5, from_address = $6, subject = $7, auth = $8, spf = $9, dkim = $10, dmarc = $11,
-      dmarc_policy = $12, spam = $13, virus = $14, detail = $15::jsonb
-    where environment_id = $1 and id = $2 and expires_on = $3::date and claimed_by = $4 and ${OPEN} returning 1 as decided`,
-};
-
-/** inbox_messages_pkey. Whoever holds it by now finds its event. */
-const SETTLE: Statement = {
-  name: 'inbox_settle',
-  text: `
-    update inbox_messages set state = case when reason is null then 'processed' else 'quarantined' end, event_id = id, processed_at = now(),
-      claimed_by = null, claimed_until = null
-    where environment_id = $1 and id = $2 and expires_on = $3::date and state = 'received'`,
+    with d as (
+      update inbox_messages m set claimed_until = now() + ${LEASE}, reason = i.reason, from_address = i.from_address, subject = i.subject, auth = i.auth,
+        spf = i.spf, dkim = i.dkim, dmarc = i.dmarc, dmarc_policy = i.dmarc_policy, spam = i.spam, virus = i.virus, detail = i.detail
+      from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+                  $13::text[], $14::text[], $15::jsonb[])
+        as i(environment_id, id, expires_on, claim, reason, from_address, subject, auth, spf, dkim, dmarc, dmarc_policy, spam, virus, detail)
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received' and m.erased_at is null
+      returning m.id
+    ), s as (
+      update inbox_messages m set state = case when m.reason is null then 'processed' else 'quarantined' end, event_id = m.id, processed_at = now(),
+        claimed_by = null, claimed_until = null
+      from unnest($16::int[], $17::uuid[], $18::date[]) as i(environment_id, id, expires_on)
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.state = 'received'
+    )
+    select id from d`,
 };
 
 /** inbox_messages_pkey. A try that was none is given back. */
@@ -135,19 +160,23 @@ const OLDEST: Statement = {
 };
 
 type ClaimedRow = Omit<WaitingMessage, 'decided'> & { [K in keyof Omit<Decided, 'detail' | 'reason'>]: Decided[K] | null } & { detail: StoredDetail | null };
+/** Nothing was claimed where there is no id. */
+type ClaimRow = ClaimedRow & { picked: number; id: Id | null };
 
 /** Statements of the pipeline on what waits for it. */
 @Injectable()
 export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
-  /** Fairly over all environments. */
-  async claim({ claim, limit, perEnvironmentMax, held }: Claimant): Promise<WaitingMessage[]> {
-    const rows = await this.database.hot<ClaimedRow>(CLAIM, [claim, limit, perEnvironmentMax, [...held.keys()], [...held.values()]]);
-    return rows.map(({ fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, ...row }) => ({
+  /** Fairly over all environments. `raced`: another process took some of what was picked, and there may be more behind it. */
+  async claim({ claim, limit, perEnvironmentMax, held, bytesMax }: Claimant): Promise<{ messages: WaitingMessage[]; raced: boolean }> {
+    const values = [claim, limit, perEnvironmentMax, [...held.keys()], [...held.values()], bytesMax];
+    const rows = await this.database.hot<ClaimRow>(CLAIM, values);
+    const messages = rows.filter((row) => row.id !== null).map(({ picked: _picked, fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, ...row }): WaitingMessage => ({
       ...row,
       decided: detail === null ? null : { fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, reason: row.reason } as Decided,
     }));
+    return { messages, raced: messages.length < (rows[0]?.picked ?? 0) };
   }
 
   /** Whether a claim would find something: a fifth of its cost, and no row is locked. */
@@ -155,16 +184,17 @@ export class WaitingMessagesStore {
     return (await this.database.hot(IS_ANY_WAITING, [])).length > 0;
   }
 
-  /** What is decided stays so, whatever dies from here on. False where it is no longer this worker's. */
-  async decide({ environmentId, id, expiresOn, claim }: WaitingMessage, decided: Decided): Promise<boolean> {
-    const { reason, fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail } = decided;
-    const values = [environmentId, id, expiresOn, claim, reason, fromAddress, detail.subject, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, JSON.stringify(detail)];
-    return (await this.database.hot(DECIDE, values)).length > 0;
-  }
-
-  /** Its event is there: it is `processed`, or `quarantined`. */
-  async settle({ environmentId, id, expiresOn }: WaitingMessage): Promise<void> {
-    await this.database.hot(SETTLE, [environmentId, id, expiresOn]);
+  /** In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is settled is `processed`, or `quarantined`. */
+  async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
+    const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] => decided.map((each) => read(each.message, each.decided));
+    const rows = await this.database.hot<{ id: Id }>(PROGRESS, [
+      intArray(of((m) => m.environmentId)), uuidArray(of((m) => m.id)), dateArray(of((m) => m.expiresOnDay)), uuidArray(of((m) => m.claim)),
+      textArray(of((_, d) => d.reason)), textArray(of((_, d) => d.fromAddress)), textArray(of((_, d) => d.detail.subject)), textArray(of((_, d) => d.auth)),
+      textArray(of((_, d) => d.spf)), textArray(of((_, d) => d.dkim)), textArray(of((_, d) => d.dmarc)), textArray(of((_, d) => d.dmarcPolicy)),
+      textArray(of((_, d) => d.spam)), textArray(of((_, d) => d.virus)), jsonbArray(of((_, d) => JSON.stringify(d.detail))),
+      intArray(settled.map((m) => m.environmentId)), uuidArray(settled.map((m) => m.id)), dateArray(settled.map((m) => m.expiresOnDay)),
+    ]);
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** It is taken up again after so long. */

@@ -1,0 +1,28 @@
+/** What is known of the time since the pace was last set. */
+export interface Seen {
+  /** Work per second that comes first. */
+  urgentPerSecond: number;
+  /** Part of the time in which the loop had something to do. */
+  utilization: number;
+  /** What the yielding work did itself. */
+  tookPerSecond: number;
+}
+
+/** Less than this does not wait for anybody. */
+const URGENT_MIN = 10;
+const CROWDED = 0.8;
+const ROOMY = 0.65;
+/** More is no pace any more. */
+const PACE_MAX = 5_000;
+
+/**
+ * How much work per second may be done that lets other work pass: all of it (Infinity) while there is none, half of what it was where
+ * the loop has hardly a moment left, and slowly more where it has. Never less than `floor`: it goes on, however crowded it is.
+ */
+export function nextPace(perSecond: number, { urgentPerSecond, utilization, tookPerSecond }: Seen, floor: number): number {
+  if (urgentPerSecond < URGENT_MIN) return Infinity;
+  if (utilization >= CROWDED) return Math.max(floor, Math.min(perSecond, tookPerSecond) / 2);
+  if (utilization > ROOMY || perSecond === Infinity) return perSecond;
+  const next = perSecond * 1.1 + floor / 10;
+  return next > PACE_MAX ? Infinity : next;
+}

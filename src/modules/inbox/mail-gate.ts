@@ -1,0 +1,103 @@
+/** How long it takes at most until somebody who waits is let through; what is left over then is let go after each look. */
+const LOOK_MS = 20;
+/** What was not used may be used later, up to so much. */
+const SAVED_MS = 100;
+/** Messages of this size count as one. */
+const BYTES_OF_ONE = 64 * 1024;
+
+interface Waiter {
+  timer: NodeJS.Timeout;
+  enter: (isIn: boolean) => void;
+}
+
+/** Lets so many messages through per second: who comes waits for its turn, in the order of arrival. */
+export class MailGate {
+  private perSecond = Infinity;
+  private tokens = 0;
+  private atMs: number;
+  private readonly line = new Set<Waiter>();
+  private looking: NodeJS.Timeout | null = null;
+  /** Messages let through so far, by their size. */
+  passed = 0;
+
+  constructor(private readonly nowMs: () => number) {
+    this.atMs = nowMs();
+  }
+
+  get isOpen(): boolean {
+    return this.perSecond === Infinity && this.line.size === 0;
+  }
+
+  get pace(): number {
+    return this.perSecond;
+  }
+
+  set pace(perSecond: number) {
+    this.fill();
+    this.perSecond = perSecond;
+    if (perSecond === Infinity) this.letIn();
+  }
+
+  /** How many of so many may go on now, which are counted. */
+  take(max: number): number {
+    this.fill();
+    const taken = this.perSecond === Infinity ? max : Math.max(0, Math.min(max, Math.floor(this.tokens)));
+    this.count(taken);
+    return taken;
+  }
+
+  /** So many were not there, of those taken. */
+  giveBack(count: number): void {
+    this.count(-count);
+  }
+
+  /** What one that was let through turned out to have. */
+  weigh(bytes: number): void {
+    if (bytes >= BYTES_OF_ONE) this.count(bytes / BYTES_OF_ONE);
+  }
+
+  /** Resolves when it is the caller's turn; false when that took too long. */
+  enter(waitMs: number): Promise<boolean> {
+    if (this.line.size === 0 && this.take(1) === 1) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        timer: setTimeout(() => {
+          this.line.delete(waiter);
+          resolve(false);
+        }, waitMs).unref(),
+        enter: resolve,
+      };
+      this.line.add(waiter);
+      this.look();
+    });
+  }
+
+  private look(): void {
+    this.looking ??= setTimeout(() => {
+      this.looking = null;
+      this.letIn();
+      if (this.line.size > 0) this.look();
+    }, LOOK_MS);
+  }
+
+  private letIn(): void {
+    for (const waiter of this.line) {
+      if (this.take(1) === 0) return;
+      this.line.delete(waiter);
+      clearTimeout(waiter.timer);
+      waiter.enter(true);
+    }
+  }
+
+  private count(messages: number): void {
+    this.passed += messages;
+    if (this.perSecond !== Infinity) this.tokens -= messages;
+  }
+
+  private fill(): void {
+    const nowMs = this.nowMs();
+    if (this.perSecond === Infinity) this.tokens = 0;
+    else this.tokens = Math.min(Math.max(1, (this.perSecond * SAVED_MS) / 1000), this.tokens + (this.perSecond * (nowMs - this.atMs)) / 1000);
+    this.atMs = nowMs;
+  }
+}

@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { nextPace } from '#engine/yielding.js';
+import { Clock } from '#kernel/clock.js';
+import { RightOfWay, type Traffic } from '#kernel/right-of-way.js';
+import { MailGate } from './mail-gate.js';
+
+const LOOK_EVERY_MS = 100;
+/** What looked longer ago than this says nothing of now. */
+const STALE_MS = 1_000;
+/** Messages per second and process that are taken, and read, however many deliveries there are: reading one costs several times as much. */
+const TAKEN_FLOOR = 40;
+const READ_FLOOR = 10;
+/** Senders wait so long for their turn, and come again then. With all connections that there may be it takes 13 s. */
+const TURN_MS_MAX = 30_000;
+
+/**
+ * How fast mail is taken and read in this process: as fast as it comes, unless there are deliveries and the process has hardly time for
+ * them. Mail can wait: senders keep it, and what was taken stands in the table.
+ */
+@Injectable()
+export class MailPace {
+  private readonly taking: MailGate;
+  private readonly reading: MailGate;
+  private readonly traffic: () => Traffic;
+  private seenMs: number;
+  private seen = { taken: 0, read: 0 };
+
+  constructor(
+    rightOfWay: RightOfWay,
+    private readonly clock: Clock,
+  ) {
+    const nowMs = (): number => clock.monotonicMs();
+    this.taking = new MailGate(nowMs);
+    this.reading = new MailGate(nowMs);
+    this.traffic = rightOfWay.view();
+    this.seenMs = nowMs();
+  }
+
+  /** Resolves when one more message may come in; false when that took too long. */
+  turn(): Promise<boolean> {
+    this.look();
+    return this.taking.enter(TURN_MS_MAX);
+  }
+
+  /** One that had its turn came in, with so many bytes. */
+  taken(bytes: number): void {
+    this.taking.weigh(bytes);
+  }
+
+  /** How many of so many may be read now. */
+  readable(max: number): number {
+    this.look();
+    return this.reading.take(max);
+  }
+
+  /** Of those that might have been read so many were there, with so many bytes each. */
+  read(allowed: number, sizes: readonly number[]): void {
+    this.reading.giveBack(allowed - sizes.length);
+    for (const bytes of sizes) this.reading.weigh(bytes);
+  }
+
+  /** Messages per second that may be taken and read at the moment; Infinity where nothing has to wait. */
+  figures(): { taken: number; read: number } {
+    return { taken: this.taking.pace, read: this.reading.pace };
+  }
+
+  private look(): void {
+    const nowMs = this.clock.monotonicMs();
+    const passedMs = nowMs - this.seenMs;
+    if (passedMs < LOOK_EVERY_MS) return;
+    const traffic = this.traffic();
+    const [taken, read] = [this.taking.passed, this.reading.passed];
+    const per = (count: number): number => (count * 1000) / passedMs;
+    this.seenMs = nowMs;
+    if (passedMs < STALE_MS) {
+      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: per(taken - this.seen.taken) }, TAKEN_FLOOR);
+      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: per(read - this.seen.read) }, READ_FLOOR);
+    }
+    this.seen = { taken, read };
+  }
+}
