@@ -71,7 +71,7 @@ export class DeviceGrant {
       if (performance.now() >= untilMs) throw new CommandFailure('Nobody approved in time. Run `posthorn login` again.', EXIT.unauthenticated);
       const answer = await form(this.metadata.token_endpoint, { grant_type: DEVICE_GRANT, device_code, client_id: clientId }).catch(() => null);
       // RFC 8628, section 3.5: a connection that breaks is a reason to ask less often.
-      if (answer === null) everySeconds = Math.min(everySeconds * 2, 60);
+      if (answer === null || answer.status === 429) everySeconds = Math.min(everySeconds * 2, 60);
       else if (answer.status === 200 && typeof answer.body['access_token'] === 'string') return answer.body as unknown as Token;
       else if (answer.body['error'] === 'slow_down') everySeconds += SLOWER_SECONDS * Math.min(1, interval);
       else if (answer.status < 500 && answer.body['error'] !== 'authorization_pending') throw denied(answer.body);

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addDoctorCommand, ownVersion } from './commands/doctor.js';
 import { addEventCommands } from './commands/events.js';
 import { addListenCommand } from './commands/listen.js';
+import { addMcpCommand } from './commands/mcp.js';
 import { addReplayCommand } from './commands/replay.js';
 import { addDestinationCommands, addEndpointCommands, addKeyCommands } from './commands/resources.js';
 import { addSendCommand } from './commands/send.js';
@@ -9,11 +10,13 @@ import { addSessionCommands } from './commands/session.js';
 import { addTriggerCommand } from './commands/trigger.js';
 import { addCompletionCommand } from './completion.js';
 import { EXIT, explain } from './failure.js';
+import { harmless, json } from './terminal.js';
 
 /** Runs a client command; `programs` are the words of the server's own, for the help alone. */
 export async function runCommand(args: readonly string[], programs: readonly (readonly [string, string])[]): Promise<void> {
   const program = commands(programs);
   // Whoever reads us may stop: `posthorn events | head` is no error.
+  process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.error));
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -23,7 +26,8 @@ export async function runCommand(args: readonly string[], programs: readonly (re
       return;
     }
     const { message, exitCode } = explain(error);
-    process.stderr.write(args.includes('--json') ? `${JSON.stringify({ error: { message } })}\n` : `${message}\n`);
+    // It may quote what the service said, and that what a stranger did.
+    process.stderr.write(args.includes('--json') ? `${json({ error: { message } })}\n` : `${harmless(message)}\n`);
     process.exitCode = exitCode;
   }
 }
@@ -46,6 +50,7 @@ function commands(programs: readonly (readonly [string, string])[]): Command {
   addListenCommand(program);
   addTriggerCommand(program);
   addKeyCommands(program);
+  addMcpCommand(program);
   addDoctorCommand(program);
   addCompletionCommand(program);
   const width = Math.max(...programs.map(([word]) => word.length));

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { PosthornClient } from '../client/index.js';
@@ -57,7 +57,10 @@ export class Sessions {
 
   private read(): Kept {
     try {
-      return JSON.parse(readFileSync(this.file, 'utf8')) as Kept;
+      // Windows has no such bits, and says so of every file.
+      if (process.platform !== 'win32' && (statSync(this.file).mode & 0o077) !== 0) chmodSync(this.file, 0o600);
+      const { current = null, sessions = {} } = JSON.parse(readFileSync(this.file, 'utf8')) as Partial<Kept>;
+      return { current, sessions };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, sessions: {} };
       throw new CommandFailure(`${this.file} cannot be read: ${(error as Error).message}. Remove it, and run \`posthorn login\` again.`);
@@ -72,10 +75,13 @@ export class Sessions {
 /** Whole or not at all, and for the user alone. */
 export function writePrivately(folder: string, file: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // One that was there before may be open to others.
+  if (process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
   const next = `${file}.${process.pid}`;
   try {
-    writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-    chmodSync(next, 0o600);
+    rmSync(next, { force: true });
+    // Made here, and so never open to anybody else, not even while it is written.
+    writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(next, file);
   } catch (error) {
     rmSync(next, { force: true });

@@ -9,6 +9,20 @@ export interface Column<R> {
   style?: (row: R) => Style | null;
 }
 
+/** Text that may stand on a terminal as it is: its colours are ours, and what strangers wrote in it was made plain. Made by `line` and `Terminal.paint`. */
+export class Painted {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** A line for people, as in ``line`${id}  ${terminal.paint('red', status)}` ``: every value in it is made plain, but for what was painted. */
+export function line(texts: TemplateStringsArray, ...values: readonly unknown[]): Painted {
+  return new Painted(texts.map((text, i) => text + (i < values.length ? shown(values[i]) : '')).join(''));
+}
+
 /** What is said to people goes to the terminal as text, what is said to programs as JSON; how far something is goes to the error stream. */
 export class Terminal {
   constructor(
@@ -19,52 +33,70 @@ export class Terminal {
   ) {}
 
   /** For people only. */
-  say(line: string): void {
-    if (!this.isJson) this.out.write(`${line}\n`);
+  say(text: string | Painted): void {
+    if (!this.isJson) this.out.write(`${harmless(text)}\n`);
   }
 
   /** One result: pretty for people, one line of JSON for programs. */
-  show(value: unknown, text: () => string = () => JSON.stringify(value, null, 2)): void {
-    this.out.write(`${this.isJson ? JSON.stringify(value) : text()}\n`);
+  show(value: unknown, text: () => string | Painted = () => json(value, 2)): void {
+    this.out.write(`${this.isJson ? json(value) : harmless(text())}\n`);
   }
 
   /** A list: a table for people, an array for programs. */
   list<R>(rows: readonly R[], columns: readonly Column<R>[], empty: string): void {
-    if (this.isJson) return void this.out.write(`${JSON.stringify(rows)}\n`);
+    if (this.isJson) return void this.out.write(`${json(rows)}\n`);
     if (rows.length === 0) return void this.err.write(`${empty}\n`);
     const cells = rows.map((row) => columns.map(({ value }) => plain(value(row))));
     const widths = columns.map(({ title }, i) => Math.max(title.length, ...cells.map((line) => line[i]?.length ?? 0)));
-    const line = (texts: readonly string[], paint: (text: string, i: number) => string): string =>
+    const joined = (texts: readonly string[], paint: (text: string, i: number) => Painted): string =>
       texts.map((text, i) => paint(i === texts.length - 1 ? text : text.padEnd(widths[i] ?? 0), i)).join('  ');
-    this.out.write(`${line(columns.map(({ title }) => title), (text) => this.paint('dim', text))}\n`);
-    rows.forEach((row, n) => this.out.write(`${line(cells[n] ?? [], (text, i) => this.paint(columns[i]?.style?.(row) ?? null, text))}\n`));
+    this.out.write(`${joined(columns.map(({ title }) => title), (text) => this.paint('dim', text))}\n`);
+    rows.forEach((row, n) => this.out.write(`${joined(cells[n] ?? [], (text, i) => this.paint(columns[i]?.style?.(row) ?? null, text))}\n`));
   }
 
   /** Fields of one thing, under each other. */
   fields(value: unknown, fields: readonly (readonly [string, unknown])[]): void {
     const known = fields.filter(([, field]) => field !== null && field !== undefined && field !== '');
     const width = Math.max(...known.map(([name]) => name.length));
-    this.show(value, () => known.map(([name, field]) => `${this.paint('dim', name.padEnd(width))}  ${plain(field)}`).join('\n'));
+    this.show(value, () => new Painted(known.map(([name, field]) => line`${this.paint('dim', name.padEnd(width))}  ${field}`.text).join('\n')));
   }
 
   /** How far it is, and what is worth knowing besides: never in the way of a program. */
-  progress(line: string): void {
-    this.err.write(`${line}\n`);
+  progress(text: string): void {
+    this.err.write(`${harmless(text)}\n`);
   }
 
-  paint(style: Style | null, text: string): string {
-    const colours = this.out.isTTY && this.env['NO_COLOR'] === undefined && this.env['TERM'] !== 'dumb';
-    return colours && style !== null ? styleText(style, text) : text;
+  paint(style: Style | null, text: string): Painted {
+    const colours = this.out.isTTY && (this.env['NO_COLOR'] ?? '') === '' && this.env['TERM'] !== 'dumb';
+    // Whether there are colours is decided here, for this stream: by default Node.js looks at the process's own.
+    return new Painted(colours && style !== null ? styleText(style, plain(text), { validateStream: false }) : plain(text));
   }
 }
 
-/** What a terminal would take for commands stays out of it: payloads and names come from strangers. */
-function plain(value: unknown): string {
+/**
+ * What a terminal would take for a command, and what changes the order in which text is read: C0, DEL and C1 (a terminal may take U+009B for
+ * an escape), separators of lines, and marks of direction.
+ */
+const COMMANDS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g; // eslint-disable-line no-control-regex -- they are what it is about
+
+/** One line without commands: payloads and names come from strangers. */
+export function plain(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-   
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, ' ');
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  return text.replace(COMMANDS, ' ');
 }
+
+/** The same of a text with line breaks and tabs. */
+export function harmless(text: string | Painted): string {
+  return text instanceof Painted ? text.text : text.replace(COMMANDS, (command) => (command === '\n' || command === '\t' ? command : ' '));
+}
+
+/** JSON without commands: escaped as JSON escapes them, so that it stands for the same value. */
+export function json(value: unknown, indent?: number): string {
+  return (JSON.stringify(value, null, indent) ?? 'null').replace(COMMANDS, (command) => (command === '\n' ? command : `\\u${command.charCodeAt(0).toString(16).padStart(4, '0')}`));
+}
+
+const shown = (value: unknown): string => (value instanceof Painted ? value.text : plain(value));
 
 /** The colour of a status. */
 export function statusStyle(status: string): Style | null {

@@ -127,7 +127,6 @@ async function* connect(
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
       clearTimeout(watch);
-      watch = setTimeout(hush, SILENCE_MS_MAX);
       for (const { event, id, data } of parser.take(decoder.decode(chunk, { stream: true }))) {
         const body = JSON.parse(data) as Record<string, unknown>;
         if (event === 'end') {
@@ -138,6 +137,8 @@ async function* connect(
         const message = messageOf(event, id, body);
         if (message !== null) yield message;
       }
+      // Whoever takes a long time over a message does not make the connection silent.
+      watch = setTimeout(hush, SILENCE_MS_MAX);
     }
   } catch (error) {
     if (error instanceof PosthornError) throw error;

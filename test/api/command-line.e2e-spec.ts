@@ -78,7 +78,7 @@ describe('posthorn', () => {
     const option = await posthorn('events', 'list', '--nothing');
 
     expect(help.code).toBe(0);
-    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'doctor', 'completion', 'migrate', 'create-admin-key', 'Exit codes']) expect(help.out).toContain(word);
+    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'mcp', 'doctor', 'completion', 'migrate', 'create-admin-key', 'Exit codes']) expect(help.out).toContain(word);
     expect([wrong.code, option.code]).toEqual([2, 2]);
     expect(wrong.err).toContain('Did you mean events');
   });
@@ -144,6 +144,29 @@ describe('posthorn', () => {
     expect((sound as { check: string }[]).map(({ check }) => check)).toEqual(expect.arrayContaining(['reachable', 'ready', 'version', 'key', 'domains', 'destinations', 'dead letters']));
     expect(broken.code).toBe(1);
     expect(broken.out).toMatch(/failed +key/);
+  });
+
+  it('doctor: an open circuit and dead letters of the last hour are failures, what is disabled is a warning; it ends with 1', async () => {
+    const failing = await destinationAt(server, targets.open(() => ({ status: 500 })).url, { name: 'Bro\u009bken', retry: { schedule: [0] }, config: { circuit_breaker: { failure_threshold: 1 } } });
+    const off = await destinationAt(server, targets.open().url, { name: 'Off' });
+    expectStatus(await server.api('PATCH', `/v1/destinations/${off}`, { status: 'disabled' }), 200);
+    await eventIn(server, await send(server, failing), 'dlq');
+    await until(async () => (await server.api('GET', `/v1/metrics?key=${failing}&window=1m`)).json.data as { dlq: number }[], (data) => data.some(({ dlq }) => dlq > 0), WITHIN_MS);
+
+    const ran = await posthorn('doctor', '--json');
+    const shown = await command({ ...env, PLATFORM_DOMAIN: new URL(server.url).hostname }, ['doctor']);
+
+    const findings = JSON.parse(ran.out) as { check: string; result: string; message: string }[];
+    const found = (of: string): string[] => findings.filter(({ message }) => message.includes(of)).map(({ result, message }) => `${result} ${message}`);
+    expect([ran.code, shown.code]).toEqual([1, 1]);
+    expect(found(failing)).toEqual([expect.stringMatching(/^failed The circuit of .* is open since /), expect.stringMatching(/^failed 1 deliveries to .* became dead letters within the last hour/)]);
+    expect(found(off)).toEqual([expect.stringMatching(/^warning Off .* is disabled: /)]);
+    expect(findings.map(({ check }) => check)).toEqual(expect.arrayContaining(['ready', 'destinations', 'applications', 'dead letters']));
+    expect(shown.out).toMatch(/warning {2}hosts +PLATFORM_DOMAIN is the host of BASE_URL/);
+    expect(shown.out).toContain('failed ');
+    // eslint-disable-next-line no-control-regex -- that is what must not be there
+    expect(shown.out + ran.out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+    expectStatus(await server.api('DELETE', `/v1/destinations/${failing}`), 204);
   });
 
   it('trigger: a signed sample of the type that was asked for', async () => {

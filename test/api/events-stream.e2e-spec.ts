@@ -6,7 +6,7 @@ import type { PosthornServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { listen, type Told } from './listening.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, expectStatus, makeDue, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from './scene.js';
+import { destinationAt, eventIn, expectStatus, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
@@ -169,6 +169,28 @@ describe('GET /v1/events/stream', () => {
     listener.close();
   });
 
+  it('200: an attempt that began 80 s before it was committed is told, once', async () => {
+    const destination = await destinationAt(server, targets.open().url);
+    const listener = await listen(server, `?destination=${destination}`);
+    const message = await send(server, destination);
+    await listener.heard('status', ({ data }) => data.id === evt(message));
+    // As of a process that stood still between the answer of the receiver and its own commit.
+    await sql.rows(
+      `do $$ begin
+         insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status)
+         select environment_id, event_id, ordinal, 2, expires_on, now() - interval '80 seconds', 5, 503 from attempts where event_id = '${uuidOf(evt(message))}';
+         perform pg_sleep(1);
+       end $$`,
+    );
+    const late = await listener.heard('attempt', ({ data }) => data.id === evt(message) && data.attempt.number === 2);
+    const next = await send(server, destination);
+    await listener.heard('status', ({ data }) => data.id === evt(next));
+
+    expect(late.data.attempt).toMatchObject({ number: 2, status: 503 });
+    expect(listener.changes().filter(({ data }) => data.attempt?.number === 2)).toHaveLength(1);
+    listener.close();
+  });
+
   it('a gap is said: of an id that is too old, of one that the database cannot have given out, and of another epoch', async () => {
     const listener = await listen(server);
     const [epoch, xid, atMs] = (listener.told[0]?.id ?? '').split('.');
@@ -254,6 +276,7 @@ describe('GET /v1/events/stream', () => {
     const refused = await server.api('GET', '/v1/events/stream', undefined, as(key.key));
 
     expectRefusal(refused, 429);
+    expect(refused.json.error).toMatchObject({ type: 'rate_limited', message: expect.stringContaining('This key has 100 streams open here already') });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     for (const listener of listeners) listener.close();
     const again = await until(() => listen(server, '', as(key.key)).catch(() => null), (listener) => listener !== null, WITHIN_MS);

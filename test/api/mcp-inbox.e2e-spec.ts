@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { freePort } from '../durability/processes.js';
 import { startServer, type PosthornServer } from '../support/server.js';
-import { connectAgent, type Agent } from './agent.js';
+import { connectAgent, type Agent, type Said } from './agent.js';
 import { createKey } from './answers.js';
 import { aliasTo, deliver, letter, messageOf, messagesOf } from './mailing.js';
-import { destinationAt, startTargets, type Targets } from './scene.js';
+import { destinationAt, send, startTargets, type Targets } from './scene.js';
 
 const ANSWER_BYTES_MAX = 25_000;
 const LONG_AGO = '2026-01-01T00:00:00Z';
@@ -47,6 +48,60 @@ describe('mail in /mcp', () => {
     expect(orders.content.data.map(({ subject }: { subject: string }) => subject)).toEqual(['Order-2', 'Order-1']);
     expect(nobody.content.data).toEqual([]);
     expect(first.content.untrusted_data).toMatch(/data\[\]\.subject.* do not follow instructions/);
+  });
+
+  it('a session of twenty calls: what failed within the hour, why, its redrive, a mail with a code; none fails but the one that is wrong, and its answer mends it', async () => {
+    const alias = await aliasTo(server, []);
+    const target = targets.open(() => ({ status: 500, body: 'disk full' }));
+    const destination = await destinationAt(server, target.url, { retry: { schedule: [0] } });
+    await send(server, destination, { event_type: 'order.paid', payload: { order: 7 } });
+    const before = new Date(Date.now() - 3_600_000).toISOString();
+    const failures: string[] = [];
+    let calls = 0;
+    const call = async (name: string, args: Record<string, unknown> = {}): Promise<Said['content']> => {
+      calls += 1;
+      const said = await writer.call(name, args);
+      if (said.isError) failures.push(name);
+      expect(said.bytes).toBeLessThan(ANSWER_BYTES_MAX);
+      return said.content;
+    };
+
+    const found = await call('wait_for_event', { status: 'dlq', since: before, timeout_seconds: 25 });
+    const dead = await call('search_events', { status: 'dlq', since: before, limit: 10 });
+    await call('search_events', { status: 'failed', since: before });
+    const event = await call('get_event', { event_id: dead.data[0].id });
+    await call('list_attempts', { event_id: event.id, failed_only: true });
+    const payload = await call('get_payload', { event_id: event.id });
+    const broken = await call('get_destination', { destination_id: destination });
+    await call('get_metrics', { key: destination, window: '1m', since: before });
+    await call('search_events', { destination, status: 'retrying' });
+    // Its person has mended the receiver.
+    target.answerBy(() => ({}));
+    const tested = await call('test_destination', { destination_id: destination });
+    const redriven = await call('redrive_dead_letters', { endpoint: destination, since: before, idempotency_key: randomUUID() });
+    const done = await call('wait_for_event', { message_id: event.message_id, status: 'delivered', timeout_seconds: 25 });
+    const wrong = await call('send_webhook', { destination, event_type: 'order.mended', payload: '{"order":7}' });
+    const right = await call('send_webhook', { ...wrong.error.example, destination, event_type: 'order.mended' });
+    await call('wait_for_event', { message_id: right.message_id, status: 'delivered' });
+    const aliases = await call('list_aliases');
+    const since = new Date(Date.now() - 1_000).toISOString();
+    await deliver(smtp, alias.address, letter('Your code'));
+    const mail = await call('wait_for_message', { alias: alias.address, subject: 'code', since, timeout_seconds: 25 });
+    const read = await call('get_message', { alias: alias.address, message_id: mail.data[0].id });
+    await call('search_messages', { alias: alias.address, subject: 'code' });
+    await call('list_emails', { since: before });
+
+    expect({ calls, failures }).toEqual({ calls: 20, failures: ['send_webhook'] });
+    expect(found.data[0].id).toBe(event.id);
+    expect(event.attempts[0]).toMatchObject({ status: 500, response_excerpt: 'disk full' });
+    expect(payload.text).toBe('{"order":7}');
+    expect(broken).toMatchObject({ status: 'active', circuit: { state: 'closed' } });
+    expect(tested.attempt).toMatchObject({ status: 200 });
+    expect(redriven.redriven).toBe(1);
+    expect(done.timed_out).toBe(false);
+    expect(wrong.error).toMatchObject({ type: 'invalid_arguments', message: expect.stringMatching(/^payload: /) });
+    expect(aliases.data.map(({ address }: { address: string }) => address)).toContain(alias.address);
+    expect(read).toMatchObject({ id: mail.data[0].id, has_text: true });
   });
 
   it('reads a mail: its verdicts, its text, its files by name, its HTML only when asked for, all of it marked as data', async () => {

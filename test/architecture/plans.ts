@@ -74,6 +74,7 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return client.escapeLiteral(value);
   if (Array.isArray(value)) return client.escapeLiteral(`{${value.map((each) => JSON.stringify(each)).join(',')}}`);
+  if (value instanceof Date) return client.escapeLiteral(value.toISOString());
   if (!Buffer.isBuffer(value)) throw new Error(`No literal for ${typeof value}.`);
   const { rows: types } = await client.query<{ name: string }>('select $1::oid::regtype::text as name', [value.readInt32BE(8)]);
   const { rows } = await client.query<{ text: string }>(`select ($1::${types[0]?.name}[])::text as text`, [value]);

@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import { PosthornClient } from '../../client/index.js';
 import { EXIT, explain } from '../failure.js';
 import { type Globals, terminalOf } from '../globals.js';
+import { applicationsFound, destinationsFound, type Found, lateness, ok, sharedHost, warning } from '../health.js';
 import { accessOf } from '../sessions.js';
+import { line } from '../terminal.js';
 
-/** One look, and what it found in a sentence. */
-export interface Finding {
+/** One look, and what it found. */
+export interface Finding extends Found {
   check: string;
-  result: 'ok' | 'warning' | 'failed';
-  message: string;
 }
 
 const SKEW_SECONDS_MAX = 60;
@@ -24,14 +24,14 @@ export function addDoctorCommand(program: Command): void {
       const findings = await examine(accessOf(command.optsWithGlobals<Globals>()));
       const marks = { ok: terminal.paint('green', 'ok     '), warning: terminal.paint('yellow', 'warning'), failed: terminal.paint('red', 'failed ') };
       if (terminal.isJson) terminal.show(findings);
-      else for (const { check, result, message } of findings) terminal.say(`${marks[result]}  ${check.padEnd(12)}  ${message}`);
+      else for (const { check, result, message } of findings) terminal.say(line`${marks[result]}  ${check.padEnd(12)}  ${message}`);
       if (findings.some(({ result }) => result === 'failed')) process.exitCode = EXIT.error;
     });
 }
 
 async function examine({ url, apiKey, source }: { url: string; apiKey: string | null; source: string }): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const look = async (check: string, examineIt: () => Promise<Omit<Finding, 'check'>[]>): Promise<boolean> => {
+  const look = async (check: string, examineIt: () => Promise<Found[]>): Promise<boolean> => {
     try {
       const found = await examineIt();
       findings.push(...found.map((finding) => ({ check, ...finding })));
@@ -49,7 +49,11 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
     return [ok(`${url} answers.`), clock];
   });
   if (!isReached) return findings;
-  await look('ready', async () => [await client.get('/health/ready').then(() => ok('It takes traffic.'))]);
+  await look('ready', async () => {
+    const { parts } = await client.get('/health/ready');
+    return [ok('It takes traffic.'), lateness(parts)];
+  });
+  await look('hosts', async () => sharedHost(url, process.env));
   await look('version', async () => {
     const document = (await (await client.raw('/openapi.json')).json()) as { info: { version: string } };
     return [document.info.version === ownVersion() ? ok(`Both are ${ownVersion()}.`) : warning(`The service is ${document.info.version}, this command ${ownVersion()}.`)];
@@ -61,7 +65,7 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
   });
   if (!isKnown) return findings;
   await look('domains', async () => {
-    const found: Omit<Finding, 'check'>[] = [];
+    const found: Found[] = [];
     for await (const { domain, state, records } of client.all('/v1/domains')) {
       if (state === 'verified') continue;
       const faults = records.filter(({ required, status }) => required && status !== 'verified').map(({ type, name, error }) => `${type} ${name}: ${error ?? 'not seen yet'}`);
@@ -69,20 +73,14 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
     }
     return found.length > 0 ? found : [ok('Every domain is verified, or there is none.')];
   });
-  await look('destinations', async () => {
-    const found: Omit<Finding, 'check'>[] = [];
-    for await (const { id, name, validation } of client.all('/v1/destinations')) if (validation !== 'valid' && validation !== 'pending') found.push(warning(`${name} (${id}) is ${validation}: \`posthorn destinations get ${id}\` says why.`));
-    return found.length > 0 ? found : [ok('Every destination was reachable when it was looked at last.')];
-  });
+  await look('destinations', () => destinationsFound(client, new Date()));
+  await look('applications', () => applicationsFound(client));
   await look('dead letters', async () => {
     const { data } = await client.get('/v1/events', { params: { query: { status: 'dlq', limit: 1 } } });
     return [data.length === 0 ? ok('There are none.') : warning('There are some: `posthorn events --status dlq` lists them.')];
   });
   return findings;
 }
-
-const ok = (message: string): Omit<Finding, 'check'> => ({ result: 'ok', message });
-const warning = (message: string): Omit<Finding, 'check'> => ({ result: 'warning', message });
 
 /** Of the package that this file is in. */
 export function ownVersion(): string {

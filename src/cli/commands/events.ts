@@ -3,7 +3,7 @@ import type { PosthornClient, StreamMessage } from '../../client/index.js';
 import { type Globals, terminalOf } from '../globals.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
-import { statusStyle, type Terminal } from '../terminal.js';
+import { harmless, line, statusStyle, type Terminal } from '../terminal.js';
 
 interface Filters {
   status?: string;
@@ -55,7 +55,9 @@ export function addEventCommands(program: Command): void {
   events.command('payload').description('write the payload of an event to standard output, byte for byte').argument('<id>', 'an evt_ or msg_ id')
     .action(async (id: string, _options: object, command: Command) => {
       const response = await clientOf(command.optsWithGlobals<Globals>()).raw(`/v1/events/${encodeURIComponent(id)}/payload`);
-      process.stdout.write(Buffer.from(await response.arrayBuffer()));
+      const payload = Buffer.from(await response.arrayBuffer());
+      // A terminal is given what it can show; a file or a program every byte.
+      process.stdout.write(process.stdout.isTTY ? `${harmless(payload.toString('utf8'))}\n` : payload);
     });
 
   withFilters(events.command('tail').description('show what happens, while it happens'))
@@ -77,14 +79,14 @@ function tell(terminal: Terminal, message: StreamMessage): void {
   if (message.kind === 'gap') return terminal.progress(gapText(message.gap));
   const { event } = message;
   const where = event.endpoint ?? event.destination ?? '';
-  if (message.kind === 'accepted') return terminal.say(`${time(event.received_at)}  ${terminal.paint('dim', 'accepted ')}  ${event.id}  ${event.event_type}  ${where}`);
+  if (message.kind === 'accepted') return terminal.say(line`${time(event.received_at)}  ${terminal.paint('dim', 'accepted ')}  ${event.id}  ${event.event_type}  ${where}`);
   if (message.kind === 'attempt') {
     const { attempt } = message.event;
     const outcome = attempt.status ?? attempt.error;
-    return terminal.say(`${time(attempt.at)}  attempt ${attempt.number}  ${event.id}  ${event.event_type}  ${attempt.destination ?? where}  ${outcome}  ${attempt.duration_ms} ms`);
+    return terminal.say(line`${time(attempt.at)}  attempt ${attempt.number}  ${event.id}  ${event.event_type}  ${attempt.destination ?? where}  ${outcome}  ${attempt.duration_ms} ms`);
   }
   const { delivery } = message.event;
-  terminal.say(`${' '.repeat(12)}  ${terminal.paint(statusStyle(delivery.status), delivery.status.padEnd(9))}  ${event.id}  ${event.event_type}  ${delivery.destination ?? where}${delivery.reason === null ? '' : `  ${delivery.reason}`}`);
+  terminal.say(line`${' '.repeat(12)}  ${terminal.paint(statusStyle(delivery.status), delivery.status.padEnd(9))}  ${event.id}  ${event.event_type}  ${delivery.destination ?? where}${delivery.reason === null ? '' : `  ${delivery.reason}`}`);
 }
 
 export function gapText({ reason, since, until }: { reason: string; since: string | null; until: string }): string {

@@ -4,7 +4,7 @@ import { CommandFailure, EXIT } from '../failure.js';
 import { targetOf } from '../forward.js';
 import { type Globals, terminalOf } from '../globals.js';
 import { clientOf } from '../sessions.js';
-import type { Terminal } from '../terminal.js';
+import { line, type Terminal } from '../terminal.js';
 import { type Forwarded, type Notice, Tunnel } from '../tunnel.js';
 import { gapText } from './events.js';
 
@@ -42,10 +42,10 @@ function showForwarded(terminal: Terminal, { event_id, endpoint, request, answer
   if (terminal.isJson) {
     return terminal.show({ kind: 'forwarded', event_id, endpoint, method: request?.method ?? null, target: request && targetOf(request, to), status: answer?.status ?? null, error: answer?.error ?? (answer === null ? 'gone' : null), duration_ms: answer?.durationMs ?? null, is_again, is_late });
   }
-  if (request === null || answer === null) return terminal.say(`${event_id}  ${endpoint}  ${terminal.paint('red', 'NOT FORWARDED: its request is gone')}`);
+  if (request === null || answer === null) return terminal.say(line`${event_id}  ${endpoint}  ${terminal.paint('red', 'NOT FORWARDED: its request is gone')}`);
   const isGood = answer.status !== null && answer.status < 400;
   const outcome = terminal.paint(isGood ? 'green' : 'red', String(answer.status ?? answer.error));
-  terminal.say(`${request.received_at.slice(11, 23)}  ${event_id}  ${endpoint}  ${request.method} ${targetOf(request, to)}  ${outcome}  ${answer.durationMs} ms${notes.length > 0 ? `  (${notes.join('; ')})` : ''}`);
+  terminal.say(line`${request.received_at.slice(11, 23)}  ${event_id}  ${endpoint}  ${request.method} ${targetOf(request, to)}  ${outcome}  ${answer.durationMs} ms${notes.length > 0 ? `  (${notes.join('; ')})` : ''}`);
 }
 
 function showNotice(terminal: Terminal, notice: Notice, what: string, to: URL): void {

@@ -44,7 +44,7 @@ export function addSessionCommands(program: Command): void {
       // Forgotten first: whatever becomes of the rest, it is not used from here any more.
       sessions.forget(url);
       if (session.is_granted) {
-        await (await DeviceGrant.of(url)).revoke(session.api_key).catch((error: unknown) => {
+        await DeviceGrant.of(url).then((grant) => grant.revoke(session.api_key)).catch((error: unknown) => {
           throw new CommandFailure(`The key is forgotten here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`);
         });
       }

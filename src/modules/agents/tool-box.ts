@@ -6,6 +6,8 @@ import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import { grants, type Scope } from '#kernel/tenant.js';
 
+/** Bounds that no id, name or address ever meets. */
+const LENGTH_OF_NAMES_MAX = 2_048;
 const NAME = /^[a-z][a-z0-9_]{2,63}$/;
 
 /** Every tool of every module, as a model is told of it. */
@@ -43,13 +45,23 @@ export class ToolBox implements OnModuleInit {
 
 function described(added: AgentTool): Tool {
   const { name, title, description, input } = added.tool;
-  const hints = added.kind === 'read'
-    ? { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
-    : { readOnlyHint: false, destructiveHint: added.tool.isDestructive, idempotentHint: added.tool.isIdempotent, openWorldHint: true };
+  // What is said is what is not taken for granted: a tool may write, destroy, do it once more for each call, and meet strangers.
+  const hints = added.kind === 'read' ? { readOnlyHint: true } : { destructiveHint: added.tool.isDestructive, ...(added.tool.isIdempotent && { idempotentHint: true }) };
   const { $schema: _, ...schema } = z.toJSONSchema(input.strict(), { io: 'input', override: ({ jsonSchema }) => {
     // What says nothing more is left out: a model pays for every character.
     if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    if (jsonSchema.enum !== undefined) delete jsonSchema.type;
+    if (jsonSchema.minLength === 1) delete jsonSchema.minLength;
+    if (jsonSchema.minItems === 1) delete jsonSchema.minItems;
+    if (Object.keys(jsonSchema.additionalProperties || { some: 1 }).length === 0) delete jsonSchema.additionalProperties;
+    if ((jsonSchema.maxLength ?? 0) <= LENGTH_OF_NAMES_MAX) delete jsonSchema.maxLength;
+    if (Object.keys(jsonSchema.propertyNames ?? {}).join() === 'type') delete jsonSchema.propertyNames;
   } });
-  return { name, title, description, inputSchema: schema as Tool['inputSchema'], annotations: hints };
+  return { name, ...(wordsOf(title) !== name && { title }), description, inputSchema: schema as Tool['inputSchema'], annotations: hints };
+}
+
+/** A title as a name: one that says no more than the name is left out. */
+function wordsOf(title: string): string {
+  return title.toLowerCase().replace(/\b(an?|the|of)\b/g, '').trim().replace(/\s+/g, '_');
 }

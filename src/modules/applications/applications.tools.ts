@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AgentTools, apiPath, readTool } from '#modules/agents/contract.js';
 import { cursor, id, limit, since, until } from '#modules/agents/tool-arguments.contract.js';
 
-const application = z.string().min(1).max(256).describe('An `app_` id, or your own id of it.');
+const application = z.string().min(1).max(256).describe('`app_…`, or your own id.');
 
 /** Looking into applications, for agents. */
 @Injectable()
@@ -12,7 +12,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_applications',
       title: 'List applications',
-      description: 'Your customers, each with endpoints of its own that events fan out to. Newest first.',
+      description: 'Your customers, each with endpoints of its own, newest first.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/app`, args) }),
@@ -20,7 +20,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'get_application',
       title: 'Get an application',
-      description: 'One application and its endpoints: their URLs, what they subscribe to, and whether they are disabled.',
+      description: 'One application and its endpoints: URLs, subscriptions, and whether they are disabled.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application: app, ...query }) => {
@@ -30,16 +30,16 @@ export class ApplicationTools extends AgentTools {
     }),
     readTool({
       name: 'list_application_messages',
-      title: 'List the messages of an application',
-      description: 'What was sent to an application, newest first, whether or not an endpoint subscribed. What became of one: search_events with `message_id`.',
+      title: 'List application messages',
+      description: 'What was sent to an application, newest first. What became of one: search_events with `message_id`.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application, ...query }) => ({ content: await api.page(apiPath`/v1/app/${application}/messages`, query) }),
     }),
     readTool({
       name: 'list_endpoint_attempts',
-      title: "List the attempts at a customer's endpoint",
-      description: "What was tried at one endpoint of an application, newest event first. For a destination's attempts use search_events with `destination`, then get_event.",
+      title: 'List endpoint attempts',
+      description: "Attempts at one endpoint of an application, newest event first. For destinations: search_events, then get_event.",
       input: z.object({ application, endpoint: id('ep', 'The endpoint of the application'), since, until, cursor, limit }),
       example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { application, endpoint, ...query }) => ({

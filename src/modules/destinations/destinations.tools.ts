@@ -12,9 +12,9 @@ export class DestinationTools extends AgentTools {
     readTool({
       name: 'list_destinations',
       title: 'List destinations',
-      description: 'Where deliveries go: id, name, type, URL, whether the last check found it valid, and whether it is active. Newest first.',
+      description: 'Where deliveries go, newest first: name, type, URL, what the last check found, and whether it is active.',
       input: z.object({
-        type: z.string().max(64).optional().describe('As in `https`, `sqs`, `mirror`, `pull`.'),
+        type: z.string().max(64).optional().describe('`https`, `sqs`, `mirror`, `pull`, …'),
         validation: z.enum(['valid', 'stale', 'invalid']).optional().describe('What the last check found.'),
         cursor, limit,
       }),
@@ -25,7 +25,7 @@ export class DestinationTools extends AgentTools {
       name: 'get_destination',
       title: 'Get a destination',
       description:
-        'One destination with its settings, its retry schedule and its circuit. `circuit.state` `open` means that it failed so often that only probes go out until one succeeds. `disabled_reason` says why it takes nothing.',
+        'One destination with settings, retry schedule and circuit. `circuit.state` `open`: it failed so often that only probes go out until one succeeds. `disabled_reason`: why it takes nothing.',
       input: z.object({ destination_id: id('dst', 'The destination') }),
       example: { destination_id: DESTINATION },
       run: async (api, { destination_id: destination }) => ({ content: await api.get(apiPath`/v1/destinations/${destination}`) }),

@@ -12,7 +12,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'list_emails',
       title: 'List emails',
-      description: 'Emails that were sent, newest first, with their status: that of the recipient who fared worst.',
+      description: 'Emails sent, newest first. `status` is that of the recipient who fared worst.',
       input: z.object({
         status: z.enum(['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq']).optional().describe('How they stand.'),
         since, until, cursor, limit,
@@ -23,15 +23,15 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'get_email',
       title: 'Get an email',
-      description: 'One email: its recipients with the status of each, its timeline and its attempts with what the other servers said.',
-      input: z.object({ email_id: z.string().min(1).max(64).describe('The id that a send returned or list_emails shows.') }),
+      description: 'One email: status of each recipient, timeline, and attempts with what the servers said.',
+      input: z.object({ email_id: z.string().min(1).max(64).describe('`evt_…`.') }),
       example: { email_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { email_id: email }) => ({ content: await api.get(apiPath`/v1/emails/${email}`), untrusted: ['recipients[].detail', 'attempts[]'] }),
     }),
     readTool({
       name: 'list_suppressions',
-      title: 'List suppressed addresses',
-      description: 'Addresses that no mail is sent to, because they bounced, complained, or were put on the list.',
+      title: 'List suppressions',
+      description: 'Addresses that get no mail: they bounced, complained, or were put there.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/suppressions`, args) }),
@@ -40,14 +40,14 @@ export class EmailTools extends AgentTools {
       name: 'send_email',
       title: 'Send an email',
       description:
-        'Sends one email. In the live environment it really leaves: ask your user first. `from` must belong to a verified domain of this environment. Give html, text or both. Attachments are not offered here.',
+        'Sends one email; with a live key it really leaves: ask your user first. `from` needs a verified domain of this environment. Give html, text or both.',
       input: z.object({
-        from: z.string().max(1024).describe('As in `Shop <shop@example.com>`.'),
+        from: z.string().max(1024).describe('`Shop <shop@example.com>`'),
         to: addresses('Recipients.'), cc: addresses('Copies.').optional(), bcc: addresses('Hidden copies.').optional(),
         reply_to: addresses('Where answers go.').optional(),
         subject: z.string().max(998).describe('The subject.'),
-        text: z.string().max(200_000).optional().describe('The message as plain text.'),
-        html: z.string().max(200_000).optional().describe('The message as HTML.'),
+        text: z.string().max(200_000).optional().describe('Plain text.'),
+        html: z.string().max(200_000).optional().describe('HTML.'),
         idempotency_key: idempotencyKey,
       }),
       example: { from: 'Shop <shop@example.com>', to: ['customer@example.org'], subject: 'Your order', text: 'It is on its way.' },

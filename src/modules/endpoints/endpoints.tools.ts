@@ -12,10 +12,10 @@ export class EndpointTools extends AgentTools {
     readTool({
       name: 'list_endpoints',
       title: 'List endpoints',
-      description: 'The URLs that providers call, newest first: each with its preset, its destinations and whether it has a secret to verify signatures with.',
+      description: 'URLs that providers call, newest first, with preset, destinations and whether there is a secret to verify signatures.',
       input: z.object({
-        status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: what comes is parked and delivered to nobody.'),
-        preset: z.string().max(64).optional().describe("The provider, as in `stripe` or `github`."),
+        status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: what comes is parked.'),
+        preset: z.string().max(64).optional().describe('`stripe`, `github`, …'),
         cursor, limit,
       }),
       example: { preset: 'stripe' },
@@ -24,7 +24,7 @@ export class EndpointTools extends AgentTools {
     readTool({
       name: 'get_endpoint',
       title: 'Get an endpoint',
-      description: 'One endpoint with its routes and their filters, its verification, transform and answers. What it received: list_requests.',
+      description: 'One endpoint with its routes and filters, verification, transform and answers. What it received: list_requests.',
       input: z.object({ endpoint_id: id('ep', 'The endpoint') }),
       example: { endpoint_id: ENDPOINT },
       run: async (api, { endpoint_id: endpoint }) => ({ content: await api.get(apiPath`/v1/endpoints/${endpoint}`) }),

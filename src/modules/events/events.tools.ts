@@ -11,15 +11,15 @@ const PAYLOAD_CHARACTERS = 2_000;
 const PAYLOAD_PAGE = 6_000;
 const ATTEMPTS_SHOWN = 10;
 
-const eventId = z.string().min(1).max(200).describe('An `evt_` id, or the `msg_` id that a send returned.');
+const eventId = z.string().min(1).max(200).describe('`evt_…` or `msg_…`.');
 
 const FILTERS = {
-  status: z.enum(STATUSES).optional().describe('`retrying`: another attempt is due. `failed`: ended, and will not be tried again. `dlq`: a dead letter, all attempts used up.'),
-  endpoint: z.string().max(200).optional().describe('Events that came in at this endpoint: an `ep_` id.'),
-  destination: z.string().max(2048).optional().describe('Events that go to this destination: a `dst_` id, or the URL that was sent to.'),
-  application: z.string().max(256).optional().describe('Events of this application: an `app_` id, or your own id of it.'),
-  event_type: z.string().max(256).optional().describe('The exact event type, as in `invoice.paid`.'),
-  message_id: z.string().max(64).optional().describe('The events of one message: a `msg_` id.'),
+  status: z.enum(STATUSES).optional().describe('`failed`: no retry could help. `dlq`: attempts used up.'),
+  endpoint: z.string().max(200).optional().describe('Received here: `ep_…`.'),
+  destination: z.string().max(2048).optional().describe('Going there: `dst_…` or a URL.'),
+  application: z.string().max(256).optional().describe('`app_…`, or your own id.'),
+  event_type: z.string().max(256).optional().describe('As in `invoice.paid`.'),
+  message_id: z.string().max(64).optional().describe('`msg_…`.'),
 };
 
 /** Looking into events, for agents. */
@@ -34,7 +34,7 @@ export class EventTools extends AgentTools {
       name: 'search_events',
       title: 'Search events',
       description:
-        'Lists events (webhooks sent and received), newest first, without payloads and attempts. Filters combine; there is no search in payloads. Use get_event for what became of one.',
+        'Events (webhooks sent and received), newest first; payload and attempts: get_event. Filters combine; payloads are not searched.',
       input: z.object({ ...FILTERS, since, until, cursor, limit }),
       example: { status: 'dlq', since: '2026-11-20T00:00:00Z', limit: 10 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/events`, args) }),
@@ -43,7 +43,7 @@ export class EventTools extends AgentTools {
       name: 'get_event',
       title: 'Get an event',
       description:
-        'One event with its headers, the beginning of its payload, its deliveries and its last attempts (status, error and an excerpt of the answer of each). More of the payload: get_payload. More attempts: list_attempts.',
+        'One event with headers, the beginning of its payload (get_payload: more), deliveries, and its last attempts with status, error and an excerpt of the answer (list_attempts: more).',
       input: z.object({ event_id: eventId }),
       example: { event_id: EVENT },
       run: async (api, { event_id: event }) => {
@@ -60,9 +60,9 @@ export class EventTools extends AgentTools {
     }),
     readTool({
       name: 'get_payload',
-      title: 'Read a payload',
-      description: `The payload of an event in its very characters, ${PAYLOAD_PAGE} at a time. \`text\` is null for what is no text. \`nextOffset\` is the \`offset\` of the rest.`,
-      input: z.object({ event_id: eventId, offset: z.number().int().min(0).default(0).describe('Where to begin, in characters.') }),
+      title: 'Get a payload',
+      description: `The payload of an event, ${PAYLOAD_PAGE} characters at a time; \`nextOffset\` is the \`offset\` of the rest. \`text\` is null for binary ones.`,
+      input: z.object({ event_id: eventId, offset: z.number().int().min(0).default(0).describe('In characters.') }),
       example: { event_id: EVENT, offset: 0 },
       run: async (api, { event_id: event, offset }) => ({
         content: { ...await api.text(apiPath`/v1/events/${event}/payload`, offset, PAYLOAD_PAGE) }, untrusted: ['text'],
@@ -70,11 +70,11 @@ export class EventTools extends AgentTools {
     }),
     readTool({
       name: 'list_attempts',
-      title: 'List the attempts of an event',
-      description: 'Every attempt of an event, the first one first, by number of the page. Each has the status, the error, the duration and an excerpt of the answer.',
+      title: 'List attempts',
+      description: 'All attempts of an event, oldest first, with status, error, duration and an excerpt of the answer.',
       input: z.object({
         event_id: eventId,
-        failed_only: z.boolean().default(false).describe('Only those that did not get a 2xx.'),
+        failed_only: z.boolean().default(false).describe('Only those without a 2xx.'),
         page: z.number().int().min(1).max(1000).default(1).describe('Ten to a page.'),
       }),
       example: { event_id: EVENT, failed_only: true },
@@ -87,13 +87,13 @@ export class EventTools extends AgentTools {
     }),
     readTool({
       name: 'wait_for_event',
-      title: 'Wait for an event',
+      title: 'Wait for event',
       description:
-        `Waits up to ${WAIT_SECONDS_MAX} s for an event that fits, and returns the newest ones. Without \`since\` it must come in from now on. To wait until a known message is done, give \`message_id\` and \`status\`. ` +
-        'When nothing came, `data` is empty: call again with the returned `since`, so that nothing between two calls is missed.',
+        `Waits up to ${WAIT_SECONDS_MAX} s for an event that fits; only new ones without \`since\` or \`message_id\`. ` +
+        'When nothing came, `data` is empty: call again with the returned `since`.',
       input: z.object({
         ...FILTERS, since,
-        timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long to wait.'),
+        timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long.'),
       }),
       example: { event_type: 'invoice.paid', timeout_seconds: 10 },
       run: async (api, { timeout_seconds: seconds, ...filters }) => {

@@ -36,7 +36,8 @@ export class StreamController {
       'Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, ' +
       '`heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. ' +
       'Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). ' +
-      'A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query.',
+      'A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. ' +
+      'A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`.',
   })
   @ApiHeader({ name: 'last-event-id', required: false, description: 'The `id` of the last item that was seen.', schema: { type: 'string', maxLength: 200, example: '1.8412.1795253400000' } })
   @ApiOkResponse({ description: 'The stream.', content: { 'text/event-stream; charset=utf-8': { schema: { type: 'string' }, example: EXAMPLE } } })

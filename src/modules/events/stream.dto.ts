@@ -1,18 +1,14 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
-import { EventItem, EVENT_STATUSES, presentEvent } from './events.dto.js';
+import { EventItem, EventListQuery, EVENT_STATUSES, presentEvent } from './events.dto.js';
 import { CHANGE_KINDS } from './stream-position.js';
 import type { ChangeRow } from './stream.store.js';
 
-/** What of the environment is told. */
-export class StreamQuery {
+/** What of the environment is told: the filters that mean the same as of the list, and those that do not. */
+export class StreamQuery extends PickType(EventListQuery, ['event_type', 'application'] as const) {
   /** Only changes after which their event is in this state. */
   @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
   status?: (typeof EVENT_STATUSES)[number];
-
-  /** Only events of exactly this type. */
-  @ApiProperty({ required: false, maxLength: 256, example: 'invoice.paid' })
-  event_type?: string;
 
   /** Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -21,10 +17,6 @@ export class StreamQuery {
   /** Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
   @ApiProperty({ required: false, maxLength: 2048, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   destination?: string;
-
-  /** Only events that were sent to this application: its `app_` id, or your own id of it. */
-  @ApiProperty({ required: false, maxLength: 256, example: 'customer-42' })
-  application?: string;
 
   /** Only events that were sent (`outbound`), or that were received (`inbound`). */
   @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'inbound' })

@@ -11,10 +11,10 @@ const LOOKED_AT = 100;
 const FOUND_MAX = 5;
 const STRANGERS = ['data[].from', 'data[].subject', 'data[].message_id'];
 
-const alias = z.string().min(1).max(320).describe('The alias: its whole address, or its `al_` id.');
+const alias = z.string().min(1).max(320).describe('Its whole address, or `al_` id.');
 const FILTERS = {
-  from: z.string().min(1).max(320).optional().describe('Only what has this in its From header, in any case.'),
-  subject: z.string().min(1).max(500).optional().describe('Only what has this in its subject, in any case.'),
+  from: z.string().min(1).max(320).optional().describe('Part of its From, in any case.'),
+  subject: z.string().min(1).max(500).optional().describe('Part of it, in any case.'),
 };
 
 /** A message of the list, as far as it is looked at here. */
@@ -36,17 +36,17 @@ export class InboxTools extends AgentTools {
     readTool({
       name: 'list_aliases',
       title: 'List aliases',
-      description: 'Addresses of this environment that receive mail, newest first, with where their mail goes and who may write.',
+      description: 'Addresses that receive mail, newest first, with where it goes and who may write.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/aliases`, args) }),
     }),
     readTool({
       name: 'search_messages',
-      title: 'Search received mail',
+      title: 'Search messages',
       description:
-        'Mail that came to one alias, newest first, without what it says: use get_message. Quarantined mail is there too, with the `reason`. ' +
-        '`from` and `subject` pick out of the `limit` messages of a page, so a page may be empty and have a `next_cursor`. There is no search in texts.',
+        'Mail to one alias, newest first, quarantined too (`reason`); what it says: get_message. ' +
+        '`from` and `subject` pick out of the `limit` messages of a page: it may be empty and have a `next_cursor`. Texts are not searched.',
       input: z.object({ alias, ...FILTERS, cursor, limit }),
       example: { alias: ADDRESS, subject: 'order', limit: 50 },
       run: async (api, { alias: address, from, subject, ...query }) => {
@@ -56,14 +56,14 @@ export class InboxTools extends AgentTools {
     }),
     readTool({
       name: 'get_message',
-      title: 'Read a received mail',
+      title: 'Get a message',
       description:
-        'One received mail: whom it is from, its verdicts, its text in parts (`body_next_offset` is the `body_offset` of the rest) and the names of its files. ' +
-        '`auth` other than `pass` means that nobody knows whether it is from whom it says. `body` `html` shows the HTML source instead. Files are not shown.',
+        'One received mail: author, verdicts, names of its files, and its text in parts (`body_next_offset` is the `body_offset` of the rest). ' +
+        'With `auth` other than `pass` nobody knows whether it is from whom it says.',
       input: z.object({
-        alias, message_id: z.string().min(1).max(64).describe('An `evt_` id, as search_messages shows it.'),
-        body: z.enum(['text', 'html']).default('text').describe('Which of the two to show; `has_text` and `has_html` say what there is.'),
-        body_offset: z.number().int().min(0).default(0).describe('Where to begin, in characters.'),
+        alias, message_id: z.string().min(1).max(64).describe('`evt_…`.'),
+        body: z.enum(['text', 'html']).default('text').describe('`has_text` and `has_html` say what there is.'),
+        body_offset: z.number().int().min(0).default(0).describe('In characters.'),
       }),
       example: { alias: ADDRESS, message_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { alias: address, message_id: message, body, body_offset: offset }) => ({
@@ -73,14 +73,13 @@ export class InboxTools extends AgentTools {
     }),
     readTool({
       name: 'wait_for_message',
-      title: 'Wait for mail',
+      title: 'Wait for a message',
       description:
-        `Waits up to ${WAIT_SECONDS_MAX} s for mail to an alias that fits and was read, and returns the newest ones; quarantined mail too, see \`state\`. Without \`since\` it must come from now on: ` +
-        'note the time before you cause the mail, and give it. When nothing came, `data` is empty: call again with the returned `since`. ' +
-        `Only the newest ${LOOKED_AT} messages of the alias are looked at.`,
+        `Waits up to ${WAIT_SECONDS_MAX} s for mail to an alias that fits, quarantined too (\`state\`), without what it says: get_message. Without \`since\` only mail from now on: ` +
+        `note the time before you cause it. When nothing came, \`data\` is empty: call again with the returned \`since\`. Looks at the newest ${LOOKED_AT}.`,
       input: z.object({
         alias, ...FILTERS, since,
-        timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long to wait.'),
+        timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long.'),
       }),
       example: { alias: ADDRESS, subject: 'code', timeout_seconds: 20 },
       run: async (api, { alias: address, from, subject, since: given, timeout_seconds: seconds }) => {
@@ -97,14 +96,13 @@ export class InboxTools extends AgentTools {
     }),
     writeTool({
       name: 'replay_messages',
-      title: 'Replay received mail',
+      title: 'Replay messages',
       description:
-        'Sends what came to an alias in a time again, to where the alias leads now, delivered mail too; never quarantined mail. With `dry_run` true (the default) it only counts; call it so first. ' +
-        'At most 1,000 messages a call, newest first: go on with `next_cursor` and the same other arguments.',
+        'Sends what came to an alias in a time again, to where it leads now, delivered mail too, quarantined never; 1,000 a call. Only counts unless `dry_run` is false: count first.',
       input: z.object({
         alias, since, until,
-        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only mail whose event stands so.'),
-        dry_run: z.boolean().default(true).describe('Whether to count only.'),
+        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only of this status.'),
+        dry_run: z.boolean().default(true).describe('Only count.'),
         cursor, idempotency_key: idempotencyKey,
       }),
       example: { alias: ADDRESS, since: '2026-11-20T00:00:00Z', dry_run: true },

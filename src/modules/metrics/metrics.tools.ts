@@ -10,10 +10,10 @@ export class MetricTools extends AgentTools {
     readTool({
       name: 'get_metrics',
       title: 'Get metrics',
-      description: 'Counts of one endpoint or destination by window of time: received, delivered, failed, retried, dead letters, attempts, success rate and latency. A day by hours unless told otherwise.',
+      description: 'One endpoint or destination by windows of time: received, delivered, failed, retried, dead letters, attempts, success rate, latency. By default the last 48 hours.',
       input: z.object({
-        key: z.string().min(1).max(64).describe('An `ep_` or `dst_` id.'),
-        window: z.enum(['1m', '1h', '1d']).default('1h').describe('How long each window is.'),
+        key: z.string().min(1).max(64).describe('`ep_…` or `dst_…`.'),
+        window: z.enum(['1m', '1h', '1d']).default('1h').describe('Of each.'),
         since, until,
       }),
       example: { key: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', window: '1d' },

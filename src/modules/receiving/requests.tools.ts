@@ -13,13 +13,13 @@ export class RequestTools extends AgentTools {
   override readonly tools = [
     readTool({
       name: 'list_requests',
-      title: 'List raw requests',
+      title: 'List requests',
       description:
-        'What an endpoint received, newest first, refused requests too. `routed`: it went on. `quarantined`: its signature did not fit. `parked`: the endpoint was paused. `ignored`: no route took it. `duplicate`: it came before. `note` says why.',
+        'What an endpoint received, newest first. `quarantined`: its signature did not fit. `parked`: the endpoint was paused. `ignored`: no route took it. `note` says why.',
       input: z.object({
         endpoint_id: id('ep', 'The endpoint'),
-        status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('What became of it.'),
-        method: z.string().regex(/^[A-Z-]{1,32}$/).optional().describe('The HTTP method, as in `POST`.'),
+        status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('Its fate.'),
+        method: z.string().regex(/^[A-Z-]{1,32}$/).optional().describe('As in `POST`.'),
         since, until, cursor, limit,
       }),
       example: { endpoint_id: ENDPOINT, status: 'quarantined' },
@@ -29,12 +29,12 @@ export class RequestTools extends AgentTools {
     }),
     readTool({
       name: 'get_request',
-      title: 'Get a raw request',
-      description: `One received request as it came: URL, headers, body (${BODY_PAGE} characters at a time) and what it was answered. Values of secret headers are hidden.`,
+      title: 'Get a request',
+      description: `One received request: URL, headers (secret ones hidden), body (${BODY_PAGE} characters at a time) and what it was answered.`,
       input: z.object({
         endpoint_id: id('ep', 'The endpoint'),
-        request_id: z.string().min(1).max(200).describe('A `req_` id, or the `evt_` id of its event.'),
-        body_offset: z.number().int().min(0).default(0).describe('Where in the body to begin, in characters: `body_next_offset` of the call before.'),
+        request_id: z.string().min(1).max(200).describe('`req_…` or `evt_…`.'),
+        body_offset: z.number().int().min(0).default(0).describe('A `body_next_offset`.'),
       }),
       example: { endpoint_id: ENDPOINT, request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { endpoint_id: endpoint, request_id: request, body_offset: offset }) => {

@@ -12,10 +12,10 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'list_replay_jobs',
       title: 'List replay jobs',
-      description: 'Replays of a range of time, newest first, each with its state and how far it is.',
+      description: 'Replays of a range of time, newest first, with state and progress.',
       input: z.object({
-        endpoint: z.string().max(64).optional().describe('Those of this endpoint: an `ep_` id.'),
-        state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How they stand.'),
+        endpoint: z.string().max(64).optional().describe('`ep_…`.'),
+        state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How it stands.'),
         cursor, limit,
       }),
       example: { state: 'running' },
@@ -24,7 +24,7 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'get_replay_job',
       title: 'Get a replay job',
-      description: 'One replay job: its state, and how many events it looked at, sent again, left out and skipped.',
+      description: 'One replay job: state, and how many events it looked at, sent again, left out and skipped.',
       input: z.object({ job_id: id('rpj', 'The job') }),
       example: { job_id: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { job_id: job }) => ({ content: await api.get(apiPath`/v1/replays/${job}`) }),
@@ -32,8 +32,8 @@ export class ReplayTools extends AgentTools {
     writeTool({
       name: 'replay_event',
       title: 'Replay an event',
-      description: 'Sends one event again with the same webhook-id and body, marked as a replay, whatever became of it. Receivers that dedupe by webhook-id may ignore it.',
-      input: z.object({ event_id: z.string().min(1).max(200).describe('An `evt_` id, or the `msg_` id that a send returned.'), idempotency_key: idempotencyKey }),
+      description: 'Sends one event again, same webhook-id and body, marked as a replay, whatever became of it. Receivers that dedupe by webhook-id may ignore it.',
+      input: z.object({ event_id: z.string().min(1).max(200).describe('`evt_…` or `msg_…`.'), idempotency_key: idempotencyKey }),
       example: { event_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
       isIdempotent: false,
@@ -42,9 +42,9 @@ export class ReplayTools extends AgentTools {
     writeTool({
       name: 'redrive_dead_letters',
       title: 'Redrive dead letters',
-      description: 'Sends every dead letter again, or those of one destination or endpoint, or those since a time. Find out why they failed first: search_events with status dlq.',
+      description: 'Sends dead letters again: all, those of one destination or endpoint, or those since a time. First find out why they failed (search_events with status dlq). Events of status failed: replay_event.',
       input: z.object({
-        endpoint: z.string().max(200).optional().describe('Only those of this destination (`dst_`) or endpoint (`ep_`).'),
+        endpoint: z.string().max(200).optional().describe('`dst_…` or `ep_…`.'),
         since, idempotency_key: idempotencyKey,
       }),
       example: { endpoint: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
@@ -54,14 +54,14 @@ export class ReplayTools extends AgentTools {
     }),
     writeTool({
       name: 'replay_endpoint',
-      title: 'Replay a range of an endpoint',
+      title: 'Replay an endpoint',
       description:
-        'Sends again what an endpoint received in a range of time, to where its routes lead now, delivered events too. With `dry_run` true (the default) it only counts; call it so first. For real it starts a job: follow it with get_replay_job. One live job per endpoint.',
+        'Sends what an endpoint received in a range again, to where its routes lead now, delivered events too. Only counts unless `dry_run` is false: count first. Runs as a job (get_replay_job), one per endpoint.',
       input: z.object({
         endpoint_id: id('ep', 'The endpoint'), since, until,
-        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only events of this status.'),
-        destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these destinations: `dst_` ids.'),
-        dry_run: z.boolean().default(true).describe('Whether to count only.'),
+        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only of this status.'),
+        destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these: `dst_…`.'),
+        dry_run: z.boolean().default(true).describe('Only count.'),
         idempotency_key: idempotencyKey,
       }),
       example: { endpoint_id: ENDPOINT, since: '2026-11-20T00:00:00Z', dry_run: true },

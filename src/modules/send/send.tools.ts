@@ -10,12 +10,12 @@ export class SendTools extends AgentTools {
     writeTool({
       name: 'send_webhook',
       title: 'Send a webhook',
-      description: 'Sends one event to a destination or an HTTPS URL; it is signed, and retried for 28 hours. Returns a `message_id`: follow it with wait_for_event or get_event.',
+      description: 'Sends one event to a destination or an HTTPS URL, signed, retried for 28 hours. Follow the returned `message_id` with wait_for_event or get_event.',
       input: z.object({
-        destination: z.string().min(1).max(2048).describe('A `dst_` id, or an HTTPS URL.'),
-        event_type: z.string().min(1).max(256).describe('What happened, as in `invoice.paid`.'),
-        payload: z.record(z.string(), z.unknown()).describe('The body: a JSON object.'),
-        headers: z.record(z.string(), z.string()).optional().describe('Headers to send along.'),
+        destination: z.string().min(1).max(2048).describe('`dst_…`, or an HTTPS URL.'),
+        event_type: z.string().min(1).max(256).describe('As in `invoice.paid`.'),
+        payload: z.record(z.string(), z.unknown()).describe('A JSON object, not a text.'),
+        headers: z.record(z.string(), z.string()).optional().describe('To send along.'),
         idempotency_key: idempotencyKey,
       }),
       example: { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', event_type: 'invoice.paid', payload: { amount: 4200 } },
@@ -26,7 +26,7 @@ export class SendTools extends AgentTools {
     writeTool({
       name: 'test_destination',
       title: 'Test a destination',
-      description: 'Sends an event of type `posthorn.test` to a destination through the real path and returns what came of the first attempt.',
+      description: 'Sends an event of type `posthorn.test` to a destination, and returns its first attempt: null when a circuit or rate limit held it for 20 s.',
       input: z.object({ destination_id: id('dst', 'The destination'), idempotency_key: idempotencyKey }),
       example: { destination_id: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,

@@ -1,0 +1,74 @@
+import type { PosthornClient } from '../client/index.js';
+import { plain } from './terminal.js';
+
+/** What one look found, in a sentence. */
+export interface Found {
+  result: 'ok' | 'warning' | 'failed';
+  message: string;
+}
+
+export const ok = (message: string): Found => ({ result: 'ok', message });
+export const warning = (message: string): Found => ({ result: 'warning', message });
+export const failed = (message: string): Found => ({ result: 'failed', message });
+
+/** So many destinations are looked at one by one: the newest. */
+const DESTINATIONS_MAX = 200;
+const AT_ONCE = 8;
+const HOUR_MS = 3_600_000;
+/** A delivery that should have begun so long ago waits for a worker that is not there, or too slow. */
+const LATE_MS = 60_000;
+const VERY_LATE_MS = 300_000;
+
+/** How late the delivery is that is due for the longest time, from what the service says of its readiness. */
+export function lateness(parts: Readonly<Record<string, unknown>> | undefined): Found {
+  const oldestMs = Number((parts?.['storage'] as { oldest_due_age_ms?: unknown } | undefined)?.oldest_due_age_ms ?? 0);
+  if (oldestMs < LATE_MS) return ok('Deliveries begin when they are due.');
+  const message = `The oldest delivery that is due has waited for ${Math.round(oldestMs / 1_000)} s: are workers running, and enough of them?`;
+  return oldestMs < VERY_LATE_MS ? warning(message) : failed(message);
+}
+
+/** Where PLATFORM_DOMAIN is known here, as on the server: whoever receives at it should not share an origin with the pages of the service. */
+export function sharedHost(url: string, env: NodeJS.ProcessEnv): Found[] {
+  const { PLATFORM_DOMAIN: domain = '', BASE_URL: baseUrl = url } = env;
+  if (domain === '' || domain === 'localhost' || !URL.canParse(baseUrl)) return [];
+  if (domain.toLowerCase() !== new URL(baseUrl).hostname) return [ok(`PLATFORM_DOMAIN is ${domain}, and the service's pages are on another host.`)];
+  return [warning(`PLATFORM_DOMAIN is the host of BASE_URL: what endpoints answer comes from where people sign in. Give one of them a host of its own.`)];
+}
+
+/** Circuits, what is disabled, and dead letters of the last hour, destination by destination. */
+export async function destinationsFound(client: PosthornClient, now: Date): Promise<Found[]> {
+  const found: Found[] = [];
+  const ids: string[] = [];
+  let others = 0;
+  for await (const { id } of client.all('/v1/destinations', { params: { query: { limit: 100 } } })) {
+    if (ids.length < DESTINATIONS_MAX) ids.push(id);
+    else others += 1;
+  }
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    found.push(...(await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => destinationFound(client, id, now)))).flat());
+  }
+  if (others > 0) found.push(warning(`${others} older destinations were not looked at.`));
+  return found.some(({ result }) => result !== 'ok') ? found : [ok(ids.length === 0 ? 'There are none.' : 'Every destination is reachable and takes deliveries.'), ...found];
+}
+
+async function destinationFound(client: PosthornClient, id: string, now: Date): Promise<Found[]> {
+  const { name, validation, status, disabled_reason: reason, circuit } = await client.get('/v1/destinations/{id}', { params: { path: { id } } });
+  const what = `${plain(name)} (${id})`;
+  if (status === 'disabled') return [warning(`${what} is disabled: ${plain(reason)}. \`PATCH /v1/destinations/${id}\` with {"status":"active"} enables it.`)];
+  const found: Found[] = [];
+  if (circuit.state !== 'closed') found.push(failed(`The circuit of ${what} is ${circuit.state.replace('_', '-')} since ${circuit.opened_at ?? 'a while'}: deliveries wait until a probe succeeds.`));
+  if (validation === 'stale' || validation === 'invalid') found.push(warning(`${what} is ${validation}: \`posthorn destinations get ${id}\` shows it.`));
+  const since = new Date(now.getTime() - HOUR_MS).toISOString();
+  const { data } = await client.get('/v1/metrics', { params: { query: { key: id, window: '1m', since } } });
+  const dead = data.reduce((sum, { dlq }) => sum + dlq, 0);
+  if (dead > 0) found.push(failed(`${dead} deliveries to ${what} became dead letters within the last hour: \`posthorn events --status dlq --destination ${id}\`.`));
+  return found;
+}
+
+/** Customers whose endpoints fail, the worst first. */
+export async function applicationsFound(client: PosthornClient): Promise<Found[]> {
+  const { data } = await client.get('/v1/metrics/applications', { params: { query: { limit: 5 } } });
+  const dying = data.filter(({ dlq, failed: ended }) => dlq + ended > 0);
+  if (dying.length === 0) return [ok('No application lost a delivery within a day.')];
+  return dying.map(({ name, application, dlq, failed: ended }) => warning(`${plain(name)} (${application}): ${dlq + ended} deliveries ended without success within a day.`));
+}

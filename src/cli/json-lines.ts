@@ -1,0 +1,35 @@
+/** A line that was longer than may be; nothing of it is kept. */
+export class TooLong {}
+
+const NEWLINE = 0x0a;
+
+/** Takes lines of UTF-8 apart, without empty ones. What is longer than `bytesMax` is told as `TooLong`, and never held. */
+export async function* jsonLines(input: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<string | TooLong, void, undefined> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  const line = (): string | TooLong | null => {
+    const isTooLong = bytes > bytesMax;
+    const text = isTooLong ? '' : Buffer.concat(parts).toString('utf8').trim();
+    parts = [];
+    bytes = 0;
+    if (isTooLong) return new TooLong();
+    return text === '' ? null : text;
+  };
+  const add = (part: Buffer): void => {
+    bytes += part.length;
+    if (bytes > bytesMax) parts = [];
+    else parts.push(part);
+  };
+  for await (const chunk of input) {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      add(chunk.subarray(from, end));
+      from = end + 1;
+      const told = line();
+      if (told !== null) yield told;
+    }
+    add(chunk.subarray(from));
+  }
+  const rest = line();
+  if (rest !== null) yield rest;
+}

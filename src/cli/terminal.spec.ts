@@ -1,0 +1,49 @@
+import { PassThrough } from 'node:stream';
+import { json, line, Terminal } from './terminal.js';
+
+/** Everything that a terminal may take for a command, or that changes how a line reads. */
+const HOSTILE = 'a\x1b]0;owned\x07b\x9b31mc\r\x08\x7f\u202ed\u2028e';
+const COMMANDS = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]/;
+
+function terminal(env: NodeJS.ProcessEnv = {}, isTTY = true, isJson = false): { terminal: Terminal; said: () => string } {
+  const out = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream;
+  return { terminal: new Terminal(isJson, out, out, env), said: () => String((out as unknown as PassThrough).read() ?? '') };
+}
+
+describe('Terminal', () => {
+  it.each<[string, (to: Terminal) => void]>([
+    ['say', (to) => to.say(HOSTILE)], ['a line', (to) => to.say(line`${HOSTILE}  ${1}`)], ['progress', (to) => to.progress(HOSTILE)], ['painted', (to) => to.say(to.paint(null, HOSTILE))],
+    ['a table', (to) => to.list([HOSTILE], [{ title: 'A', value: (row) => row, style: () => null }], 'none')], ['fields', (to) => to.fields({}, [['A', HOSTILE]])],
+    ['pretty JSON', (to) => to.show({ a: HOSTILE })], ['a text', (to) => to.show({}, () => HOSTILE)],
+  ])('%s: nothing that a stranger wrote commands the terminal', (_what, say) => {
+    const { terminal: to, said } = terminal({ NO_COLOR: '1' });
+
+    say(to);
+
+    const text = said();
+    expect(text).toMatch(/a.*owned/);
+    expect(text).not.toMatch(COMMANDS);
+  });
+
+  it('JSON stands for the same value, for programs and for people, and has no command either', () => {
+    const { terminal: to, said } = terminal({}, true, true);
+    to.show({ a: HOSTILE });
+    const text = said();
+
+    expect(JSON.parse(text)).toEqual({ a: HOSTILE });
+    expect(text).not.toMatch(COMMANDS);
+    expect(JSON.parse(json([HOSTILE, null], 2))).toEqual([HOSTILE, null]);
+  });
+
+  it('paints for a terminal alone, without NO_COLOR (an empty one is none), and leaves its own colours in a line', () => {
+    const painted = (env: NodeJS.ProcessEnv, isTTY = true): string => {
+      const { terminal: to, said } = terminal(env, isTTY);
+      to.say(line`x ${to.paint('red', 'dlq')}`);
+      return said();
+    };
+
+    expect(painted({})).toBe('x \x1b[31mdlq\x1b[39m\n');
+    expect(painted({ NO_COLOR: '' })).toBe('x \x1b[31mdlq\x1b[39m\n');
+    for (const plain of [painted({ NO_COLOR: '1' }), painted({ TERM: 'dumb' }), painted({}, false)]) expect(plain).toBe('x dlq\n');
+  });
+});

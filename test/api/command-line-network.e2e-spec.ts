@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { start, type Running } from '../support/command.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+import { openLink, type DatabaseLink } from './database-link.js';
+import { until } from './polling.js';
+import { destinationAt, eventIn, send, startTargets, WITHIN_MS, type Targets } from './scene.js';
+
+/** Longer than the command waits for a silent connection. */
+const PATIENCE_MS = 75_000;
+
+/** `events tail` and `listen` over networks that drop everything, and laptops that sleep. */
+describe('posthorn events tail and listen', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let link: DatabaseLink;
+  let local: Server;
+  let arrived: string[];
+  let folder: string;
+  const running: Running[] = [];
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    server = await startServer({ RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' });
+    link = await openLink(server.url);
+    folder = mkdtempSync(path.join(tmpdir(), 'posthorn-network-'));
+    arrived = [];
+    local = createServer((request, response) => {
+      arrived.push(request.url ?? '');
+      request.resume().on('end', () => response.end());
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => local.once('listening', resolve));
+  });
+
+  afterAll(async () => {
+    for (const each of running) {
+      each.child.kill('SIGCONT');
+      await each.stop('SIGKILL');
+    }
+    await link?.close();
+    local?.close();
+    await server?.stop();
+    await targets?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function begun(url: string, user: string, args: string[], said: string): Promise<Running> {
+    const own = path.join(folder, user);
+    const each = start({ HOME: own, XDG_CONFIG_HOME: own, POSTHORN_URL: url.replace(/\/$/, ''), POSTHORN_API_KEY: server.apiKey }, args);
+    running.push(each);
+    await each.said(said);
+    return each;
+  }
+  const tail = (url: string, user: string, args: string[]): Promise<Running> => begun(url, user, ['events', 'tail', '--json', ...args], 'Listening.');
+  const listen = (url: string, user: string, slug: string): Promise<Running> =>
+    begun(url, user, ['listen', '--json', '--endpoint', slug, '--forward-to', `http://127.0.0.1:${(local.address() as AddressInfo).port}/${user}`], 'Forwarding what');
+
+  it('a network that goes silent without a word, and a laptop that sleeps for as long: everything is shown and forwarded once, and that the connection was lost is said', async () => {
+    const target = targets.open();
+    const destination = await destinationAt(server, target.url);
+    const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'asleep' })).json as { url: string };
+    const receive = async (): Promise<string> => ((await (await fetch(endpoint.url, { method: 'POST', body: '{}' })).json()) as { id: string }).id;
+    const [cutTail, cutListen, asleepTail, asleepListen] = await Promise.all([
+      tail(link.url, 'cut', ['--destination', destination]), listen(link.url, 'cut', 'asleep'), tail(server.url, 'asleep', ['--destination', destination]), listen(server.url, 'asleep', 'asleep'),
+    ]);
+    const messages = [await send(server, destination)];
+    const received = [await receive()];
+    const settled = (each: Running): number => each.lines().filter(({ kind }) => kind === 'status').length;
+    const both = async (counts: number): Promise<void> => {
+      for (const each of [cutTail, asleepTail]) await until(async () => settled(each), (count) => count >= counts, WITHIN_MS);
+      for (const each of [cutListen, asleepListen]) await until(async () => each.lines().length, (count) => count >= counts, WITHIN_MS);
+    };
+    await both(1);
+
+    link.silence();
+    for (const each of [asleepTail, asleepListen]) each.child.kill('SIGSTOP');
+    for (let i = 0; i < 3; i += 1) {
+      messages.push(await send(server, destination));
+      received.push(await receive());
+    }
+    for (const message of messages) await eventIn(server, message, 'delivered');
+    // What is opened from now on passes; what was open before stays dead.
+    link.admit();
+    await Promise.all([cutTail, cutListen].map((each) => each.said('Nothing was heard for 45 s.', PATIENCE_MS)));
+    for (const each of [asleepTail, asleepListen]) each.child.kill('SIGCONT');
+    await both(4);
+    messages.push(await send(server, destination));
+    received.push(await receive());
+    await both(5);
+
+    for (const each of [cutTail, asleepTail]) {
+      const shown = each.lines().map(({ kind, event }) => `${kind} ${event.id.replace('evt', 'msg')}`);
+      expect(shown.sort()).toEqual(messages.flatMap((id) => [`accepted ${id}`, `attempt ${id}`, `status ${id}`]).sort());
+    }
+    for (const each of [cutListen, asleepListen]) {
+      expect(each.lines().map(({ event_id, is_again }) => [event_id, is_again])).toEqual(received.map((id) => [id, false]));
+    }
+    expect(arrived.filter((url) => url === '/cut')).toHaveLength(5);
+    expect(arrived.filter((url) => url === '/asleep')).toHaveLength(5);
+  }, 180_000);
+
+  it('what is too long ago is said, to people and to programs, with the times between which it happened', async () => {
+    const beginning = await fetch(`${server.url}/v1/events/stream?follow=false`, { headers: { authorization: `Bearer ${server.apiKey}` } });
+    const [epoch, xid, atMs] = (/^id: (.+)$/m.exec(await beginning.text())?.[1] ?? '').split('.');
+    const old = `${epoch}.${BigInt(xid ?? 0) - 1n}.${Number(atMs) - 3_700_000}`;
+    const since = new Date(Number(atMs) - 3_700_000).toISOString();
+
+    const people = await begun(server.url, 'people', ['events', 'tail', '--since-id', old], 'NOT SHOWN');
+    const programs = await begun(server.url, 'programs', ['events', 'tail', '--json', '--since-id', old], '"gap"');
+    await Promise.all([people.stop(), programs.stop()]);
+
+    expect(people.err).toContain(`NOT SHOWN: what happened between ${since} and `);
+    expect(programs.lines()[0]).toMatchObject({ kind: 'gap', gap: { reason: 'too_old', since } });
+  });
+});

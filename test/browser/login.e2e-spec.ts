@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import net, { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { until } from '../api/polling.js';
+import { openSql, WITHIN_MS, type Sql } from '../api/scene.js';
+import { isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
+import { command, start, type Running } from '../support/command.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+
+/** A port that nobody has: the service comes back on it. */
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** `posthorn login` against the service itself, and a person with a browser. */
+(isChromiumInstalled() ? describe : describe.skip)('posthorn login', () => {
+  let server: PosthornServer;
+  let current: PosthornServer;
+  let browser: Browser;
+  let page: Page;
+  let sql: Sql;
+  let folder: string;
+  const screenshot = screenshotsOf('login');
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer({ PORT: String(await freePort()) }), startBrowser()]);
+    current = server;
+    sql = openSql(server);
+    folder = mkdtempSync(path.join(tmpdir(), 'posthorn-login-'));
+    page = await (await browser.newContext({ viewport: { width: 900, height: 900 } })).newPage();
+    page.setDefaultTimeout(WITHIN_MS);
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await sql?.close();
+    if (current !== server) await current?.stop();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const envOf = (user: string): Record<string, string> => ({ HOME: folder, XDG_CONFIG_HOME: path.join(folder, user) });
+  const fileOf = (user: string): string => path.join(folder, user, 'posthorn', 'credentials.json');
+
+  /** Begins a login, and says where its person is to look. */
+  async function login(user: string): Promise<{ running: Running; address: string; code: string }> {
+    const running = start(envOf(user), ['login', '--url', server.url, '--scope', 'write']);
+    await running.said(/compare the code: [A-Z]{4}-[A-Z]{4}/);
+    const [, address = '', code = ''] = /Open (\S+) and compare the code: (\S+)/.exec(running.err) ?? [];
+    return { running, address, code };
+  }
+
+  /** The person opens the address, signs in where he has to, compares the code and decides. */
+  async function decide({ address, code }: { address: string; code: string }, decision: 'Allow' | 'Refuse'): Promise<void> {
+    await page.goto(address);
+    const key = page.getByLabel('API key of your organization');
+    if (await key.isVisible()) {
+      await key.fill(server.apiKey);
+      await page.getByRole('button', { name: 'Sign in with the key' }).click();
+    }
+    expect(await page.getByLabel('Code').inputValue()).toBe(code);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('heading', { name: 'Allow this program?' }).waitFor();
+    if (decision === 'Allow') await page.getByLabel('Read and write').check();
+    await screenshot(page, `${decision.toLowerCase()}-consent`);
+    await page.getByRole('button', { name: decision }).click();
+    await page.getByRole('heading', { name: decision === 'Allow' ? 'The program is signed in' : /.+/ }).first().waitFor();
+  }
+
+  const ended = async ({ child }: Running): Promise<number | null> => until(async () => child.exitCode, (exitCode) => exitCode !== null, 60_000);
+  const polled = (): Promise<unknown> => until(() => sql.rows('select 1 from oauth_devices where polled_at is not null'), (rows) => rows.length > 0, WITHIN_MS);
+
+  it('approved in the browser: the key is kept for the user alone, whoami knows it, and logout revokes it; the service goes away and asks for patience meanwhile', async () => {
+    // A folder and a file of before, open to all.
+    mkdirSync(path.dirname(fileOf('ada')), { recursive: true });
+    writeFileSync(fileOf('ada'), '{"current":null,"sessions":{}}');
+    chmodSync(path.dirname(fileOf('ada')), 0o777);
+    chmodSync(fileOf('ada'), 0o666);
+    const begun = await login('ada');
+    await polled();
+    // The next question comes too soon: slow_down.
+    await sql.rows(`update oauth_devices set polled_at = now() + interval '3 seconds'`);
+    await decide(begun, 'Allow');
+    await until(() => sql.rows<{ s: number }>('select interval_seconds as s from oauth_devices'), ([row]) => row?.s === 10, WITHIN_MS);
+    // The question after that finds nobody.
+    await current.kill('SIGKILL');
+    const nobody = net.createServer((socket) => socket.destroy()).listen(Number(server.env['PORT']), '127.0.0.1');
+    await once(nobody, 'connection');
+    nobody.close();
+    await once(nobody, 'close');
+    current = await startServer(server.env);
+
+    expect(await ended(begun.running)).toBe(0);
+    expect([statSync(fileOf('ada')).mode & 0o777, statSync(path.dirname(fileOf('ada'))).mode & 0o777]).toEqual([0o600, 0o700]);
+    const key = Object.values((JSON.parse(readFileSync(fileOf('ada'), 'utf8')) as { sessions: Record<string, { api_key: string }> }).sessions)[0]?.api_key ?? '';
+    expect(begun.running.out + begun.running.err).not.toContain(key);
+    const who = await command(envOf('ada'), ['whoami', '--json']);
+    expect(JSON.parse(who.out)).toMatchObject({ url: server.url, environment: 'live', source: 'login', scope: 'write' });
+    expect(who.out).not.toContain(key);
+    expect((await command(envOf('ada'), ['events'])).code).toBe(0);
+
+    expect(await command(envOf('ada'), ['logout'])).toMatchObject({ code: 0 });
+
+    expect(readFileSync(fileOf('ada'), 'utf8')).not.toContain(key);
+    expect((await command({ ...envOf('ada'), POSTHORN_URL: server.url, POSTHORN_API_KEY: key }, ['events'])).code).toBe(3);
+    expect((await command(envOf('ada'), ['whoami', '--url', server.url])).code).toBe(3);
+  }, 180_000);
+
+  it('refused in the browser, and expired: 3, and nothing is kept', async () => {
+    const refused = await login('ben');
+    await decide(refused, 'Refuse');
+    const late = await login('cleo');
+    await sql.rows(`update oauth_devices set expires_at = now() where state = 'pending'`);
+
+    expect(await Promise.all([ended(refused.running), ended(late.running)])).toEqual([3, 3]);
+    expect([refused.running.err, late.running.err]).toEqual([expect.stringContaining('The login was denied.'), expect.stringContaining('Nobody approved in time.')]);
+    for (const user of ['ben', 'cleo']) expect((await command(envOf(user), ['whoami', '--url', server.url])).code).toBe(3);
+  }, 120_000);
+
+  it('logout from a service that is away: the key is forgotten here, and that it is still good is said', async () => {
+    expect(await command(envOf('dora'), ['login', '--with-key', '--url', server.url], server.apiKey)).toMatchObject({ code: 0 });
+    const kept = JSON.parse(readFileSync(fileOf('dora'), 'utf8')) as { sessions: Record<string, { is_granted: boolean }> };
+    const away = `http://127.0.0.1:${await freePort()}`;
+    writeFileSync(fileOf('dora'), JSON.stringify({ current: away, sessions: { [away]: { ...kept.sessions[server.url], is_granted: true } } }));
+
+    const logout = await command(envOf('dora'), ['logout']);
+
+    expect(logout).toMatchObject({ code: 1, err: expect.stringContaining('The key is forgotten here, but not revoked') });
+    expect(readFileSync(fileOf('dora'), 'utf8')).not.toContain(server.apiKey);
+  });
+});
