@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
-import { CallThread } from '#sandbox/call-thread.js';
+import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
 import { Lane, type JobEnd, type LaneOptions } from '#sandbox/lane.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
@@ -41,9 +41,7 @@ export class MailThreads implements OnApplicationShutdown {
     const options: LaneOptions<MailCall, MailAnswer> = {
       threadsMax: THREADS_MAX,
       admits: (use, environment) => use.ofOrganization(environment) < THREADS_PER_ENVIRONMENT_MAX,
-      startThread: async () => new CallThread<MailCall, MailAnswer>({
-        file: new URL('./mail-worker.js', import.meta.url), workerData: null, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-      }),
+      startThread: async () => new ReaderThread({ file: this.reader().file, workerData: null, resourceLimits: { maxOldGenerationSizeMb: this.reader().heapMbMax } }),
       idleMsMax: IDLE_MS_MAX,
     };
     this.lane = new Lane(options);
@@ -51,6 +49,11 @@ export class MailThreads implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.lane.close();
+  }
+
+  /** What reads, and what one call of it may cost. */
+  protected reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
+    return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
   /** Throws 503 where there is no room now. */
@@ -73,7 +76,15 @@ export class MailThreads implements OnApplicationShutdown {
 
   private async ask(environmentId: number, call: MailCall): Promise<MailAnswer> {
     const owner = String(environmentId);
-    return answerOf(await this.lane.run({ call, organization: owner, endpoint: '', limits: LIMITS, bytes: call.raw.byteLength }));
+    return answerOf(await this.lane.run({ call, organization: owner, endpoint: '', limits: this.reader().limits, bytes: call.raw.byteLength }));
+  }
+}
+
+/** What a call of it ends with is what the message did: tried again it would do the same, without end. A thread that never came up is something else. */
+class ReaderThread extends CallThread<MailCall, MailAnswer> {
+  override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
+    const end = await super.run(call, limits);
+    return end.answer === null && end.why === 'crashed' ? { answer: { kind: 'failed', sentence: 'It broke what read it.' }, cpuMs: end.cpuMs } : end;
   }
 }
 
