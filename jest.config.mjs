@@ -37,7 +37,7 @@ export default {
     {
       ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
       // Minutes each, for whole fleets: with POSTHORN_NEMESIS, or by `npm run nemesis`.
-      testPathIgnorePatterns: ['/node_modules/', ...(process.env.POSTHORN_NEMESIS ? [] : ['/nemesis-(outside|storage|redis|disk|failover|embedded)\\.e2e-spec\\.ts$'])],
+      testPathIgnorePatterns: ['/node_modules/', ...(process.env.POSTHORN_NEMESIS ? [] : ['/nemesis-(outside|storage|redis|disk|failover|embedded|mail)\\.e2e-spec\\.ts$'])],
     },
   ],
 };

@@ -44,6 +44,7 @@ import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
 import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
 import { StreamIndexes1732670000000 } from '../migrations/1732670000000-stream-indexes.js';
 import { AuditSessions1732682000000 } from '../migrations/1732682000000-audit-sessions.js';
+import { AliasFilters1732684000000 } from '../migrations/1732684000000-alias-filters.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -102,6 +103,7 @@ export const MIGRATIONS = [
   GrantedKeys1732660010000,
   StreamIndexes1732670000000,
   AuditSessions1732682000000,
+  AliasFilters1732684000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -43,6 +43,7 @@ describe('/v1/aliases', () => {
 
     expect(answer.json).toEqual({
       id: expect.stringMatching(/^al_/), address: `in.voices.default@${PLATFORM}`, kind: 'platform', localPart: 'in.voices', domain: PLATFORM, destinationIds: [destination],
+      routes: [{ destination, filter: null }],
       allowedSenders: ['anna@example.org', '@example.com', '*.example.net'], maxSizeBytes: 2048, createdAt: expect.stringMatching(TIMESTAMP),
     });
     expect((await server.api('GET', `/v1/aliases/${answer.json.id}`)).json).toEqual(answer.json);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as rest } from 'node:timers/promises';
 import type pg from 'pg';
 import { dataSource } from '../../src/data-source.js';
-import type { Authenticator } from '../../src/kernel/authenticator.js';
+import type { Authenticator, SessionAuthenticator } from '../../src/kernel/authenticator.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database, type Statement } from '../../src/kernel/database.js';
@@ -21,6 +21,7 @@ const DAY_MS = 86_400_000;
 const DAYS = 35;
 const KEPT_DAYS = 30;
 const EVENTS = 120_000;
+const NO_SESSIONS = {} as SessionAuthenticator;
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
@@ -94,13 +95,13 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   it.each([['key', 100, 'This key has 100 streams'], ['organization', 1_000, 'This organization has 1000 streams'], ['process', 2_000, 'Too many streams are']] as const)(
     '429 for one more than a %s may have open, %d, and room again once one has left',
     async (whose, max, said) => {
-      const stream = new EventStream(new StreamStore(kernel), { authenticate: async () => undefined } as unknown as Authenticator, new SystemClock(), { gauge: () => undefined } as unknown as Metrics);
+      const stream = new EventStream(new StreamStore(kernel), { authenticate: async () => undefined } as unknown as Authenticator, NO_SESSIONS, new SystemClock(), { gauge: () => undefined } as unknown as Metrics);
       const of = (i: number): Caller => ({
         keyId: whose === 'key' ? 'k' : `k${i}`, scope: 'read', tenant: { organizationId: whose === 'process' ? i : 1, environmentId: 1 },
       }) as unknown as Caller;
       const listeners = Array.from({ length: max }, (_, i) => {
         stream.requireRoom(of(i));
-        const listener = new StreamListener({ caller: of(i), bearer: 'b', filter: {}, resumesAt: null, follows: true }, new PassThrough().resume(), () => performance.now());
+        const listener = new StreamListener({ caller: of(i), proof: { kind: 'key', value: 'b' }, filter: {}, resumesAt: null, follows: true }, new PassThrough().resume(), () => performance.now());
         stream.join(listener);
         return listener;
       });
@@ -117,12 +118,12 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     const counting = { read: (statement: Statement, values: unknown[]) => (asked.push(statement), kernel.read(statement, values)) } as unknown as Database;
     const caller = { keyId: 'k', scope: 'read', tenant: { organizationId: 1, environmentId: 1 } } as unknown as Caller;
     const authenticator = { authenticate: async () => caller } as unknown as Authenticator;
-    const stream = new EventStream(new StreamStore(counting), authenticator, new SystemClock(), { gauge: () => undefined } as unknown as Metrics);
+    const stream = new EventStream(new StreamStore(counting), authenticator, NO_SESSIONS, new SystemClock(), { gauge: () => undefined } as unknown as Metrics);
     const texts: string[] = Array.from({ length: 200 }, () => '');
     const listeners = texts.map((_, i) => {
       const answer = new PassThrough();
       answer.setEncoding('utf8').on('data', (text: string) => (texts[i] += text));
-      return new StreamListener({ caller, bearer: 'b', filter: {}, resumesAt: null, follows: true }, answer, () => performance.now());
+      return new StreamListener({ caller, proof: { kind: 'key', value: 'b' }, filter: {}, resumesAt: null, follows: true }, answer, () => performance.now());
     });
 
     expect(asked).toEqual([]);

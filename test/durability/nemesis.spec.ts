@@ -3,6 +3,7 @@ import { Seeded } from './random.js';
 import type { Received } from './receiver.js';
 import { FLEETS } from './nemesis/fleet.js';
 import { KINDS, kindNamed, overlapping } from './nemesis/kinds.js';
+import { judgeMail, type MailEvidence } from './nemesis/mail-verdict.js';
 import { CI_ROUNDS } from './nemesis/rounds.js';
 import { sabotaged } from './nemesis/sabotage.js';
 import { judge, type RoundEvidence } from './nemesis/verdict.js';
@@ -72,12 +73,39 @@ describe('the verdict of a round', () => {
   });
 });
 
+describe('the verdict on mail', () => {
+  const letter = { subject: 'a', text: 'words', sizeBytes: 10, isAccepted: true };
+  const email = { to: 'r@x.example', text: 'words', isAccepted: true, refusal: null };
+  const clean: MailEvidence = {
+    letters: [letter], emails: [email], events: [{ id: 'evt_1', subject: 'a', text: 'words', sizeBytes: 10 }], relayed: [{ to: ['r@x.example'], raw: 'the words' }],
+  };
+  const [event, copy] = [clean.events[0] as MailEvidence['events'][number], clean.relayed[0] as MailEvidence['relayed'][number]];
+
+  it('is clean when everything came as it was; an email may leave again with the same bytes', () => {
+    expect(judgeMail(clean)).toEqual({ received: 1, sent: 1, lost: 0, corrupted: 0, doubled: 0, repeated: 0, wrongs: [] });
+    expect(judgeMail({ ...clean, events: [event, event], relayed: [copy, copy] })).toMatchObject({ lost: 0, doubled: 0, repeated: 1, wrongs: [] });
+  });
+
+  it.each<[string, Partial<MailEvidence>, RegExp]>([
+    ['a message without an event', { events: [] }, /^1 messages that were answered 250 were lost$/],
+    ['an email that never left', { relayed: [] }, /^1 emails that were answered 202 never left$/],
+    ['another text', { events: [{ ...event, text: 'word' }] }, /altered/],
+    ['another size', { events: [{ ...event, sizeBytes: 9 }] }, /altered/],
+    ['other bytes the second time', { relayed: [copy, { ...copy, raw: 'again the words' }] }, /altered/],
+    ['two events', { events: [event, { ...event, id: 'evt_2' }] }, /^1 messages became two events$/],
+    ['a message that nobody takes', { letters: [{ ...letter, isAccepted: false }] }, /never taken/],
+    ['an email that nobody takes', { emails: [{ ...email, isAccepted: false }] }, /never taken/],
+  ])('is broken by %s', (_what, given, claim) => {
+    expect(judgeMail({ ...clean, ...given }).wrongs.join('; ')).toMatch(claim);
+  });
+});
+
 /** One fault from 3 to 5 s; message `a` accepted before it, `b` after. */
 function evidence({ isOutage = false, away = [], disruptions = [], ...given }: Partial<RoundEvidence> & Partial<RoundEvidence['faults'][number]>): RoundEvidence {
   const fault = { kind: 'fault', fromMs: 3_000, toMs: 5_000, disruptions, isOutage, away, effect: 'something' };
   return {
     faults: [fault], sent: [message('a', 1_000), message('b', 7_000)], failedTries: [], refusals: [], arrivals: [], earlier: new Set(),
-    destinations: 2, nodes: NODES, crashes: [], isSeamless: false, ...given,
+    destinations: 2, nodes: NODES, crashes: [], isSeamless: false, mail: null, ...given,
   };
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
 import { Config } from '#kernel/config.js';
 import { AlreadyAnswered } from '#kernel/idempotency.js';
 import type { Disposition } from '#engine/inbound/disposition.js';
+import { RequestView } from '#engine/conditions/request-view.js';
+import { AliasRouting } from './alias-routing.js';
 import { MessageProgress } from './message-progress.js';
 import { eventBody } from './message-view.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
@@ -24,7 +25,7 @@ export class AcceptMessage {
   constructor(
     private readonly store: WaitingMessagesStore,
     private readonly progress: MessageProgress,
-    private readonly targets: Targets,
+    private readonly routing: AliasRouting,
     private readonly ledger: Ledger,
     private readonly config: Config,
   ) {}
@@ -40,19 +41,24 @@ export class AcceptMessage {
   }
 
   private async makeEvent(message: WaitingMessage, decided: Decided): Promise<void> {
-    const { environmentId, id, aliasId, address, expiresOnDay, clientIp, destinationIds } = message;
-    const set = decided.reason !== null ? 'quarantined' : decided.detail.isParked ? 'parked' : destinationIds.length === 0 ? 'ignored' : null;
-    const payload = eventBody(message, decided, set, this.config.baseUrl);
+    const { environmentId, id, aliasId, address, expiresOnDay, clientIp } = message;
+    const request = { method: 'POST', url: `mailto:${address}`, path: '', query: '', headers: [['content-type', 'application/json']] as [string, string][], ip: clientIp };
+    const verification = decided.auth === 'pass' ? 'verified' : decided.auth === 'fail' ? 'failed' : 'none';
+    let set: Disposition | null = decided.reason !== null ? 'quarantined' : decided.detail.isParked ? 'parked' : null;
+    let payload = eventBody(message, decided, set, this.config.baseUrl);
+    const routed = set === null ? await this.routing.arrivals(message, new RequestView({ ...request, body: Buffer.from(payload) }, verification), payload) : [];
+    if (set === null && (routed === null || routed.length === 0)) {
+      set = routed === null ? 'parked' : 'ignored';
+      payload = eventBody(message, decided, set, this.config.baseUrl);
+    }
     const payloadBytes = Buffer.byteLength(payload);
-    const deliveries = set === null ? await Promise.all(destinationIds.map(async (targetId) => ({ environmentId, targetId, payload, ...(await this.targets.queueing(environmentId, targetId)) }))) : [];
     const key = { environmentId, route: 'received mail', key: id, fingerprint: createHash('sha256').update(id).digest() };
     try {
       await this.ledger.receive({
         environmentId, id, expiresOnDay, endpointId: aliasId, endpointPath: address, eventType: RECEIVED_EVENT_TYPE,
-        headers: { 'content-type': 'application/json' }, traceparent: null, payload, payloadBytes, disposition: set, deliveries,
+        headers: { 'content-type': 'application/json' }, traceparent: null, payload, payloadBytes, disposition: set, deliveries: routed ?? [],
         request: {
-          method: 'POST', url: `mailto:${address}`, path: '', query: '', headers: [['content-type', 'application/json']], body: null, sizeBytes: payloadBytes, ip: clientIp,
-          verification: decided.auth === 'pass' ? 'verified' : decided.auth === 'fail' ? 'failed' : 'none', dedupeId: null, note: noteOf(decided, set), replayOf: null, answer: null,
+          ...request, body: null, sizeBytes: payloadBytes, verification, dedupeId: null, note: routed === null ? UNROUTED : noteOf(decided, set), replayOf: null, answer: null,
         },
         idempotency: { request: key, status: 202, body: id },
         keyTtlMs: KEY_TTL_MS,
@@ -62,6 +68,8 @@ export class AcceptMessage {
     }
   }
 }
+
+const UNROUTED = 'The filters of its alias took too long: nobody knows where it goes.';
 
 const NOTES: Readonly<Record<NonNullable<Decided['reason']>, string>> = {
   sender_not_allowed: 'Its sender is not one that the alias takes mail from, or is not who he says.',

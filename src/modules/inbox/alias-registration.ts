@@ -45,7 +45,7 @@ export class AliasRegistration {
     const columns = await this.settings.read(environmentId, settings);
     const id = this.ids.next();
     const now = new Date(idTimeMs(id));
-    const rest = { destinationIds: [], allowedSenders: [], maxSizeBytes: null, ...columns, version: 1, createdAt: now, updatedAt: now, removedAt: null };
+    const rest = { destinationIds: [], filters: {}, allowedSenders: [], maxSizeBytes: null, ...columns, version: 1, createdAt: now, updatedAt: now, removedAt: null };
     return this.database.transaction(async () => {
       const address = domainId === null ? await this.platform(tenant, read.localPart) : await this.custom(environmentId, domainId, read.localPart);
       await this.makeRoom(environmentId);

@@ -1,15 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
+import { compileFilter } from '#engine/conditions/condition.js';
 import { readAllowedSender } from '#engine/mail/allowed-senders.js';
 import { type Fault, invalid } from '#kernel/errors.js';
-import { parseId } from '#kernel/ids.js';
+import { type Id, parseId } from '#kernel/ids.js';
 import type { AliasColumns } from './aliases.store.js';
 
 /** What a caller says of an alias besides its address: what is left out stays, null clears. */
 export interface AliasSettings {
+  /** The short form of `routes`, which keeps the filters of destinations that stay. */
   destinationIds?: readonly string[];
+  routes?: readonly AskedAliasRoute[];
   allowedSenders?: readonly string[];
   maxSizeBytes?: number | null;
+}
+
+/** Where mail is to go, and which of it: null for all. */
+export interface AskedAliasRoute {
+  /** `dst_…`. */
+  destination: string;
+  filter: Record<string, unknown> | null;
 }
 
 /** Reads the settings of aliases. */
@@ -17,8 +27,8 @@ export interface AliasSettings {
 export class AliasSettingsReader {
   constructor(private readonly targets: Targets) {}
 
-  /** Throws 422 with every fault. Outside of transactions: destinations are asked for. */
-  async read(environmentId: number, { destinationIds, allowedSenders, maxSizeBytes }: AliasSettings): Promise<AliasColumns> {
+  /** Throws 422 with every fault. Outside of transactions: destinations are asked for. `filters` is left out where those of before are kept. */
+  async read(environmentId: number, { destinationIds, routes, allowedSenders, maxSizeBytes }: AliasSettings): Promise<AliasColumns> {
     const faults: Fault[] = [];
     const columns: AliasColumns = {};
     if (maxSizeBytes !== undefined) columns.maxSizeBytes = maxSizeBytes;
@@ -27,15 +37,45 @@ export class AliasSettingsReader {
       for (const each of read) if ('fault' in each) faults.push({ path: `allowedSenders.${each.i}`, message: each.fault });
       columns.allowedSenders = [...new Set(read.flatMap((each) => ('entry' in each ? [each.entry] : [])))];
     }
-    if (destinationIds !== undefined) {
-      const ids = [...new Set(destinationIds)].map((text) => parseId('dst', text));
-      const known = await Promise.all(ids.map(async (id) => (id === null ? null : this.targets.ofListed(environmentId, id))));
-      known.forEach((target, i) => {
-        if (target === null) faults.push({ path: `destinationIds.${i}`, message: 'There is no such destination.' });
-      });
-      columns.destinationIds = ids.filter((id) => id !== null);
+    const named = routes?.map(({ destination }, i) => ({ text: destination, path: `routes.${i}.destination` }))
+      ?? destinationIds?.map((text, i) => ({ text, path: `destinationIds.${i}` }));
+    if (named !== undefined) {
+      const ids = named.map(({ text }) => parseId('dst', text));
+      faults.push(...(await this.unknown(environmentId, ids)).map((at) => ({ path: named[at]?.path ?? '', message: 'There is no such destination.' })));
+      columns.destinationIds = [...new Set(ids.filter((id) => id !== null))];
+    }
+    if (routes !== undefined) {
+      const { filters, faults: found } = readFilters(routes);
+      columns.filters = filters;
+      faults.push(...found, ...disagreement(destinationIds, routes));
     }
     if (faults.length > 0) throw invalid(faults);
     return columns;
   }
+  /** The places of those that there are none of. */
+  private async unknown(environmentId: number, ids: readonly (Id | null)[]): Promise<number[]> {
+    const known = await Promise.all(ids.map(async (id) => (id === null ? null : this.targets.ofListed(environmentId, id))));
+    return known.flatMap((target, at) => (target === null ? [at] : []));
+  }
+}
+
+function readFilters(routes: readonly AskedAliasRoute[]): { filters: NonNullable<AliasColumns['filters']>; faults: Fault[] } {
+  const filters: NonNullable<AliasColumns['filters']> = {};
+  const faults: Fault[] = [];
+  routes.forEach(({ destination, filter }, at) => {
+    const id = parseId('dst', destination);
+    if (id !== null && routes.findIndex((other) => parseId('dst', other.destination) === id) < at) faults.push({ path: `routes.${at}.destination`, message: 'The same destination occurs twice.' });
+    if (filter === null) return;
+    const compiled = compileFilter(filter, `routes.${at}.filter`);
+    if ('faults' in compiled) faults.push(...compiled.faults);
+    else if (id !== null) filters[id] = filter;
+  });
+  return { filters, faults };
+}
+
+/** Both may be given, as in what a GET answered, when they say the same. */
+function disagreement(destinationIds: readonly string[] | undefined, routes: readonly AskedAliasRoute[]): Fault[] {
+  const named = new Set(routes.map(({ destination }) => destination));
+  const agree = destinationIds === undefined || (new Set(destinationIds).size === named.size && destinationIds.every((id) => named.has(id)));
+  return agree ? [] : [{ path: 'destinationIds', message: 'names other destinations than routes: give one of them' }];
 }

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 import { Fixed } from '#http/schemas.js';
 import { showId } from '#kernel/ids.js';
@@ -10,6 +10,31 @@ const KINDS = ['platform', 'custom'] as const;
 const DESTINATION = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const DOMAIN = 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const FIXED = 'cannot be changed, since the address is the identity: create another alias';
+
+const FILTER_EXAMPLE = { path: '$.subject', op: 'starts_with', value: 'Invoice' };
+const ROUTE_EXAMPLE = { destination: DESTINATION, filter: FILTER_EXAMPLE };
+
+/** Where mail of an alias is to go. */
+export class AliasRouteConfig {
+  /** The destination; an alias has at most one route to each. */
+  @ApiProperty({ maxLength: 64, example: DESTINATION })
+  destination: string;
+
+  /** Which of its mail: a condition on the fields of the event, in the grammar of endpoints' route filters (a leaf without `type` is `json`); null for all. */
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  filter?: Record<string, unknown> | null;
+}
+
+/** Where mail of an alias goes, and which of it. */
+export class AliasRouteItem {
+  /** The destination. */
+  @ApiProperty({ example: DESTINATION })
+  destination: string;
+
+  /** Which of its mail; null for all. */
+  @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: FILTER_EXAMPLE })
+  filter: Record<string, unknown> | null;
+}
 
 /** Where in the list of aliases. */
 export class AliasListQuery {
@@ -26,6 +51,7 @@ export class AliasListQuery {
 @Examples({
   platform: { summary: 'An address under the platform\'s domain', value: { kind: 'platform', localPart: 'invoices', destinationIds: [DESTINATION] } },
   custom: { summary: 'An address of a domain of yours, for some senders', value: { kind: 'custom', domainId: DOMAIN, localPart: 'support', destinationIds: [DESTINATION], allowedSenders: ['@example.org'] } },
+  filtered: { summary: 'Only some of its mail', value: { kind: 'platform', localPart: 'billing', routes: [ROUTE_EXAMPLE] } },
   catchAll: { summary: 'Everything else that comes to the domain', value: { kind: 'custom', domainId: DOMAIN, localPart: '*', destinationIds: [DESTINATION] } },
 })
 export class NewAliasBody {
@@ -41,9 +67,13 @@ export class NewAliasBody {
   @ApiProperty({ maxLength: 256, example: 'invoices' })
   localPart: string;
 
-  /** Where its mail goes, as events of type `email.received`. None keeps it without sending it on. */
+  /** Where its mail goes, as events of type `email.received`: the short form of `routes`. None keeps it without sending it on. */
   @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
   destinationIds?: string[];
+
+  /** Where its mail goes, and which of it: mail that passes no filter is `ignored`. */
+  @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
+  routes?: AliasRouteConfig[];
 
   /** Who may write: addresses (`a@example.com`), domains (`@example.com`), or what is below one (`*.example.com`), matched on the one mailbox of the From header. None lets everybody. */
   @ApiProperty({ required: false, type: [String], maxItems: 100, example: ['@example.org'] })
@@ -61,9 +91,13 @@ export class NewAliasBody {
   anybody: { summary: 'Take mail from everybody, of any size', value: { allowedSenders: [], maxSizeBytes: null } },
 })
 export class AliasChangesBody {
-  /** Where its mail goes from now on. */
+  /** Where its mail goes from now on: the short form of `routes`, which keeps the filters of destinations that stay. */
   @ApiProperty({ required: false, type: [String], maxItems: 50, example: [DESTINATION] })
   destinationIds?: string[];
+
+  /** Where its mail goes from now on, and which of it; a filter that is left out, or null, lets everything through. */
+  @ApiProperty({ required: false, type: [AliasRouteConfig], maxItems: 50, example: [ROUTE_EXAMPLE] })
+  routes?: AliasRouteConfig[];
 
   /** Who may write. */
   @ApiProperty({ required: false, type: [String], maxItems: 100, example: ['anna@example.org', '*.example.org'] })
@@ -100,6 +134,10 @@ export class AliasItem {
   @ApiProperty({ type: [String], example: [DESTINATION] })
   destinationIds: string[];
 
+  /** Where its mail goes, and which of it. */
+  @ApiProperty({ type: [AliasRouteItem], example: [ROUTE_EXAMPLE] })
+  routes: AliasRouteItem[];
+
   /** Who may write; empty for everybody. */
   @ApiProperty({ type: [String], example: ['@example.org'] })
   allowedSenders: string[];
@@ -125,17 +163,17 @@ export class AliasPage {
 }
 
 export function newAlias({ kind, domainId = '', localPart, ...settings }: NewAliasBody): NewAlias {
-  return { kind, domainId: domainId === '' ? null : domainId, localPart, settings };
+  return { kind, domainId: domainId === '' ? null : domainId, localPart, settings: aliasSettings(settings) };
 }
 
-export function aliasSettings({ destinationIds, allowedSenders, maxSizeBytes }: AliasChangesBody): AliasSettings {
-  return { destinationIds, allowedSenders, maxSizeBytes };
+export function aliasSettings({ destinationIds, routes, allowedSenders, maxSizeBytes }: AliasChangesBody): AliasSettings {
+  return { destinationIds, routes: routes?.map(({ destination, filter }) => ({ destination, filter: filter ?? null })), allowedSenders, maxSizeBytes };
 }
 
-export function presentAlias({ id, address, kind, localPart, destinationIds, allowedSenders, maxSizeBytes, createdAt }: AliasEntity): AliasItem {
+export function presentAlias({ id, address, kind, localPart, destinationIds, filters, allowedSenders, maxSizeBytes, createdAt }: AliasEntity): AliasItem {
   return {
     id: showId('al', id), address, kind, localPart, domain: address.slice(address.lastIndexOf('@') + 1), destinationIds: destinationIds.map((each) => showId('dst', each)),
-    allowedSenders, maxSizeBytes, createdAt: createdAt.toISOString(),
+    routes: destinationIds.map((each) => ({ destination: showId('dst', each), filter: filters[each] ?? null })), allowedSenders, maxSizeBytes, createdAt: createdAt.toISOString(),
   };
 }
 

@@ -51,6 +51,9 @@ export class AliasesService {
     return this.database.transaction(async () => {
       const row = await this.store.findForUpdate(environmentId, id);
       if (row === null) throw notFound('alias');
+      const { destinationIds } = columns;
+      // The filter of a destination that leaves is gone, so that it does not come back with it.
+      if (destinationIds !== undefined && columns.filters === undefined) columns.filters = Object.fromEntries(Object.entries(row.filters).filter(([destinationId]) => destinationIds.includes(destinationId)));
       return Object.keys(columns).length === 0 ? row : this.store.update(row, columns);
     });
   }

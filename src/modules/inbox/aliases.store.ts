@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ArrayContains, type FindOptionsWhere, IsNull, LessThan, type Repository } from 'typeorm';
+import { ArrayContains, type FindOptionsWhere, IsNull, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -7,7 +7,7 @@ import { Notifications } from '#kernel/notifications.js';
 import { AliasEntity } from './inbox.entities.js';
 
 /** What a change may touch: the address is the identity. */
-export type AliasColumns = Partial<Pick<AliasEntity, 'destinationIds' | 'allowedSenders' | 'maxSizeBytes'>>;
+export type AliasColumns = Partial<Pick<AliasEntity, 'destinationIds' | 'filters' | 'allowedSenders' | 'maxSizeBytes'>>;
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -29,6 +29,9 @@ const IS_ANY_FORGOTTEN: Statement = {
   name: 'aliases.is_any_forgotten',
   text: `select true as found from aliases a join environments e on e.id = a.environment_id where ${REMOVED_LONG_AGO} limit 1`,
 };
+
+/** aliases_pkey. Mail that came before its alias was removed is still on its way. */
+const FILTERS: Statement = { name: 'aliases.filters', text: 'select filters from aliases where environment_id = $1::int and id = $2::uuid' };
 
 /** Aliases that were removed so long ago that no message of theirs is kept, of every environment. Looks into every partition of messages. */
 const FORGET: Statement = {
@@ -72,6 +75,12 @@ export class AliasesStore {
     return this.rows().findOne({ where: { environmentId, id, removedAt: IsNull() }, lock: { mode: 'pessimistic_write' } });
   }
 
+  /** Also of a removed one, whose mail is on its way; none where there is no such alias. */
+  async filters(environmentId: number, id: Id): Promise<AliasEntity['filters']> {
+    const [row] = await this.database.read<Pick<AliasEntity, 'filters'>>(FILTERS, [environmentId, id]);
+    return row?.filters ?? {};
+  }
+
   /** Newest first. Index aliases_pkey, backwards; removed ones are passed over on the way. */
   page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<AliasEntity[]> {
     const where: FindOptionsWhere<AliasEntity> = { environmentId, removedAt: IsNull() };
@@ -92,7 +101,7 @@ export class AliasesStore {
   /** False when the address is taken (aliases_address_idx, aliases_platform_idx): the transaction is lost then. */
   async insert(row: AliasEntity): Promise<boolean> {
     try {
-      await this.rows().insert(row);
+      await this.rows().insert(row as QueryDeepPartialEntity<AliasEntity>);
     } catch (error) {
       if (sqlState(error) === UNIQUE_VIOLATION) return false;
       throw error;
@@ -104,7 +113,7 @@ export class AliasesStore {
   /** The row after the changes, in the transaction in which it was found for update. */
   async update(row: AliasEntity, changes: AliasColumns): Promise<AliasEntity> {
     const columns = { ...changes, version: row.version + 1, updatedAt: this.clock.now() };
-    await this.rows().update({ environmentId: row.environmentId, id: row.id }, columns);
+    await this.rows().update({ environmentId: row.environmentId, id: row.id }, columns as QueryDeepPartialEntity<AliasEntity>);
     await this.announce(row);
     return { ...row, ...columns };
   }

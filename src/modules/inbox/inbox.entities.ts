@@ -35,6 +35,10 @@ export class AliasEntity {
   @Column('uuid', { name: 'destination_ids', array: true })
   destinationIds: Id[];
 
+  /** Which of its mail goes to a destination, by the destination's id; one that is not there gets all of it. */
+  @Column('jsonb', { default: {} })
+  filters: Record<Id, Record<string, unknown>>;
+
   /** `a@d`, `@d` or `*.d`, in lower case and A-labels; none admits everybody. */
   @Column('text', { name: 'allowed_senders', array: true })
   allowedSenders: string[];

@@ -13,6 +13,7 @@ import { AliasDomains } from './alias-domains.js';
 import { AliasLookupStore } from './alias-lookup.store.js';
 import { AliasRegistration } from './alias-registration.js';
 import { AliasReplay } from './alias-replay.js';
+import { AliasRouting } from './alias-routing.js';
 import { AliasSettingsReader } from './alias-settings.js';
 import { AliasSweep } from './alias-sweep.js';
 import { AliasesController } from './aliases.controller.js';
@@ -53,6 +54,7 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
     AliasLookupStore,
     AliasRegistration,
     AliasReplay,
+    AliasRouting,
     AliasSettingsReader,
     AliasSweep,
     AliasesService,

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
-import { CallThread } from '#sandbox/call-thread.js';
+import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
 import { Lane, type JobEnd, type LaneOptions } from '#sandbox/lane.js';
 import { runUntil } from './patient-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
@@ -52,9 +52,7 @@ export class MailThreads implements OnApplicationShutdown {
     const options: LaneOptions<MailCall, MailAnswer> = {
       threadsMax: THREADS_MAX,
       admits: (use, environment) => use.ofOrganization(environment) < THREADS_PER_ENVIRONMENT_MAX,
-      startThread: async () => new CallThread<MailCall, MailAnswer>({
-        file: new URL('./mail-worker.js', import.meta.url), workerData: null, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-      }),
+      startThread: async () => new ReaderThread({ file: this.reader().file, workerData: null, resourceLimits: { maxOldGenerationSizeMb: this.reader().heapMbMax } }),
       idleMsMax: IDLE_MS_MAX,
     };
     this.lane = new Lane(options);
@@ -62,6 +60,11 @@ export class MailThreads implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.lane.close();
+  }
+
+  /** What reads, and what one call of it may cost. */
+  protected reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
+    return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
   }
 
   /** The signatures and the text of a message, in one call where neither does it harm. Throws 503 where there is no room within a minute. */
@@ -85,8 +88,16 @@ export class MailThreads implements OnApplicationShutdown {
   }
 
   private async ask(environmentId: number, call: MailCall, untilMs = 0): Promise<MailAnswer> {
-    const job = { call, organization: String(environmentId), endpoint: '', limits: LIMITS, bytes: call.raw.byteLength };
+    const job = { call, organization: String(environmentId), endpoint: '', limits: this.reader().limits, bytes: call.raw.byteLength };
     return answerOf(await runUntil(this.lane, job, untilMs));
+  }
+}
+
+/** What a call of it ends with is what the message did: tried again it would do the same, without end. A thread that never came up is something else. */
+class ReaderThread extends CallThread<MailCall, MailAnswer> {
+  override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {
+    const end = await super.run(call, limits);
+    return end.answer === null && end.why === 'crashed' ? { answer: { kind: 'failed', sentence: 'It broke what read it.' }, cpuMs: end.cpuMs } : end;
   }
 }
 

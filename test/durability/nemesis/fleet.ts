@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidOf } from '../../api/scene.js';
 import type { Load } from '../load.js';
-import { eventually, type KeptProcess } from '../processes.js';
+import { eventually, freePort, type KeptProcess } from '../processes.js';
 import type { Misbehaviour, Received } from '../receiver.js';
 import { ForgetfulRedis, isRedisInstalled } from '../redis.js';
 import { DESTINATIONS, RETRY, Scene } from '../scene.js';
@@ -12,12 +12,13 @@ import { query } from '../storage.js';
 import { Balancer } from './balancer.js';
 import { ProcessClock } from './clocks.js';
 import { OwnDatabase, pairedDatabase, plainDatabase, smallDatabase, stopWithDatabase, type FleetDatabase } from './database.js';
+import { MailTraffic } from './mail-traffic.js';
 import { NameServer } from './name-server.js';
 import { SmallDisk } from './small-disk.js';
 import { Wire } from './wire.js';
 
-/** What faults are inflicted on: two `api` and two `worker` processes, or one `all` with the PostgreSQL that it starts itself. */
-export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded'] as const;
+/** What faults are inflicted on: two `api` and two `worker` processes, two `all` that also take and send mail, or one `all` with the PostgreSQL that it starts itself. */
+export const FLEETS = ['postgres', 'redis', 'small disk', 'standby', 'embedded', 'mail'] as const;
 export type FleetKind = (typeof FLEETS)[number];
 
 /** Receivers of their own for misbehaviour, behind those that behave: whoever misbehaves is no measure for the others. */
@@ -60,6 +61,8 @@ export class Fleet {
     readonly clocks: ReadonlyMap<string, ProcessClock>,
     readonly names: NameServer,
     readonly redis: { server: ForgetfulRedis; wire: Wire } | null,
+    /** Null where none is sent. */
+    readonly mail: MailTraffic | null,
   ) {
     const members = [...clocks.keys()].map((name) => scene.member(name));
     this.apis = members.filter(({ name }) => !name.startsWith('worker'));
@@ -75,10 +78,11 @@ export class Fleet {
     const clocks = new Map<string, ProcessClock>();
     const wires = new Map<string, Wire>();
     const processes: Record<string, Record<string, string>> = {};
-    for (const name of kind === 'embedded' ? ['all'] : ['api-1', 'api-2', 'worker-1', 'worker-2']) {
+    const mail = kind === 'mail' ? await MailTraffic.open([await freePort(), await freePort()]) : null;
+    for (const [place, name] of namesOf(kind).entries()) {
       const clock = new ProcessClock(directory, name);
       clocks.set(name, clock);
-      processes[name] = { ROLE: name.split('-')[0] ?? '', ...clock.env };
+      processes[name] = { ROLE: name.split('-')[0] ?? '', ...clock.env, ...mail?.env(place) };
       if (database instanceof OwnDatabase) Object.assign(processes[name], { DATA_DIR: database.dataDir });
       else {
         const wire = await Wire.to(Number(new URL(database.url()).port));
@@ -89,7 +93,8 @@ export class Fleet {
     const env = { ...SHARED, DNS_SERVERS: names.address, ...(redis ? { REDIS_URL: redis.wire.in(redis.server.url) } : {}) };
     const scene = await Scene.open({ seed, databaseUrl: () => database.url(), processes, env, paths: PATHS });
     database.note?.();
-    return new Fleet(kind, scene, database, wires, clocks, names, redis);
+    await mail?.settle(scene, namesOf(kind));
+    return new Fleet(kind, scene, database, wires, clocks, names, redis, mail);
   }
 
   /** Makes due what waits for a later step of its schedule: an address without a destination has the default one, of hours. */
@@ -164,7 +169,9 @@ export class Fleet {
     this.balancer.stop();
     for (const load of [...this.debts, ...this.bursts]) load.abandon();
     if (this.kind === 'embedded') await stopWithDatabase(this.scene.member('all'));
+    this.mail?.abandon();
     await this.scene.close();
+    await this.mail?.close();
     await Promise.all([...this.wires.values()].map((wire) => wire.close()));
     await this.redis?.wire.close();
     await this.redis?.server.stop();
@@ -186,6 +193,11 @@ export class Fleet {
   }
 }
 
+function namesOf(kind: FleetKind): string[] {
+  if (kind === 'embedded') return ['all'];
+  return kind === 'mail' ? ['all-1', 'all-2'] : ['api-1', 'api-2', 'worker-1', 'worker-2'];
+}
+
 function databaseOf(kind: FleetKind): Promise<FleetDatabase> | FleetDatabase {
   switch (kind) {
     case 'embedded':
@@ -196,6 +208,7 @@ function databaseOf(kind: FleetKind): Promise<FleetDatabase> | FleetDatabase {
       return pairedDatabase();
     case 'postgres':
     case 'redis':
+    case 'mail':
       return plainDatabase();
   }
 }

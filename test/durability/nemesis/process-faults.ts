@@ -5,7 +5,7 @@ import type { KeptProcess } from '../processes.js';
 import { during, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 
-const MEMBERS = ['postgres', 'redis', 'embedded'] as const;
+const MEMBERS = ['postgres', 'redis', 'embedded', 'mail'] as const;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -22,7 +22,7 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     name: 'pause-worker', group: 'processes', fleets: MEMBERS, seconds: [13, 20, 60],
     inflict: (fleet, dice, holdMs) => pause(fleet, dice.pick(fleet.workers), holdMs),
   },
-  { name: 'rolling', group: 'processes', fleets: ['postgres', 'redis'], seconds: [0, 0, 0], isSeamless: true, inflict: (fleet) => roll(fleet) },
+  { name: 'rolling', group: 'processes', fleets: ['postgres', 'redis', 'mail'], seconds: [0, 0, 0], isSeamless: true, inflict: (fleet) => roll(fleet) },
   clock('clock+2h', 2 * HOUR_MS),
   clock('clock-2h', -2 * HOUR_MS),
   clock('clock+40d', 40 * DAY_MS),
@@ -92,7 +92,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
 /** One process goes by a wrong clock: from its start on, or all of a sudden. Both ways there is a step back at the end. */
 function clock(name: string, shiftMs: number): FaultKind {
   return {
-    name, group: 'clocks', fleets: ['postgres', 'embedded'], seconds: [6, 20, 60],
+    name, group: 'clocks', fleets: ['postgres', 'embedded', 'mail'], seconds: [6, 20, 60],
     inflict: async (fleet, dice, holdMs) => {
       const victim = dice.pick(fleet.members);
       const own = fleet.clocks.get(victim.name);

@@ -1,4 +1,5 @@
 import { isLate, type Done, type Results } from './run.js';
+import type { MailVerdict } from './mail-verdict.js';
 import type { Verdict } from './verdict.js';
 
 /** A round in one line. */
@@ -15,9 +16,13 @@ export function line(verdict: Verdict): string {
     ...(crashed > 0 ? [`ended by themselves ${crashed}`] : []),
     backSeconds === null ? 'never back' : `back after ${backSeconds.toFixed(1)} s`,
     effects.join(', '),
+    ...(verdict.mail ? [told(verdict.mail)] : []),
     ...(wrongs.length > 0 ? [`WRONG: ${wrongs.join('; ')}`] : []),
   ].join(' · ');
 }
+
+const told = ({ received, sent, lost, corrupted, doubled, repeated }: MailVerdict): string =>
+  `mail: ${received} in, ${sent} out, lost ${lost}, corrupted ${corrupted}, doubled ${doubled}, sent again ${repeated}`;
 
 const COLUMNS: readonly [title: string, width: number][] = [
   ['minute', 10], ['round', 6], ['fleet', 10], ['accepted', 9], ['lost', 5], ['doubled', 8], ['allowed', 8], ['corrupt', 8], ['forged', 7],
@@ -36,7 +41,7 @@ export function row({ number, atMinute, ofMinutes, fleet, names, verdict, error 
   const { accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, refused, crashed, wrongs } = verdict;
   const back = verdict.backSeconds?.toFixed(1) ?? 'never';
   const wrong = [...wrongs, ...(isLate(verdict) ? ['deliveries were back too late'] : [])];
-  const what = `${verdict.kinds.join(' + ')}${wrong.length > 0 ? ` · WRONG: ${wrong.join('; ')}` : ''}`;
+  const what = `${verdict.kinds.join(' + ')}${verdict.mail ? ` · ${told(verdict.mail)}` : ''}${wrong.length > 0 ? ` · WRONG: ${wrong.join('; ')}` : ''}`;
   return cells([...first, accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, refused, crashed, back, what]);
 }
 

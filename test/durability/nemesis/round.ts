@@ -46,13 +46,15 @@ export class Round {
     const load = fleet.load(LANES, PAUSE_MS);
     fleet.bursts = [];
     load.start();
+    fleet.mail?.start();
     try {
       await this.accepted(load, BEFORE);
       const faults = await Promise.all(kinds.map((kind) => this.inflict(kind)));
       await this.everybodyUp();
       await this.accepted(load, AFTER);
-      await Promise.all([load, ...fleet.bursts].map((one) => this.stopped(one)));
+      await Promise.all([...[load, ...fleet.bursts].map((one) => this.stopped(one)), fleet.mail?.stop(this.patience.acceptMs)]);
       await fleet.settled(this.patience.settleMs);
+      const mail = (await fleet.mail?.verdict(this.patience.settleMs)) ?? null;
       const arrivals = [...strays, ...(await fleet.collect())].filter(({ destination }) => destination < DESTINATIONS);
       const evidence: RoundEvidence = {
         faults, arrivals, earlier,
@@ -63,6 +65,7 @@ export class Round {
         nodes: fleet.apis.map(({ url }) => url),
         crashes: fleet.scene.crashes().slice(crashed),
         isSeamless: kinds.every((kind) => kind.isSeamless),
+        mail,
       };
       return { evidence, verdict: judge(evidence) };
     } finally {

@@ -9,5 +9,6 @@ export const CI_ROUNDS = {
   redis: { fleet: 'redis', rounds: ['redis-kill', 'redis-cut', 'redis-flush + kill-worker'] },
   disk: { fleet: 'small disk', rounds: ['postgres-full'] },
   failover: { fleet: 'standby', rounds: ['postgres-failover'] },
+  mail: { fleet: 'mail', rounds: ['kill-worker', 'postgres-cut', 'postgres-kill + pause-worker', 'clock+2h'] },
   embedded: { fleet: 'embedded', rounds: ['kill-worker', 'postgres-terminate', 'clock-40d'] },
 } as const satisfies Record<string, { fleet: FleetKind; rounds: readonly string[] }>;

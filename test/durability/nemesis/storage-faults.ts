@@ -13,7 +13,7 @@ const ROUND_TRIP_MS = 500;
 const LEASE_MS = 10_000;
 const LEASE_SLACK_MS = 2_000;
 /** Everything that is at PostgreSQL, embedded or not. */
-const ANY = ['postgres', 'redis', 'embedded'] as const;
+const ANY = ['postgres', 'redis', 'embedded', 'mail'] as const;
 
 /** PostgreSQL and the way to it. */
 export const STORAGE_FAULTS: readonly FaultKind[] = [
@@ -21,8 +21,8 @@ export const STORAGE_FAULTS: readonly FaultKind[] = [
   // SIGINT is what `pg_ctl stop -m fast` sends: every client is told 57P01.
   { name: 'postgres-restart', group: 'postgres', fleets: ANY, seconds: [0, 0, 0], inflict: (fleet) => restart(fleet, 'fast restart of PostgreSQL', 'SIGINT') },
   { name: 'postgres-terminate', group: 'postgres', fleets: ANY, seconds: [1, 2, 20], inflict: (fleet, _dice, holdMs) => terminate(fleet, holdMs) },
-  { name: 'postgres-cut', group: 'postgres', fleets: ['postgres'], seconds: [7, 10, 60], inflict: cut },
-  { name: 'postgres-slow', group: 'postgres', fleets: ['postgres'], seconds: [6, 10, 60], inflict: (fleet, _dice, holdMs) => slow(fleet, holdMs) },
+  { name: 'postgres-cut', group: 'postgres', fleets: ['postgres', 'mail'], seconds: [7, 10, 60], inflict: cut },
+  { name: 'postgres-slow', group: 'postgres', fleets: ['postgres', 'mail'], seconds: [6, 10, 60], inflict: (fleet, _dice, holdMs) => slow(fleet, holdMs) },
   { name: 'postgres-full', group: 'postgres', fleets: ['small disk'], seconds: [4, 10, 60], inflict: (fleet, _dice, holdMs) => fill(fleet, holdMs) },
   { name: 'postgres-failover', group: 'postgres', fleets: ['standby'], seconds: [0, 0, 20], usesUp: true, inflict: failOver },
 ];

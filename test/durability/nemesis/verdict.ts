@@ -2,6 +2,7 @@ import { broken, check, type Disruption, type Outage, type Sent } from '../check
 import type { FailedTry } from '../load.js';
 import type { Received } from '../receiver.js';
 import type { Inflicted } from './fault.js';
+import type { MailVerdict } from './mail-verdict.js';
 
 /** Everything that is known of one round, seen from outside of the service. */
 export interface RoundEvidence {
@@ -22,6 +23,8 @@ export interface RoundEvidence {
   crashes: readonly string[];
   /** Whether every single try has to be answered: nothing but stops in turns was done. */
   isSeamless: boolean;
+  /** What became of the mail beside the messages; null where there was none. */
+  mail: MailVerdict | null;
 }
 
 /** What a round came to. */
@@ -42,6 +45,7 @@ export interface Verdict {
   crashed: number;
   /** From the end of the last fault until every destination was reached and everything from before had come; null when that never happened. */
   backSeconds: number | null;
+  mail: MailVerdict | null;
   /** Every promise that was broken, a sentence each. */
   wrongs: string[];
 }
@@ -77,7 +81,8 @@ export function judge(evidence: RoundEvidence): Verdict {
     refused,
     crashed: crashes.length,
     backSeconds: backSeconds(evidence),
-    wrongs: [...broken(report), ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`)],
+    mail: evidence.mail,
+    wrongs: [...(evidence.mail?.wrongs ?? []), ...broken(report), ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`)],
   };
 }
 

@@ -1,0 +1,160 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTransport } from 'nodemailer';
+import { startRelay, type Relay } from '../../api/relay.js';
+import { startTargets, type TargetPath, type Targets } from '../../api/scene.js';
+import { eventually } from '../processes.js';
+import { RETRY, type Scene } from '../scene.js';
+import { query } from '../storage.js';
+import { judgeMail, type Emailed, type Letter, type MailVerdict } from './mail-verdict.js';
+
+const HOST = 'mail.nemesis.example';
+const LANES = 3;
+const PAUSE_MS = 60;
+const AGAIN_MS = 100;
+const TRY_MS_MAX = 10_000;
+/** Every so-manieth message is larger than what is kept in its row. */
+const LARGE_EVERY = 9;
+const LARGE_BYTES = 400_000;
+const RECIPIENT_DOMAINS = 20;
+
+/** Mail in, through the listeners to an alias whose destination is a receiver, and emails out through a relay: what a round sends beside webhooks. */
+export class MailTraffic {
+  private letters: Letter[] = [];
+  private emails: Emailed[] = [];
+  private isOver = true;
+  private running: Promise<void>[] = [];
+  private turn = 0;
+  private alias = '';
+  private scene: Scene | null = null;
+  private apis: readonly string[] = [];
+
+  private constructor(
+    readonly relay: Relay,
+    private readonly targets: Targets,
+    private readonly target: TargetPath,
+    readonly ports: readonly number[],
+  ) {}
+
+  /** Before the processes: they are started with where the relay is. */
+  static async open(ports: readonly number[]): Promise<MailTraffic> {
+    const [relay, targets] = await Promise.all([startRelay(), startTargets()]);
+    return new MailTraffic(relay, targets, targets.open(), ports);
+  }
+
+  /** What each process is started with. */
+  env(place: number): Record<string, string> {
+    return { SMTP_PORT: String(this.ports[place]), EMAIL_TRANSPORT: this.relay.url, PLATFORM_DOMAIN: 'nemesis.example' };
+  }
+
+  /** A sender's domain, an alias and its destination. */
+  async settle(scene: Scene, apis: readonly string[]): Promise<void> {
+    const [first = ''] = apis;
+    [this.scene, this.apis] = [scene, apis];
+    await scene.call(first, 'POST', '/v1/domains', { domain: HOST, kind: 'email-send' });
+    await query(scene.databaseUrl(), `update domains set state = 'verified', is_owner = true, sending_enabled = true, next_check_at = now() + interval '10 days', verified_at = now()`);
+    const { id } = (await scene.call(first, 'POST', '/v1/destinations', { name: 'Mail', type: 'https', url: this.target.url, retry: RETRY })) as { id: string };
+    const { address } = (await scene.call(first, 'POST', '/v1/aliases', { kind: 'platform', localPart: 'nemesis', destinationIds: [id] })) as { address: string };
+    this.alias = address;
+  }
+
+  /** Sends until `stop`; what was sent before is of another round. */
+  start(): void {
+    [this.letters, this.emails, this.isOver] = [[], [], false];
+    this.running = Array.from({ length: LANES }, () => [this.receiveOn(), this.sendOn()]).flat();
+  }
+
+  /** Begins nothing more; resolves when all that was begun is answered, or given up. */
+  async stop(withinMs: number): Promise<void> {
+    this.isOver = true;
+    await Promise.race([Promise.all(this.running), sleep(withinMs, undefined, { ref: false })]);
+  }
+
+  /** Waits until everything has come that was accepted, and judges. */
+  async verdict(withinMs: number): Promise<MailVerdict> {
+    const judged = (): MailVerdict => judgeMail({ letters: this.letters, emails: this.emails, events: this.events(), relayed: this.relay.taken });
+    await eventually(() => judged().lost === 0, withinMs, 500);
+    return judged();
+  }
+
+  /** Gives up on everything: for the end of a fleet. */
+  abandon(): void {
+    [this.isOver, this.scene] = [true, null];
+  }
+
+  async close(): Promise<void> {
+    this.isOver = true;
+    await Promise.race([Promise.all(this.running), sleep(TRY_MS_MAX, undefined, { ref: false })]);
+    await Promise.all([this.relay.close(), this.targets.close()]);
+  }
+
+  private events(): { id: string; subject: string; text: string; sizeBytes: number }[] {
+    return this.target.posts().map(({ headers, rawBody }) => {
+      const { subject, text, size_bytes: sizeBytes } = JSON.parse(rawBody.toString()) as { subject: string; text: string; size_bytes: number };
+      return { id: String(headers['webhook-id']), subject, text: text.trim(), sizeBytes };
+    });
+  }
+
+  private async receiveOn(): Promise<void> {
+    while (!this.isOver) {
+      const n = (this.turn += 1);
+      const subject = `letter-${n}-${randomUUID()}`;
+      const text = createHash('sha256').update(subject).digest('hex');
+      const filling = n % LARGE_EVERY === 0 ? `\r\n--b\r\nContent-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=x\r\n\r\n${`${'x'.repeat(900)}\r\n`.repeat(LARGE_BYTES / 902)}` : '';
+      const raw = `From: a@b.example\r\nTo: ${this.alias}\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@b.example>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n${text}\r\n${filling}\r\n--b--\r\n`;
+      const letter: Letter = { subject, text, sizeBytes: Buffer.byteLength(raw), isAccepted: false };
+      this.letters.push(letter);
+      for (let tries = 0; !letter.isAccepted && (tries === 0 || !this.isAbandoned()); tries += 1) {
+        letter.isAccepted = await this.deliver(this.ports[(n + tries) % this.ports.length] as number, raw);
+        await sleep(letter.isAccepted ? PAUSE_MS : AGAIN_MS);
+      }
+    }
+  }
+
+  private async deliver(port: number, raw: string): Promise<boolean> {
+    const patience = { connectionTimeout: TRY_MS_MAX, greetingTimeout: TRY_MS_MAX, socketTimeout: TRY_MS_MAX };
+    const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true, name: 'mail.b.example', ...patience });
+    try {
+      return (await transport.sendMail({ envelope: { from: 'a@b.example', to: this.alias }, raw })).response.startsWith('250');
+    } catch {
+      return false;
+    } finally {
+      transport.close();
+    }
+  }
+
+  private async sendOn(): Promise<void> {
+    while (!this.isOver) {
+      const n = (this.turn += 1);
+      const to = `r${n}-${randomUUID()}@d${n % RECIPIENT_DOMAINS}.example`;
+      const text = createHash('sha256').update(to).digest('hex');
+      const email: Emailed = { to, text, isAccepted: false, refusal: null };
+      this.emails.push(email);
+      const key = randomUUID();
+      for (let tries = 0; !email.isAccepted && email.refusal === null && (tries === 0 || !this.isAbandoned()); tries += 1) {
+        const status = await this.post(this.apis[(n + tries) % this.apis.length] as string, key, { from: `shop@${HOST}`, to, subject: to, text });
+        email.isAccepted = status === 202;
+        if (status >= 400 && status < 500 && status !== 409) email.refusal = `${status}`;
+        await sleep(email.isAccepted ? PAUSE_MS : AGAIN_MS);
+      }
+    }
+  }
+
+  private async post(api: string, key: string, body: object): Promise<number> {
+    const { scene } = this;
+    if (scene === null) return 0;
+    const headers = { authorization: `Bearer ${scene.apiKey}`, 'content-type': 'application/json', 'idempotency-key': key };
+    try {
+      const response = await fetch(`${scene.member(api).url}/v1/emails`, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(TRY_MS_MAX) });
+      await response.arrayBuffer();
+      return response.status;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** What was begun is tried until the fleet is gone. */
+  private isAbandoned(): boolean {
+    return this.scene === null;
+  }
+}
