@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason`. With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). Needs a key of scope `read`.
+         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason`. With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -9296,16 +9296,16 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description Only changes after which their event is in this state. */
-                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                application?: string;
                 /** @description Only events of exactly this type. */
                 event_type?: string;
+                /** @description Only changes after which their event is in this state. */
+                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
                 /** @description Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
                 endpoint?: string;
                 /** @description Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
                 destination?: string;
-                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
-                application?: string;
                 /** @description Only events that were sent (`outbound`), or that were received (`inbound`). */
                 direction?: "outbound" | "inbound";
                 /** @description `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
