@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CommandFailure, EXIT } from './failure.js';
 import { Terminal } from './terminal.js';
 
 /** Options that every command takes. */
@@ -14,6 +15,12 @@ export function terminalOf(command: Command): Terminal {
 /** An option that is given several times, `name: value` each. */
 export function collectPairs(text: string, before: Record<string, string> = {}): Record<string, string> {
   const colon = text.search(/[:=]/);
-  if (colon < 1) throw new Error(`${JSON.stringify(text)} is not of the form name:value.`);
+  if (colon < 1) throw new CommandFailure(`${JSON.stringify(text)} is not of the form name:value.`, EXIT.usage);
   return { ...before, [text.slice(0, colon).trim()]: text.slice(colon + 1).trim() };
+}
+
+/** An option that counts something. */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new CommandFailure(`${JSON.stringify(text)} is not a whole number.`, EXIT.usage);
+  return Number(text);
 }

@@ -77,12 +77,12 @@ export class Terminal {
  * What a terminal would take for a command, and what changes the order in which text is read: C0, DEL and C1 (a terminal may take U+009B for
  * an escape), separators of lines, and marks of direction.
  */
-const COMMANDS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g; // eslint-disable-line no-control-regex -- they are what it is about
+const COMMANDS = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** One line without commands: payloads and names come from strangers. */
 export function plain(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.replace(COMMANDS, ' ');
 }
 

@@ -72,7 +72,7 @@ export class Tunnel {
     if (message.kind === 'accepted' && message.event.endpoint !== null) await this.pass(message.event.id, message.event.endpoint, false, signal);
     if (message.kind === 'gap') {
       this.hooks.notice(message);
-      await this.fill(message.gap, signal);
+      await this.whileAway(() => this.fill(message.gap, signal), signal);
     }
     if (message.kind === 'ready') this.hooks.notice(message);
     if (!signal.aborted) this.write({ last_event_id: (this.last = message.id), under_way: null });
@@ -87,9 +87,9 @@ export class Tunnel {
     for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', { params: { query: { limit: 100 } } })) {
       if (this.endpointId !== null && id !== this.endpointId) continue;
       this.ids.set(endpoint, id);
-      const query = { since: from, until, limit: 100 };
-      for await (const request of this.client.all('/v1/endpoints/{id}/requests', { params: { path: { id }, query } })) {
-        if (request.status !== 'duplicate') missed.push({ id: request.event_id, endpoint, receivedAt: request.received_at });
+      // One that is deleted meanwhile took what it received with it.
+      for (const { event_id: eventId, received_at: receivedAt, status } of (await orGone(this.requestsOf(id, from, until))) ?? []) {
+        if (status !== 'duplicate') missed.push({ id: eventId, endpoint, receivedAt });
       }
     }
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -97,6 +97,12 @@ export class Tunnel {
       // What is older than the gap and is not known here may have been forwarded by an earlier run: it is said to be so.
       if (!this.seen.has(id)) await this.pass(id, endpoint, true, signal, receivedAt < since);
     }
+  }
+
+  private async requestsOf(id: string, since: string, until: string): Promise<components['schemas']['RequestItem'][]> {
+    const found = [];
+    for await (const request of this.client.all('/v1/endpoints/{id}/requests', { params: { path: { id }, query: { since, until, limit: 100 } } })) found.push(request);
+    return found;
   }
 
   private async pass(eventId: string, endpoint: string, isLate: boolean, signal: AbortSignal, mayBeAgain = false): Promise<void> {
@@ -116,13 +122,19 @@ export class Tunnel {
 
   /** Null when it is gone. Waits for as long as the service is away: nothing is left out because of that. */
   private async fetch(eventId: string, endpoint: string, signal: AbortSignal): Promise<RawRequest | null> {
+    return this.whileAway(async () => {
+      const id = this.endpointId ?? (await this.idOf(endpoint));
+      return id === null ? null : orGone(this.client.get('/v1/endpoints/{id}/requests/{requestId}', { params: { path: { id, requestId: eventId } }, signal }));
+    }, signal);
+  }
+
+  /** Does it again for as long as the service is away; null when the tunnel ends. */
+  private async whileAway<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
     for (let waitMs = 1_000; !signal.aborted; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
       try {
-        const id = this.endpointId ?? (await this.idOf(endpoint));
-        return id === null ? null : await this.client.get('/v1/endpoints/{id}/requests/{requestId}', { params: { path: { id, requestId: eventId } }, signal });
+        return await work();
       } catch (error) {
         if (signal.aborted) return null;
-        if (error instanceof PosthornError && error.status === 404) return null;
         if (!(error instanceof PosthornConnectionError) && !(error instanceof PosthornError && (error.status >= 500 || error.status === 429))) throw error;
         this.hooks.notice({ kind: 'waiting', reason: error.message });
         await rest(waitMs, undefined, { signal }).catch(() => undefined);
@@ -149,4 +161,12 @@ export class Tunnel {
   private write(place: Place): void {
     writePrivately(this.folder, this.file, place);
   }
+}
+
+/** Null for what is not there any more. */
+async function orGone<T>(asked: Promise<T>): Promise<T | null> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof PosthornError && error.status === 404) return null;
+    throw error;
+  });
 }

@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. Needs a key of scope `read`.
+         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason`. With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1928,30 +1928,6 @@ export interface paths {
         patch: operations["updateMember"];
         trace?: never;
     };
-    "/v1/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get your session
-         * @description Who is signed in, for which organization, with which role, and until when. For pages: a key has no session. Needs a session.
-         */
-        get: operations["getOwnSession"];
-        put?: never;
-        post?: never;
-        /**
-         * Sign out
-         * @description Ends the session at once here, and within five seconds on every node, and takes the cookie away. Needs a session.
-         */
-        delete: operations["signOutOfSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -2363,11 +2339,6 @@ export interface components {
              * @example api
              */
             source: string | null;
-            /**
-             * @description The session of who was signed in and sent no key.
-             * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
-             */
-            session: string | null;
         };
         AuditItem: {
             /**
@@ -2913,101 +2884,6 @@ export interface components {
             test_key: string;
             /** @description Its first admin. */
             admin: components["schemas"]["MemberItem"];
-        };
-        SessionMember: {
-            /**
-             * @description Its id.
-             * @example mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
-             */
-            id: string;
-            /**
-             * @description The address.
-             * @example ada@example.com
-             */
-            email: string;
-            /**
-             * @description What the member is called; empty when nobody said.
-             * @example Ada
-             */
-            name: string;
-        };
-        SessionKey: {
-            /**
-             * @description Its id.
-             * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
-             */
-            id: string;
-            /**
-             * @description What it is called.
-             * @example Billing service
-             */
-            name: string;
-        };
-        SessionOrganization: {
-            /**
-             * @description Its id.
-             * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
-             */
-            id: string;
-            /**
-             * @description What it is called.
-             * @example Example Inc.
-             */
-            name: string;
-            /**
-             * @description Its part of receive URLs.
-             * @example example
-             */
-            slug: string;
-        };
-        OwnSessionItem: {
-            /**
-             * @description The session's id.
-             * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
-             */
-            id: string;
-            /**
-             * @description How you signed in: with an API key, with a code by email, through the identity provider.
-             * @example code
-             * @enum {string}
-             */
-            how: "key" | "code" | "oidc";
-            /**
-             * @description What to call you: the member's name or address, or the name of the key.
-             * @example Ada
-             */
-            name: string;
-            /** @description The member; null when a key opened the session. */
-            member: components["schemas"]["SessionMember"] | null;
-            /** @description The key that opened the session; null for a member's. */
-            key: components["schemas"]["SessionKey"] | null;
-            /** @description The organization. */
-            organization: components["schemas"]["SessionOrganization"];
-            /**
-             * @description What you may do: the member's role, or the scope of the key.
-             * @example admin
-             * @enum {string}
-             */
-            scope: "read" | "write" | "admin";
-            /**
-             * @description The environments that you may name in `X-Posthorn-Environment`.
-             * @example [
-             *       "live",
-             *       "test"
-             *     ]
-             */
-            environments: ("live" | "test")[];
-            /**
-             * Format: date-time
-             * @description When it ends at the latest.
-             * @example 2026-11-28T09:30:00.000Z
-             */
-            expires_at: string;
-            /**
-             * @description So many seconds without a request end it before.
-             * @example 43200
-             */
-            idle_seconds: number;
         };
         SessionItem: {
             /**
@@ -9420,20 +9296,18 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description Only changes after which their event is in this state. */
-                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                application?: string;
                 /** @description Only events of exactly this type. */
                 event_type?: string;
+                /** @description Only changes after which their event is in this state. */
+                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
                 /** @description Only events that this inbound endpoint received (its id or path), or that this endpoint of an application got. */
                 endpoint?: string;
                 /** @description Only events that were sent to this destination (its id, or an ad-hoc URL), and attempts and deliveries there of received ones. */
                 destination?: string;
-                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
-                application?: string;
                 /** @description Only events that were sent (`outbound`), or that were received (`inbound`). */
                 direction?: "outbound" | "inbound";
-                /** @description Of a session, which of its environments: `EventSource` can send no header. A key has its own, which this must be if it is given. */
-                environment?: "live" | "test";
                 /** @description `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
                 follow?: boolean;
             };
@@ -14074,90 +13948,6 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getOwnSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The session. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OwnSessionItem"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            /** @description A key calls, which has no session. */
-            404: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    signOutOfSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Signed out. */
-            204: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            /** @description A key calls, which has no session. */
-            404: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

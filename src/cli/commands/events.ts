@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { PosthornClient, StreamMessage } from '../../client/index.js';
-import { type Globals, terminalOf } from '../globals.js';
+import { type Globals, terminalOf, wholeNumber } from '../globals.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { harmless, line, statusStyle, type Terminal } from '../terminal.js';
@@ -20,7 +20,7 @@ export function addEventCommands(program: Command): void {
   withFilters(events.command('list', { isDefault: true }).description('list events, newest first'))
     .option('--since <time>', 'received at or after this time (RFC 3339)')
     .option('--until <time>', 'received at or before this time (RFC 3339)')
-    .option('-n, --limit <count>', 'how many; pages are fetched as needed', Number, 20)
+    .option('-n, --limit <count>', 'how many; pages are fetched as needed', wholeNumber, 20)
     .addHelpText('after', '\nExamples:\n  posthorn events --status dlq\n  posthorn events list --destination dst_… --json -n 500')
     .action(async (options: Filters & { since?: string; until?: string; limit: number }, command: Command) => {
       const query = { ...queryOf(options), ...(options.since !== undefined && { since: options.since }), ...(options.until !== undefined && { until: options.until }), limit: Math.min(options.limit, 100) };

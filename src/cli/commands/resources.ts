@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { collectPairs, type Globals, terminalOf } from '../globals.js';
+import { collectPairs, type Globals, terminalOf, wholeNumber } from '../globals.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { statusStyle } from '../terminal.js';
 
-const LIMIT: [string, string, typeof Number, number] = ['-n, --limit <count>', 'how many; pages are fetched as needed', Number, 50];
+const LIMIT: [string, string, typeof wholeNumber, number] = ['-n, --limit <count>', 'how many; pages are fetched as needed', wholeNumber, 50];
 
 /** destinations list | get | create | test | delete */
 export function addDestinationCommands(program: Command): void {
@@ -87,7 +87,7 @@ export function addKeyCommands(program: Command): void {
       const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/keys', { body: { name, scope, ...(environment !== undefined && { environment }) } as never });
       terminalOf(command).show(made, () => made.key);
     });
-  keys.command('rotate').description('make a new key in place of one').argument('<id>').option('--grace <seconds>', 'how long the old one stays good', Number)
+  keys.command('rotate').description('make a new key in place of one').argument('<id>').option('--grace <seconds>', 'how long the old one stays good', wholeNumber)
     .action(async (id: string, { grace }: { grace?: number }, command: Command) => {
       const made = await clientOf(command.optsWithGlobals<Globals>()).post('/v1/keys/{id}/rotate', { params: { path: { id } }, body: (grace === undefined ? {} : { grace_seconds: grace }) as never });
       terminalOf(command).show(made, () => made.key);

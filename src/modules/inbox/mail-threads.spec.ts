@@ -4,7 +4,6 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CallLimits } from '#sandbox/call-thread.js';
 import { MailThreads, type ReadAll } from './mail-threads.js';
-import type { FoundKeys } from './signatures.js';
 
 /** Stands for a parser that a message gets the better of: what is real of it is the thread, its watchdog and its limits. */
 const READER = `
