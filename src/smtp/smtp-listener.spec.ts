@@ -85,10 +85,10 @@ describe('the SMTP listener', () => {
     const [connection] = connections;
     const socket = connection?._socket as net.Socket;
     const write = socket.write.bind(socket);
-    socket.write = ((text: string) => {
+    socket.write = (text: string) => {
       written.push(`${socket.writableCorked > 0 ? 'kept' : 'sent'} ${text.slice(0, 3)}`);
       return write(text);
-    }) as typeof socket.write;
+    };
 
     client.say(TRANSACTION);
     await client.heard('354');
