@@ -14,6 +14,10 @@ export interface WireEvents {
   refused(codes: string): void;
 }
 
+type ServerSocket = SmtpConnection['_socket'];
+
+/** Behind them the client may send more; whatever else is said may be the last thing, or be followed by TLS. */
+const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
 /**
@@ -23,6 +27,7 @@ const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
  */
 export class BoundedServer extends SMTPServer {
   private readonly balancers;
+  private readonly corked = new WeakSet<ServerSocket>();
 
   constructor(
     options: SMTPServerOptions,
@@ -62,9 +67,23 @@ export class BoundedServer extends SMTPServer {
     const send = connection.send.bind(connection);
     connection.send = (code, text, context) => {
       const isOwn = typeof text === 'string' && OWN_ENHANCED_CODE.test(text);
+      if (GATHERED.has(code)) this.gather(connection._socket);
+      else this.gathered(connection._socket);
       send(code, text, isOwn ? false : context);
       if (code >= 400) this.events.refused(/^\d{3}(?: [245]\.\d{1,3}\.\d{1,3})?/.exec(String(connection.session.error))?.[0] ?? String(code));
     };
+  }
+
+  /** Answers to commands that came together leave together (RFC 2920, section 3.2), with this turn of the event loop: four writes for each message were a fifth of its cost. */
+  private gather(socket: ServerSocket): void {
+    if (this.corked.has(socket)) return;
+    socket.cork();
+    this.corked.add(socket);
+    setImmediate(() => this.gathered(socket));
+  }
+
+  private gathered(socket: ServerSocket): void {
+    if (this.corked.delete(socket)) socket.uncork();
   }
 
   private countCommands(connection: SmtpConnection, conversation: Conversation): void {

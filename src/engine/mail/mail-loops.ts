@@ -9,6 +9,7 @@ const OWN_HOPS_MAX = 4;
 export function isLooping(fields: readonly HeadField[], ownName: string): boolean {
   const hops = valuesOf(fields, 'received');
   if (hops.length > HOPS_MAX) return true;
+  if (hops.length <= OWN_HOPS_MAX) return false;
   const own = new RegExp(`\\bby\\s+${ownName.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\.?(?=[\\s;(]|$)`, 'i');
   return hops.filter((hop) => own.test(hop)).length > OWN_HOPS_MAX;
 }

@@ -1,6 +1,7 @@
 /** Bytes of the beginning of a message in which its header section is looked for. */
 export const HEAD_BYTES_MAX = 256 * 1024;
 const HEAD_END = /\r\n\r\n|\n\n|\r\r/;
+const HEAD_ENDS = ['\r\n\r\n', '\n\n', '\r\r'].map((mark) => Buffer.from(mark));
 const FOLDED = /(?:\r\n|\n|\r)(?=[ \t])/g;
 const LINE_END = /\r\n|\n|\r/;
 const FIELD = /^([\x21-\x39\x3b-\x7e]{1,998})[ \t]*:(.*)$/s;
@@ -17,8 +18,16 @@ export interface HeadField {
 
 /** Where the header section ends, the empty line included; -1 when it does not end here. */
 export function headEndOf(bytes: Buffer): number {
-  const found = HEAD_END.exec(bytes.toString('latin1'));
-  return found === null ? -1 : found.index + found[0].length;
+  let end = -1;
+  let searched = bytes;
+  for (const mark of HEAD_ENDS) {
+    const at = searched.indexOf(mark);
+    if (at === -1) continue;
+    end = at + mark.length;
+    // Another one counts only where it ends before, or begins before this one does.
+    searched = bytes.subarray(0, at + 1);
+  }
+  return end;
 }
 
 /** The header section of a message, or its first 256 KB. A copy: a slice would keep the whole message in memory. */

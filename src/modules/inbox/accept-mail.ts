@@ -74,7 +74,7 @@ export class AcceptMail {
 
   private async store(envelope: MailEnvelope, bytes: IncomingBytes, addressed: readonly Addressed[]): Promise<SmtpAnswer> {
     const fields = fieldsOf(bytes.head);
-    const sender = soleSender(valuesOf(fields, 'from'));
+    const sender = addressed.some(({ route }) => route.allowedSenders.length > 0) ? soleSender(valuesOf(fields, 'from')) : null;
     const reasons = addressed.map(({ route }) => doorReason(route, bytes.sizeBytes, sender));
     const hasReports = envelope.recipients.some(({ kind }) => kind === 'report');
     if (!hasReports && reasons.every((reason) => reason !== null)) {

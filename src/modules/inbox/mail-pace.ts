@@ -7,10 +7,13 @@ import { MailGate } from './mail-gate.js';
 const LOOK_EVERY_MS = 100;
 /** What looked longer ago than this says nothing of now. */
 const STALE_MS = 1_000;
-/** Messages per second and process that are taken, and read, however many deliveries there are: reading one costs several times as much. */
-const TAKEN_FLOOR = 40;
-const READ_FLOOR = 10;
-/** Senders wait so long for their turn, and come again then. With all connections that there may be it takes 13 s. */
+/**
+ * However crowded the process is, this part of the deliveries that it makes is taken of messages, and as many are read, so that what
+ * waits for being read does not grow. The two cost what four or five deliveries do.
+ */
+const FLOOR_PART = 0.01;
+const FLOOR_MIN = 4;
+/** Senders wait so long for their turn, and come again then. */
 const TURN_MS_MAX = 30_000;
 
 /**
@@ -73,8 +76,9 @@ export class MailPace {
     const per = (count: number): number => (count * 1000) / passedMs;
     this.seenMs = nowMs;
     if (passedMs < STALE_MS) {
-      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: per(taken - this.seen.taken) }, TAKEN_FLOOR);
-      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: per(read - this.seen.read) }, READ_FLOOR);
+      const floor = Math.max(FLOOR_MIN, traffic.urgentPerSecond * FLOOR_PART);
+      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: per(taken - this.seen.taken) }, floor);
+      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: per(read - this.seen.read) }, floor);
     }
     this.seen = { taken, read };
   }

@@ -1,0 +1,55 @@
+import { jest } from '@jest/globals';
+import { MailGate } from './mail-gate.js';
+
+describe('the gate of mail', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  const gateAt = (perSecond: number): MailGate => {
+    const gate = new MailGate(() => Date.now());
+    gate.pace = perSecond;
+    return gate;
+  };
+
+  it('lets everybody through at once while there is no pace', async () => {
+    const gate = gateAt(Infinity);
+    expect(await Promise.all(Array.from({ length: 1_000 }, () => gate.enter(10)))).toEqual(Array.from({ length: 1_000 }, () => true));
+    expect([gate.take(96), gate.passed]).toEqual([96, 1_096]);
+  });
+
+  it('lets so many through per second, in the order in which they came', async () => {
+    const gate = gateAt(10);
+    const order: number[] = [];
+    for (let n = 0; n < 30; n += 1) void gate.enter(60_000).then(() => order.push(n));
+
+    await jest.advanceTimersByTimeAsync(1_000);
+
+    expect(order.length).toBeGreaterThanOrEqual(9);
+    expect(order.length).toBeLessThanOrEqual(11);
+    expect(order).toEqual(order.map((_, n) => n));
+  });
+
+  it('tells who waited for too long, and lets the rest in when the pace ends', async () => {
+    const gate = gateAt(0.001);
+    const [short, long] = [gate.enter(1_000), gate.enter(60_000)];
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await short).toBe(false);
+
+    gate.pace = Infinity;
+
+    expect(await long).toBe(true);
+  });
+
+  it('a large message counts as many small ones, and what was not there counts nothing', async () => {
+    const gate = gateAt(100);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(gate.take(50)).toBe(10);
+    gate.giveBack(10);
+    expect(gate.take(1)).toBe(1);
+    gate.weigh(64 * 1024 * 29);
+    await jest.advanceTimersByTimeAsync(190);
+    expect(gate.take(5)).toBe(0);
+    await jest.advanceTimersByTimeAsync(50);
+    expect(gate.take(5)).toBeGreaterThan(0);
+  });
+});
