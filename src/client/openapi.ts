@@ -5198,6 +5198,24 @@ export interface components {
              */
             email: string;
         };
+        AliasRouteItem: {
+            /**
+             * @description The destination.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Which of its mail; null for all.
+             * @example {
+             *       "path": "$.subject",
+             *       "op": "starts_with",
+             *       "value": "Invoice"
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            } | null;
+        };
         AliasItem: {
             /**
              * @description Its id.
@@ -5233,6 +5251,20 @@ export interface components {
              */
             destinationIds: string[];
             /**
+             * @description Where its mail goes, and which of it.
+             * @example [
+             *       {
+             *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
+             *         "filter": {
+             *           "path": "$.subject",
+             *           "op": "starts_with",
+             *           "value": "Invoice"
+             *         }
+             *       }
+             *     ]
+             */
+            routes: components["schemas"]["AliasRouteItem"][];
+            /**
              * @description Who may write; empty for everybody.
              * @example [
              *       "@example.org"
@@ -5260,6 +5292,24 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        AliasRouteConfig: {
+            /**
+             * @description The destination; an alias has at most one route to each.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description Which of its mail: a condition on the fields of the event, in the grammar of endpoints' route filters (a leaf without `type` is `json`); null for all.
+             * @example {
+             *       "path": "$.subject",
+             *       "op": "starts_with",
+             *       "value": "Invoice"
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+        };
         NewAliasBody: {
             /**
              * @description `platform` for `<localPart>.<slug>@<platform domain>`, `custom` for a domain of yours.
@@ -5278,12 +5328,26 @@ export interface components {
              */
             localPart: string;
             /**
-             * @description Where its mail goes, as events of type `email.received`. None keeps it without sending it on.
+             * @description Where its mail goes, as events of type `email.received`: the short form of `routes`. None keeps it without sending it on.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds?: string[];
+            /**
+             * @description Where its mail goes, and which of it: mail that passes no filter is `ignored`.
+             * @example [
+             *       {
+             *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
+             *         "filter": {
+             *           "path": "$.subject",
+             *           "op": "starts_with",
+             *           "value": "Invoice"
+             *         }
+             *       }
+             *     ]
+             */
+            routes?: components["schemas"]["AliasRouteConfig"][];
             /**
              * @description Who may write: addresses (`a@example.com`), domains (`@example.com`), or what is below one (`*.example.com`), matched on the one mailbox of the From header. None lets everybody.
              * @example [
@@ -5299,12 +5363,26 @@ export interface components {
         };
         AliasChangesBody: {
             /**
-             * @description Where its mail goes from now on.
+             * @description Where its mail goes from now on: the short form of `routes`, which keeps the filters of destinations that stay.
              * @example [
              *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
              *     ]
              */
             destinationIds?: string[];
+            /**
+             * @description Where its mail goes from now on, and which of it; a filter that is left out, or null, lets everything through.
+             * @example [
+             *       {
+             *         "destination": "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
+             *         "filter": {
+             *           "path": "$.subject",
+             *           "op": "starts_with",
+             *           "value": "Invoice"
+             *         }
+             *       }
+             *     ]
+             */
+            routes?: components["schemas"]["AliasRouteConfig"][];
             /**
              * @description Who may write.
              * @example [

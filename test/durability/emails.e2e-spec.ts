@@ -7,7 +7,7 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { runSeed, Seeded, setting } from './random.js';
 
-const KILLS = setting('DURABILITY_KILLS', 8);
+const KILLS = setting('DURABILITY_KILLS', 4);
 const FROM = 'shop@mail.example.com';
 
 /**

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createAlias, mailText, sendMail, SmtpTalk, smtpPortOf } from '../api/smtp-client.js';
 import { openSql, uuidOf, type Sql } from '../api/scene.js';
 import { startServer, type PosthornServer } from '../support/server.js';
+import { setting } from './random.js';
 
-const KILLS = 20;
+const KILLS = setting('DURABILITY_KILLS', 6);
 const CONNECTIONS = 6;
 const LARGE_BYTES = 700_000;
 const MB = 1024 * 1024;

@@ -6,7 +6,7 @@ import { startServer, type PosthornServer } from '../support/server.js';
 import { freePort } from './processes.js';
 import { runSeed, Seeded, setting } from './random.js';
 
-const KILLS = setting('DURABILITY_KILLS', 6);
+const KILLS = setting('DURABILITY_KILLS', 4);
 
 /** Kills while messages are read, decided, accepted and settled: what was answered 250 becomes one event, and only one. */
 describe('received mail under kill -9', () => {
