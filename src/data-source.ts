@@ -43,6 +43,8 @@ import { OrganizationRemoval1732650200000 } from '../migrations/1732650200000-or
 import { OAuth1732660000000 } from '../migrations/1732660000000-oauth.js';
 import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-keys.js';
 import { StreamIndexes1732670000000 } from '../migrations/1732670000000-stream-indexes.js';
+import { ListSearch1732686000000 } from '../migrations/1732686000000-list-search.js';
+import { FailingRollups1732686100000 } from '../migrations/1732686100000-failing-rollups.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -100,6 +102,8 @@ export const MIGRATIONS = [
   OAuth1732660000000,
   GrantedKeys1732660010000,
   StreamIndexes1732670000000,
+  ListSearch1732686000000,
+  FailingRollups1732686100000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
