@@ -12,6 +12,7 @@ import { KernelModule } from './kernel/kernel.module.js';
 import { queueOptions } from './kernel/queue.js';
 import { AgentsModule } from './modules/agents/agents.module.js';
 import { ApplicationsModule } from './modules/applications/applications.module.js';
+import { AttentionModule } from './modules/attention/attention.module.js';
 import { AuditModule } from './modules/audit/audit.module.js';
 import { AuthModule } from './modules/auth/auth.module.js';
 import { ConsoleModule } from './modules/console/console.module.js';
@@ -72,6 +73,7 @@ export class AppModule {
         EventsModule,
         PullModule,
         MetricsModule,
+        AttentionModule,
         ReplayModule.for(config.role),
         SystemEventsModule,
         AgentsModule,

@@ -45,6 +45,8 @@ import { GrantedKeys1732660010000 } from '../migrations/1732660010000-granted-ke
 import { StreamIndexes1732670000000 } from '../migrations/1732670000000-stream-indexes.js';
 import { AuditSessions1732682000000 } from '../migrations/1732682000000-audit-sessions.js';
 import { AliasFilters1732684000000 } from '../migrations/1732684000000-alias-filters.js';
+import { ListSearch1732686000000 } from '../migrations/1732686000000-list-search.js';
+import { FailingRollups1732686100000 } from '../migrations/1732686100000-failing-rollups.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -104,6 +106,8 @@ export const MIGRATIONS = [
   StreamIndexes1732670000000,
   AuditSessions1732682000000,
   AliasFilters1732684000000,
+  ListSearch1732686000000,
+  FailingRollups1732686100000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

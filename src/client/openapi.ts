@@ -1693,7 +1693,7 @@ export interface paths {
         };
         /**
          * Read metrics
-         * @description Rollups of one endpoint or destination, kept up to date by a job: the answer is about two seconds old, and exact. Needs a key of scope `read`.
+         * @description Rollups of one endpoint, destination or application, or of the whole environment, kept up to date by a job: the answer is about two seconds old, and exact. Needs a key of scope `read`.
          */
         get: operations["listRollups"];
         put?: never;
@@ -1716,6 +1716,66 @@ export interface paths {
          * @description Applications with a failure since a time, those with the most first: how many, which share, since when, and at which endpoints. From rollups, about two seconds old. Needs a key of scope `read`.
          */
         get: operations["listFailingApplications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/metrics/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an overview
+         * @description What was accepted, delivered and failed in the last hour, day, week or month, with the latency of attempts, and how much waits now. From rollups, about two seconds old; they begin with the release that added them. Needs a key of scope `read`.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/metrics/targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List failing targets
+         * @description Destinations and endpoints of applications with the most failures in a range. From rollups, about two seconds old. Needs a key of scope `read`.
+         */
+        get: operations["listFailingTargets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what needs attention
+         * @description Disabled destinations and endpoints, open circuits, dead letters that grow, failing verification, deliveries that nobody takes up, email domains that lost their records, and jobs that failed. One call, cheap enough for a page that asks every few seconds. Needs a key of scope `read`.
+         */
+        get: operations["getAttention"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3211,6 +3271,12 @@ export interface components {
              */
             created_at: string;
         };
+        ListCount: {
+            /** @example 42 */
+            value: number;
+            /** @example false */
+            is_capped: boolean;
+        };
         DestinationPage: {
             /** @description The destinations of this page. */
             data: components["schemas"]["DestinationItem"][];
@@ -3219,6 +3285,8 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
+            /** @description How many match the filters, over all pages; only when `count` asks for it. */
+            count?: components["schemas"]["ListCount"];
         };
         RetryBody: {
             /**
@@ -3682,6 +3750,8 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
+            /** @description How many match the filters, over all pages; only when `count` asks for it. */
+            count?: components["schemas"]["ListCount"];
         };
         NewApplicationBody: {
             /**
@@ -5864,6 +5934,8 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
+            /** @description How many match the filters, over all pages; only when `count` asks for it. */
+            count?: components["schemas"]["ListCount"];
         };
         RouteConfig: {
             /**
@@ -7739,6 +7811,57 @@ export interface components {
              */
             p99: number;
         };
+        TotalItem: {
+            /**
+             * @description Events that were accepted; replays are not counted again.
+             * @example 1204
+             */
+            received: number;
+            /**
+             * @description Deliveries that ended with success.
+             * @example 1197
+             */
+            delivered: number;
+            /**
+             * @description Deliveries that ended because no retry could help.
+             * @example 1
+             */
+            failed: number;
+            /**
+             * @description Attempts that did not succeed and were followed by another one, or will be.
+             * @example 17
+             */
+            retried: number;
+            /**
+             * @description Deliveries that ended in the dead-letter queue.
+             * @example 2
+             */
+            dlq: number;
+            /**
+             * @description All attempts.
+             * @example 1217
+             */
+            attempts: number;
+            /**
+             * @description `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did.
+             * @example 0.9975
+             */
+            success_rate: number | null;
+            /** @description How long all attempts took, to within a sixteenth; null when there were none. */
+            latency_ms: components["schemas"]["LatencyItem"] | null;
+        };
+        OpenItem: {
+            /**
+             * @description How many.
+             * @example 12
+             */
+            count: number;
+            /**
+             * @description True when counting ended at 10,000: there may be more.
+             * @example false
+             */
+            is_capped: boolean;
+        };
         RollupItem: {
             /**
              * Format: date-time
@@ -7753,7 +7876,7 @@ export interface components {
              */
             window: "1m" | "1h" | "1d";
             /**
-             * @description Events that were sent to the destination, or received by the endpoint; replays are not counted again.
+             * @description Events that were sent to the destination, or received by the endpoint; for the environment, all that were accepted. Replays are not counted again.
              * @example 1204
              */
             received: number;
@@ -7790,9 +7913,129 @@ export interface components {
             /** @description How long the attempts took, failed ones included, to within a sixteenth; null when there were none. */
             latency_ms: components["schemas"]["LatencyItem"] | null;
         };
-        RollupList: {
-            /** @description Oldest first. Windows in which nothing happened are there with zeros; those that are not kept any more are left out. */
+        OverviewItem: {
+            /**
+             * Format: date-time
+             * @description When the first window begins.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Now, as far as the figures know.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            until: string;
+            /**
+             * @description How long each window is.
+             * @example 1h
+             * @enum {string}
+             */
+            window: "1m" | "1h" | "1d";
+            /** @description The range as a whole. */
+            total: components["schemas"]["TotalItem"];
+            /** @description What waits now: of an environment everything that has not ended, of an application what waits for its next attempt, the circuit or the rate limit. */
+            waiting: components["schemas"]["OpenItem"];
+            /** @description The windows, oldest first. */
             data: components["schemas"]["RollupItem"][];
+        };
+        FailingTargetItem: {
+            /**
+             * @description The destination (`dst_…`), or the endpoint of an application (`ep_…`) that has a URL of its own.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            target: string;
+            /**
+             * @description What people know it by.
+             * @example Orders
+             */
+            name: string;
+            /**
+             * @description The application that it belongs to; null for a destination.
+             * @example null
+             */
+            application: string | null;
+            /**
+             * @description Deliveries that ended because no retry could help.
+             * @example 1
+             */
+            failed: number;
+            /**
+             * @description Deliveries that used up their retries.
+             * @example 5
+             */
+            dlq: number;
+            /**
+             * @description Attempts without success that another one follows.
+             * @example 24
+             */
+            retried: number;
+            /**
+             * @description Deliveries that arrived.
+             * @example 10
+             */
+            delivered: number;
+            /**
+             * @description Of all attempts and ends, the share that failed: `(retried + failed + dlq) / (delivered + retried + failed + dlq)`.
+             * @example 0.75
+             */
+            failure_rate: number;
+        };
+        FailingTargetList: {
+            /** @description Most deliveries that ended without success first, then most attempts. */
+            data: components["schemas"]["FailingTargetItem"][];
+        };
+        RollupList: {
+            /** @description Oldest first. Windows in which nothing happened are there with zeros, unless `sparse` leaves them out; those that are not kept any more are left out. */
+            data: components["schemas"]["RollupItem"][];
+        };
+        ConcernItem: {
+            /**
+             * @description What is wrong.
+             * @example circuit.open
+             * @enum {string}
+             */
+            type: "deliveries.overdue" | "circuit.open" | "target.disabled" | "dead_letters.growing" | "verification.failing" | "domain.records_lost" | "job.failed";
+            /**
+             * @description The destination (`dst_`), endpoint (`ep_`), domain (`dom_`) or job (`rpj_`); null for the whole environment.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            subject: string | null;
+            /**
+             * @description What people know it by; of a job its kind.
+             * @example Orders
+             */
+            name: string | null;
+            /**
+             * Format: date-time
+             * @description Since when, as far back as is looked at.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            since: string;
+            /**
+             * @description How often, where that means something: failures in a row, dead letters or requests of a day, deliveries; else 1.
+             * @example 12
+             */
+            count: number;
+            /**
+             * @description What it means, in a sentence.
+             * @example Its circuit is open after 12 failures in a row: deliveries wait until a probe succeeds.
+             */
+            sentence: string;
+            /**
+             * @description The path of the API that tells more.
+             * @example /v1/destinations/dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            url: string;
+        };
+        AttentionItem: {
+            /** @description Type by type, the worst first, 25 of each at most; empty when all is well. */
+            data: components["schemas"]["ConcernItem"][];
+            /**
+             * @description Types of which there are more than are shown.
+             * @example []
+             */
+            truncated: ("deliveries.overdue" | "circuit.open" | "target.disabled" | "dead_letters.growing" | "verification.failing" | "domain.records_lost" | "job.failed")[];
         };
         RecoverBody: {
             /**
@@ -8917,6 +9160,14 @@ export interface operations {
                 type?: string;
                 /** @description Only destinations whose last check said so. */
                 validation?: "pending" | "valid" | "stale" | "invalid";
+                /** @description Only destinations with this status. */
+                status?: "active" | "disabled";
+                /** @description Only destinations whose circuit breaker is in this state. */
+                circuit?: "closed" | "open" | "half_open";
+                /** @description Only destinations whose name begins with this, whatever the case. */
+                search?: string;
+                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                count?: boolean;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
                 cursor?: string;
                 /** @description How many to return. */
@@ -10202,6 +10453,10 @@ export interface operations {
                 status?: "active" | "paused" | "disabled";
                 /** @description Only endpoints of this provider. */
                 preset?: string;
+                /** @description Only endpoints whose name or slug begins with this, whatever the case. */
+                search?: string;
+                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                count?: boolean;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
                 cursor?: string;
                 /** @description How many to return. */
@@ -10893,6 +11148,10 @@ export interface operations {
     listApplications: {
         parameters: {
             query?: {
+                /** @description Only applications whose name or uid begins with this, whatever the case. */
+                search?: string;
+                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                count?: boolean;
                 /** @description Where to go on: the `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description How many to return. */
@@ -11094,6 +11353,10 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
+                /** @description Only applications whose name or uid begins with this, whatever the case. */
+                search?: string;
+                /** @description True to say beside the page how many match the filters, up to 1,000. */
+                count?: boolean;
                 /** @description Where to go on: the `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description How many to return. */
@@ -13389,9 +13652,9 @@ export interface operations {
     };
     listRollups: {
         parameters: {
-            query: {
-                /** @description An endpoint (`ep_…`) or a destination (`dst_…`) of the key's environment. */
-                key: string;
+            query?: {
+                /** @description An endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) of the key's environment; the whole environment when left out. */
+                key?: string;
                 /** @description How long a window is. They begin at full minutes, hours and days of UTC, and are kept for 7, 90 and 400 days. */
                 window?: "1m" | "1h" | "1d";
                 /**
@@ -13401,6 +13664,8 @@ export interface operations {
                 since?: string;
                 /** @description Only windows that begin before this time (RFC 3339); when it is left out, up to the one that runs now. */
                 until?: string;
+                /** @description Leave out windows in which nothing happened. */
+                sparse?: boolean;
             };
             header?: never;
             path?: never;
@@ -13423,7 +13688,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description No such endpoint or destination in the key's environment. */
+            /** @description No such endpoint, destination or application in the key's environment. */
             404: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13465,6 +13730,120 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FailingApplicationList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description How far back: 60 windows of a minute, 24 or 168 of an hour, 30 of a day. The last one runs now. */
+                range?: "1h" | "24h" | "7d" | "30d";
+                /** @description Only this application, by its `app_` id or your uid; the whole environment when left out. */
+                application?: string;
+                /** @description Leave out windows in which nothing happened. */
+                sparse?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The overview. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverviewItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description No such application in the key's environment. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFailingTargets: {
+        parameters: {
+            query?: {
+                /** @description How far back; 7 and 30 days are whole days of UTC. */
+                range?: "1h" | "24h" | "7d" | "30d";
+                /** @description How many to return at most: the worst. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The targets; none when all is well. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailingTargetList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAttention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is broken; nothing when all is well. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttentionItem"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -11,6 +11,7 @@ import { EdgeAdapter } from './adapter.js';
 import { auditRoutes } from './audit.interceptor.js';
 import { registerBodyLimits } from './body-limit.js';
 import { registerJsonParser } from './body-parser.js';
+import { registerCompression } from './compression.js';
 import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { registerFormParser } from './form-parser.js';
@@ -32,6 +33,7 @@ export function configureApp(app: NestFastifyApplication): void {
   registerBodyLimits(fastify);
   registerJsonParser(fastify);
   registerFormParser(fastify);
+  registerCompression(fastify);
 
   const routes = listRoutes(app.get(ModulesContainer));
   checkRoutes(routes);

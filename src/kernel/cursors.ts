@@ -17,6 +17,9 @@ export interface PageQuery {
   limit?: number;
 }
 
+/** Rows of a list that are counted: it says "1,000 or more" rather than counting a million. */
+export const COUNTED_MAX = 1_000;
+
 const LIFETIME_MS = 3_600_000;
 
 /**

@@ -249,7 +249,6 @@ describe('GET /v1/metrics of a range', () => {
 
 describe('GET /v1/metrics refuses', () => {
   it.each<[string, Record<string, string>]>([
-    ['no key', {}],
     ['a key with a NUL in it', { key: 'dst_\u0000' }],
     ['an unknown window', { key: 'KEY', window: '5m' }],
     ['a since that is no time', { key: 'KEY', since: 'yesterday' }],

@@ -397,6 +397,12 @@ describe('what the service answers', () => {
     const erasure = (await call(202, 'POST', '/v1/app/recovering/erase')).json.id;
     await until(`/v1/replays/${erasure}`, (json) => json.erased.endpoints === 1);
     await call(200, 'GET', '/v1/metrics/applications?limit=1');
+    await call(200, 'GET', '/v1/metrics/overview?range=7d&sparse=true');
+    await call(200, 'GET', '/v1/metrics/targets?range=1h&limit=1');
+    await call(200, 'GET', '/v1/attention');
+    await call(200, 'GET', '/v1/app?search=rec&count=true');
+    await call(200, 'GET', '/v1/endpoints?search=a&count=true');
+    await call(200, 'GET', '/v1/destinations?search=a&status=active&circuit=closed&count=true');
   });
 
   it('conforms: every error in its envelope', async () => {

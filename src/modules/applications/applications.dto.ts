@@ -2,7 +2,9 @@ import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
+import { ListCount, listCount } from '#http/list-count.js';
 import { showId } from '#kernel/ids.js';
+import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
 import type { MessageContent, SentMessage } from '#modules/events/messages.contract.js';
 import type { ApplicationEntity } from './applications.entities.js';
 import type { ApplicationRows } from './applications.service.js';
@@ -11,6 +13,14 @@ export const METADATA = { type: 'object', additionalProperties: { type: 'string'
 
 /** Where a list begins, and how long its page is. */
 export class ApplicationListQuery {
+  /** Only applications whose name or uid begins with this, whatever the case. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'acm' })
+  search?: string;
+
+  /** True to say beside the page how many match the filters, up to 1,000. */
+  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  count?: boolean;
+
   /** Where to go on: the `next_cursor` of the page before. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
@@ -106,6 +116,10 @@ export class ApplicationPage {
   /** Pass it as `cursor` for the next page; null on the last one. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
+
+  /** How many match the filters, over all pages; only when `count` asks for it. */
+  @ApiProperty({ type: ListCount, required: false })
+  count?: ListCount;
 }
 
 /** A message that was sent to an application. */
@@ -173,8 +187,8 @@ export function presentApplication({ id, uid, name, metadata, createdAt, updated
   return { id: showId('app', id), uid, name, metadata, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
 }
 
-export function presentApplications({ rows, nextCursor }: ApplicationRows): ApplicationPage {
-  return { data: rows.map(presentApplication), next_cursor: nextCursor };
+export function presentApplications({ rows, nextCursor, count }: ApplicationRows): ApplicationPage {
+  return { data: rows.map(presentApplication), next_cursor: nextCursor, ...(count !== null && { count: listCount(count) }) };
 }
 
 export function presentMessage({ id, eventType, channels, fanout, payloadBytes, acceptedAt }: SentMessage): MessageItem {

@@ -4,6 +4,8 @@ import type { Id } from '#kernel/ids.js';
 /** A customer of the caller, with endpoints of its own. */
 @Entity('applications')
 @Index('applications_uid_idx', ['environmentId', 'uid'], { unique: true, where: 'uid is not null' })
+@Index('applications_name_idx', { synchronize: false })
+@Index('applications_uid_prefix_idx', { synchronize: false })
 export class ApplicationEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'applications_pkey' })
   @ForeignKey('environments', { name: 'applications_environment_id_fkey' })
@@ -37,6 +39,7 @@ export class ApplicationEntity {
 @Index('application_endpoints_application_id_idx', ['environmentId', 'applicationId', 'id'])
 @Index('application_endpoints_uid_idx', ['environmentId', 'applicationId', 'uid'], { unique: true, where: 'uid is not null' })
 @Index('application_endpoints_destination_id_idx', ['environmentId', 'destinationId'], { where: 'destination_id <> id' })
+@Index('application_endpoints_disabled_idx', ['environmentId', 'updatedAt'], { where: "status = 'disabled' and destination_id <> id" })
 @Check('application_endpoints_status_check', `status in ('active', 'disabled')`)
 export class ApplicationEndpointEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'application_endpoints_pkey' })

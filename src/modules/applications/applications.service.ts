@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Ids, idTimeMs } from '#kernel/ids.js';
@@ -20,6 +20,16 @@ export interface ApplicationFields {
 export interface ApplicationRows {
   rows: ApplicationEntity[];
   nextCursor: string | null;
+  /** How many there are in all, up to a cap; null when nobody asked. */
+  count: number | null;
+}
+
+/** What a caller filters the list by. */
+export interface ApplicationQuery {
+  search?: string;
+  count?: boolean;
+  cursor?: string;
+  limit?: number;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -82,13 +92,16 @@ export class ApplicationList {
     private readonly cursors: Cursors,
   ) {}
 
-  async page(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: { cursor?: string; limit?: number }): Promise<ApplicationRows> {
-    const list: CursorQuery = { list: 'applications', filters: {} };
+  async page(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT, count = false, ...filters }: ApplicationQuery): Promise<ApplicationRows> {
+    const list: CursorQuery = { list: 'applications', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
-    const rows = await this.store.page(tenant.environmentId, beforeId, limit + 1);
+    const [rows, counted] = await Promise.all([
+      this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1),
+      count ? this.store.count(tenant.environmentId, filters, COUNTED_MAX) : null,
+    ]);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null, count: counted };
   }
 }
 

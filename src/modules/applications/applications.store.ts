@@ -1,13 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { LessThan, type Repository } from 'typeorm';
+import { And, type FindOperator, type FindOptionsWhere, LessThan, Raw, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { prefixPattern } from '#kernel/prefix.js';
 import { Notifications } from '#kernel/notifications.js';
 import { ApplicationEntity } from './applications.entities.js';
 
 /** What a change may touch. */
 export type ApplicationColumns = Partial<Pick<ApplicationEntity, 'uid' | 'name' | 'metadata'>>;
+
+/** Which applications a list shows. */
+export interface ApplicationFilter {
+  /** What the name or the uid begins with, whatever the case. */
+  search?: string;
+  beforeId?: Id;
+}
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -54,10 +62,14 @@ export class ApplicationsStore {
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode } });
   }
 
-  /** Newest first. Index applications_pkey, backwards. */
-  page(environmentId: number, beforeId: Id | undefined, rowsMax: number): Promise<ApplicationEntity[]> {
-    const where = beforeId === undefined ? { environmentId } : { environmentId, id: LessThan(beforeId) };
-    return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+  /** Newest first. Index applications_pkey, backwards; a search finds its rows by applications_name_idx and applications_uid_prefix_idx. */
+  page(environmentId: number, filter: ApplicationFilter, rowsMax: number): Promise<ApplicationEntity[]> {
+    return this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  /** How many a list has, `max` at most. Indexes as above. */
+  async count(environmentId: number, filter: ApplicationFilter, max: number): Promise<number> {
+    return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
   /** False when its uid is taken; the transaction goes on. */
@@ -108,4 +120,15 @@ export class ApplicationsStore {
   private rows(): Repository<ApplicationEntity> {
     return this.database.manager().getRepository(ApplicationEntity);
   }
+}
+
+function listed(environmentId: number, { beforeId, search }: ApplicationFilter): FindOptionsWhere<ApplicationEntity> {
+  const ids = [...(beforeId === undefined ? [] : [LessThan(beforeId)]), ...(search === undefined ? [] : [beginningWith(environmentId, search)])];
+  return { environmentId, ...(ids.length > 0 && { id: And(...ids) }) };
+}
+
+/** Each half by its own index: one condition over both would look at every application. */
+function beginningWith(environmentId: number, search: string): FindOperator<Id> {
+  const found = ['name', 'uid'].map((column) => `select a.id from applications a where a.environment_id = :searchedIn and lower(a.${column}) like :prefix`);
+  return Raw((id) => `${id} in (${found.join(' union ')})`, { searchedIn: environmentId, prefix: prefixPattern(search) }) as FindOperator<Id>;
 }

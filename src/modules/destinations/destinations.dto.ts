@@ -1,6 +1,8 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
+import { ListCount, listCount } from '#http/list-count.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
+import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
 import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { DeliverySettingsItem } from './contract.dto.js';
@@ -19,6 +21,22 @@ export class DestinationListQuery {
   /** Only destinations whose last check said so. */
   @ApiProperty({ required: false, enum: VALIDATIONS, example: 'valid' })
   validation?: Validation;
+
+  /** Only destinations with this status. */
+  @ApiProperty({ required: false, enum: STATUSES, example: 'disabled' })
+  status?: 'active' | 'disabled';
+
+  /** Only destinations whose circuit breaker is in this state. */
+  @ApiProperty({ required: false, enum: STATES, example: 'open' })
+  circuit?: (typeof STATES)[number];
+
+  /** Only destinations whose name begins with this, whatever the case. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'ord' })
+  search?: string;
+
+  /** True to say beside the page how many match the filters, up to 1,000. */
+  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  count?: boolean;
 
   /** Where to go on: the `next_cursor` of the page before, with the same filters. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
@@ -73,6 +91,10 @@ export class DestinationPage {
   /** Pass it as `cursor` for the next page; null on the last one. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
+
+  /** How many match the filters, over all pages; only when `count` asks for it. */
+  @ApiProperty({ type: ListCount, required: false })
+  count?: ListCount;
 }
 
 /** The circuit breaker of a destination. */
@@ -125,8 +147,8 @@ export function presentItem(row: DestinationEntity): DestinationItem {
   };
 }
 
-export function presentPage({ rows, nextCursor }: DestinationRows): DestinationPage {
-  return { data: rows.map(presentItem), next_cursor: nextCursor };
+export function presentPage({ rows, nextCursor, count }: DestinationRows): DestinationPage {
+  return { data: rows.map(presentItem), next_cursor: nextCursor, ...(count !== null && { count: listCount(count) }) };
 }
 
 /** As a caller may see it: sensitive headers are for who may write. */

@@ -24,6 +24,8 @@ export type Validation = 'pending' | 'valid' | 'stale' | 'invalid';
 @Entity('destinations')
 @Index('destinations_listed_idx', ['environmentId', 'id'], { where: 'owner_id is null' })
 @Index('destinations_owner_id_idx', ['environmentId', 'ownerId'], { where: 'owner_id is not null' })
+@Index('destinations_disabled_at_idx', ['environmentId', 'disabledAt'], { where: "status = 'disabled'" })
+@Index('destinations_name_idx', { synchronize: false })
 @Check('destinations_validation_check', `validation in ('pending', 'valid', 'stale', 'invalid')`)
 @Check('destinations_status_check', `status in ('active', 'disabled')`)
 export class DestinationEntity {
@@ -83,6 +85,10 @@ export class DestinationEntity {
 
   @Column('text', { name: 'disabled_reason', nullable: true })
   disabledReason: string | null;
+
+  /** Since when it takes no deliveries; null while it does. The store keeps it. */
+  @Column('timestamptz', { name: 'disabled_at', nullable: true })
+  disabledAt?: Date | null;
 
   @Column('int')
   version: number;

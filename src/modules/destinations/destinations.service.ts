@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ShownDeliverySettings } from '#modules/destinations/contract.js';
 import type { Circuit } from '#engine/circuit.js';
-import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -16,6 +16,10 @@ import { RetryPolicies } from './retry-policies.js';
 export interface DestinationQuery {
   type?: string;
   validation?: Validation;
+  status?: 'active' | 'disabled';
+  circuit?: Circuit['state'];
+  search?: string;
+  count?: boolean;
   cursor?: string;
   limit?: number;
 }
@@ -24,6 +28,8 @@ export interface DestinationQuery {
 export interface DestinationRows {
   rows: DestinationEntity[];
   nextCursor: string | null;
+  /** How many there are in all, up to a cap; null when nobody asked. */
+  count: number | null;
 }
 
 /** A destination with what the deliveries found out about it. */
@@ -50,13 +56,16 @@ export class DestinationsService {
 
   async list(tenant: Tenant, query: DestinationQuery): Promise<DestinationRows> {
     if (query.type !== undefined && !this.adapters.knows(query.type)) throw badRequest(`type: "${query.type}" is no destination type.`);
-    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const { cursor, limit = LIMIT_DEFAULT, count = false, ...filters } = query;
     const list: CursorQuery = { list: 'destinations', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
-    const rows = await this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1);
+    const [rows, counted] = await Promise.all([
+      this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1),
+      count ? this.store.count(tenant.environmentId, filters, COUNTED_MAX) : null,
+    ]);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null, count: counted };
   }
 
   /** Throws 404. */

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { type DestinationName, shownTarget } from '#modules/destinations/contract.js';
 import { SystemEvents } from '#modules/system-events/contract.js';
-import { Any, type FindOptionsWhere, IsNull, LessThan, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { And, Any, type FindOperator, type FindOptionsWhere, IsNull, LessThan, Not, type QueryDeepPartialEntity, Raw, type Repository } from 'typeorm';
+import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { prefixPattern } from '#kernel/prefix.js';
 import { Notifications } from '#kernel/notifications.js';
 import { openNamed, sealNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
@@ -16,6 +18,10 @@ const TABLE = 'destinations';
 export interface DestinationFilter {
   type?: string;
   validation?: Validation;
+  status?: 'active' | 'disabled';
+  circuit?: Circuit['state'];
+  /** What the name begins with, whatever the case. */
+  search?: string;
   beforeId?: Id;
 }
 
@@ -29,7 +35,7 @@ const DISABLE: Statement = {
   name: 'destinations.disable',
   // Index destinations_pkey. The first reason stays.
   text: `
-    update destinations set status = 'disabled', disabled_reason = $3, updated_at = $4::timestamptz
+    update destinations set status = 'disabled', disabled_reason = $3, disabled_at = now(), updated_at = $4::timestamptz
     where environment_id = $1::int and id = $2::uuid and status = 'active'
     returning id, name, owner_id as "ownerId"`,
 };
@@ -101,13 +107,15 @@ export class DestinationsStore {
     return (await this.rows().findBy({ environmentId, id: Any(ids) })).map((row) => this.opened(row));
   }
 
-  /** Newest first. Index destinations_listed_idx, backwards; filters are applied on the way. */
-  async page(environmentId: number, { beforeId, type, validation }: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
-    const where: FindOptionsWhere<DestinationEntity> = { environmentId, ownerId: IsNull() };
-    if (beforeId !== undefined) where.id = LessThan(beforeId);
-    if (type !== undefined) where.type = type;
-    if (validation !== undefined) where.validation = validation;
-    return (await this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax })).map((row) => this.opened(row));
+  /** Newest first. Index destinations_listed_idx, backwards, or destinations_name_idx; other filters are applied on the way. */
+  async page(environmentId: number, filter: DestinationFilter, rowsMax: number): Promise<DestinationEntity[]> {
+    const rows = await this.rows().find({ where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
+    return rows.map((row) => this.opened(row));
+  }
+
+  /** How many a list has, `max` at most. Indexes as above. */
+  async count(environmentId: number, filter: DestinationFilter, max: number): Promise<number> {
+    return (await this.rows().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
   /** Each of the schedules that an environment's destinations have of their own, once. */
@@ -126,7 +134,8 @@ export class DestinationsStore {
   update(environmentId: number, id: Id, changes: Partial<Omit<DestinationEntity, 'environmentId' | 'id' | 'updatedAt'>>): Promise<void> {
     return this.database.transaction(async () => {
       const sealed = changes.headers && { headers: this.sealed(environmentId, id, changes.headers) };
-      await this.rows().update({ environmentId, id }, { ...changes, ...sealed, updatedAt: this.clock.now() } as Writable);
+      const since = changes.status === undefined ? {} : { disabledAt: changes.status === 'active' ? null : (): string => 'coalesce(disabled_at, now())' };
+      await this.rows().update({ environmentId, id }, { ...changes, ...sealed, ...since, updatedAt: this.clock.now() } as Writable);
       await this.announce(environmentId, id);
     });
   }
@@ -182,6 +191,25 @@ export class DestinationsStore {
   private rows(): Repository<DestinationEntity> {
     return this.database.manager().getRepository(DestinationEntity);
   }
+}
+
+function listed(environmentId: number, { beforeId, type, validation, status, circuit, search }: DestinationFilter): FindOptionsWhere<DestinationEntity> {
+  const where: FindOptionsWhere<DestinationEntity> = { environmentId, ownerId: IsNull() };
+  const ids = [...(beforeId === undefined ? [] : [LessThan(beforeId)]), ...(circuit === undefined ? [] : [circuitIs(environmentId, circuit)])];
+  if (ids.length > 0) where.id = And(...ids);
+  if (type !== undefined) where.type = type;
+  if (validation !== undefined) where.validation = validation;
+  if (status !== undefined) where.status = status;
+  if (search !== undefined) where.name = Raw((name) => `lower(${name}) like :prefix`, { prefix: prefixPattern(search) });
+  return where;
+}
+
+/** Index circuits_shut_idx: those that are not closed are few, and a destination without a circuit has a closed one. */
+function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
+  const [condition, which] = state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];
+  return Raw((id) => `${id} ${condition} (select target_id from circuits where environment_id = :circuitsOf and ${which})`, {
+    circuitsOf: environmentId, ...(state !== 'closed' && { circuit: state }),
+  }) as FindOperator<Id>;
 }
 
 function ownerOf(whose: Whose): ReturnType<typeof IsNull> {

@@ -1,4 +1,6 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ListCount, listCount } from '#http/list-count.js';
+import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
 import { Examples } from '#http/openapi-examples.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import { RECEIVED_METHODS, type ReceivedMethod } from '#engine/inbound/methods.js';
@@ -29,6 +31,14 @@ export class EndpointListQuery {
   /** Only endpoints of this provider. */
   @ApiProperty({ required: false, maxLength: 64, example: 'stripe' })
   preset?: string;
+
+  /** Only endpoints whose name or slug begins with this, whatever the case. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: PREFIX_LENGTH_MAX, example: 'stri' })
+  search?: string;
+
+  /** True to say beside the page how many match the filters, up to 1,000. */
+  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  count?: boolean;
 
   /** Where to go on: the `next_cursor` of the page before, with the same filters. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
@@ -226,6 +236,10 @@ export class EndpointPage {
   /** Pass it as `cursor` for the next page; null on the last one. */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
+
+  /** How many match the filters, over all pages; only when `count` asks for it. */
+  @ApiProperty({ type: ListCount, required: false })
+  count?: ListCount;
 }
 
 /** An endpoint with all its settings. Secrets are never in it. */
@@ -280,8 +294,8 @@ export function endpointChanges(body: EndpointChangesBody): EndpointChangesAsked
   return { url, status, ...settingsAndRoutes(body) };
 }
 
-export function presentPage({ listings, nextCursor }: EndpointListings): EndpointPage {
-  return { data: listings.map(presentItem), next_cursor: nextCursor };
+export function presentPage({ listings, nextCursor, count }: EndpointListings): EndpointPage {
+  return { data: listings.map(presentItem), next_cursor: nextCursor, ...(count !== null && { count: listCount(count) }) };
 }
 
 export function presentEndpoint(view: EndpointView): EndpointDetail {

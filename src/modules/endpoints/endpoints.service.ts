@@ -3,7 +3,7 @@ import { DestinationUsers, type DestinationUser } from '#modules/destinations/de
 import { EventSources } from '#modules/events/event-sources.contract.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import { presetOf } from '#engine/inbound/presets.js';
-import { type CursorQuery, Cursors } from '#kernel/cursors.js';
+import { COUNTED_MAX, type CursorQuery, Cursors } from '#kernel/cursors.js';
 import { badRequest, notFound } from '#kernel/errors.js';
 import { showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -16,6 +16,8 @@ import { type IngestDomain, IngestDomains } from './ingest-domains.js';
 export interface EndpointQuery {
   status?: EndpointEntity['status'];
   preset?: string;
+  search?: string;
+  count?: boolean;
   cursor?: string;
   limit?: number;
 }
@@ -49,6 +51,8 @@ export interface EndpointView extends EndpointSurroundings {
 export interface EndpointListings {
   listings: EndpointListing[];
   nextCursor: string | null;
+  /** How many there are in all, up to a cap; null when nobody asked. */
+  count: number | null;
 }
 
 const LIMIT_DEFAULT = 50;
@@ -73,10 +77,13 @@ export class EndpointsService {
 
   async list(tenant: Tenant, query: EndpointQuery): Promise<EndpointListings> {
     if (query.preset !== undefined && presetOf(query.preset) === null) throw badRequest(`preset: "${query.preset}" is not known.`);
-    const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
+    const { cursor, limit = LIMIT_DEFAULT, count = false, ...filters } = query;
     const list: CursorQuery = { list: 'endpoints', filters };
     const beforeId = cursor === undefined ? undefined : this.cursors.read(tenant, list, cursor);
-    const rows = await this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1);
+    const [rows, counted] = await Promise.all([
+      this.store.page(tenant.environmentId, { ...filters, beforeId }, limit + 1),
+      count ? this.store.countListed(tenant.environmentId, filters, COUNTED_MAX) : null,
+    ]);
     const page = rows.slice(0, limit);
     const routes = await this.store.routes(tenant.environmentId, page.map(({ id }) => id));
     const last = page.at(-1);
@@ -84,6 +91,7 @@ export class EndpointsService {
     return {
       listings: page.map((row) => ({ row, ...this.surroundings(row, domains, routes.filter(({ endpointId }) => endpointId === row.id)) })),
       nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null,
+      count: counted,
     };
   }
 

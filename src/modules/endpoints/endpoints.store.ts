@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type FindOptionsSelect, type FindOptionsWhere, In, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { And, type FindOperator, type FindOptionsSelect, type FindOptionsWhere, In, LessThan, Raw, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
+import { prefixPattern } from '#kernel/prefix.js';
 import { Notifications } from '#kernel/notifications.js';
 import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 
@@ -11,6 +12,8 @@ import { EndpointEntity, RouteEntity } from './endpoints.entities.js';
 export interface EndpointFilter {
   status?: EndpointEntity['status'];
   preset?: string;
+  /** What the name, or the path behind the organization's slug, begins with, whatever the case. */
+  search?: string;
   beforeId?: Id;
 }
 
@@ -97,13 +100,14 @@ export class EndpointsStore {
     return row?.id ?? null;
   }
 
-  /** Newest first. Index endpoints_pkey, backwards; filters are applied on the way. */
-  page(environmentId: number, { beforeId, status, preset }: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
-    const where: FindOptionsWhere<EndpointEntity> = { environmentId };
-    if (beforeId !== undefined) where.id = LessThan(beforeId);
-    if (status !== undefined) where.status = status;
-    if (preset !== undefined) where.preset = preset;
-    return this.endpoints().find({ select: LISTED, where, order: { id: 'DESC' }, take: rowsMax });
+  /** Newest first. Index endpoints_pkey, backwards; filters are applied on the way, over the 10,000 that an environment has at most. */
+  page(environmentId: number, filter: EndpointFilter, rowsMax: number): Promise<ListedEndpoint[]> {
+    return this.endpoints().find({ select: LISTED, where: listed(environmentId, filter), order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  /** How many a list has, `max` at most. Index as above. */
+  async countListed(environmentId: number, filter: EndpointFilter, max: number): Promise<number> {
+    return (await this.endpoints().find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
   /** The routes of these endpoints, each endpoint's in their order. Index routes_endpoint_id_idx. */
@@ -180,4 +184,20 @@ export class EndpointsStore {
   private routeRows(): Repository<RouteEntity> {
     return this.database.manager().getRepository(RouteEntity);
   }
+}
+
+function listed(environmentId: number, { beforeId, status, preset, search }: EndpointFilter): FindOptionsWhere<EndpointEntity> {
+  const where: FindOptionsWhere<EndpointEntity> = { environmentId };
+  const ids = [...(beforeId === undefined ? [] : [LessThan(beforeId)]), ...(search === undefined ? [] : [beginningWith(environmentId, search)])];
+  if (ids.length > 0) where.id = And(...ids);
+  if (status !== undefined) where.status = status;
+  if (preset !== undefined) where.preset = preset;
+  return where;
+}
+
+/** On the platform's host a path begins with the organization's slug, which is no part of the endpoint's. */
+function beginningWith(environmentId: number, search: string): FindOperator<Id> {
+  const slug = `case when e.domain_id is null then substring(e.path from position('/' in e.path) + 1) else e.path end`;
+  const found = `select e.id from endpoints e where e.environment_id = :searchedIn and (lower(e.name) like :prefix or lower(${slug}) like :prefix)`;
+  return Raw((id) => `${id} in (${found})`, { searchedIn: environmentId, prefix: prefixPattern(search) }) as FindOperator<Id>;
 }

@@ -32,9 +32,9 @@ const OFFERED = pullItems(`(
   select environment_id, target_id, id as event_id, 0 as ordinal, expires_on, null::uuid as endpoint_id, false as replayed
   from i where admission = 'pull') offered`);
 
-/** Ad-hoc URLs have no metrics: nobody could ask for them. */
+/** Ad-hoc URLs have no metrics of their own, since nobody could ask for them: they count for the environment. */
 const COUNTED = metricIncrements(`
-  select ${receivedIncrement('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from i where url is null`);
+  select ${receivedIncrement('case when url is null then target_id end', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from i`);
 
 const DUE = `
   insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,

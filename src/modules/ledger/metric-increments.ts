@@ -17,6 +17,8 @@ export const DELIVERED = 2;
 const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
+/** What another entry of the same commit says for the whole environment: an endpoint received it, or counts its delivery. */
+export const COUNTED_ELSEWHERE = 32;
 
 /**
  * What happened, for the metrics: one row per environment and commit, with an entry for each of the rows of (environment_id,

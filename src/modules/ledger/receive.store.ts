@@ -7,7 +7,7 @@ import { Vault } from '#kernel/vault.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, takeKeys } from './idempotency-keys.js';
 import type { Admission } from './lane.contract.js';
-import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
+import { COUNTED_ELSEWHERE, DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** A received event with where each of its deliveries goes first. */
 export interface Received {
@@ -47,7 +47,7 @@ const INSERTS = `
   ), m as (${metricIncrements(`
     select ${receivedIncrement('endpoint_id', 'null', String(RECEIVED))} from i
     union all
-    select ${receivedIncrement('target_id', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from d
+    select ${receivedIncrement('target_id', 'null', `case admission when 'pull' then ${COUNTED_ELSEWHERE + RECEIVED + DELIVERED} else ${COUNTED_ELSEWHERE + RECEIVED} end`)} from d
     union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`)}
   )`;
 

@@ -5,9 +5,9 @@ import { WINDOWS, type Window } from './windows.js';
 
 /** Whose rollups, how long each window is, and which of them. */
 export class RollupQuery {
-  /** An endpoint (`ep_…`) or a destination (`dst_…`) of the key's environment. */
-  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  key: string;
+  /** An endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) of the key's environment; the whole environment when left out. */
+  @ApiProperty({ required: false, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  key?: string;
 
   /** How long a window is. They begin at full minutes, hours and days of UTC, and are kept for 7, 90 and 400 days. */
   @ApiProperty({ required: false, enum: WINDOWS, default: '1h', example: '1h' })
@@ -23,6 +23,10 @@ export class RollupQuery {
   /** Only windows that begin before this time (RFC 3339); when it is left out, up to the one that runs now. */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
+
+  /** Leave out windows in which nothing happened. */
+  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  sparse?: boolean;
 }
 
 /** Quantiles of the attempts' durations. */
@@ -50,7 +54,7 @@ export class RollupItem {
   @ApiProperty({ enum: WINDOWS, example: '1h' })
   window: Window;
 
-  /** Events that were sent to the destination, or received by the endpoint; replays are not counted again. */
+  /** Events that were sent to the destination, or received by the endpoint; for the environment, all that were accepted. Replays are not counted again. */
   @ApiProperty({ type: 'integer', example: 1204 })
   received: number;
 
@@ -85,7 +89,7 @@ export class RollupItem {
 
 /** Every window of the range. */
 export class RollupList {
-  /** Oldest first. Windows in which nothing happened are there with zeros; those that are not kept any more are left out. */
+  /** Oldest first. Windows in which nothing happened are there with zeros, unless `sparse` leaves them out; those that are not kept any more are left out. */
   @ApiProperty({ type: [RollupItem] })
   data: RollupItem[];
 }
@@ -106,7 +110,10 @@ export function presentRollup(window: Window, { startMs, histogram, ...counts }:
   };
 }
 
-function presentLatency(histogram: Rollup['histogram']): LatencyItem | null {
+/** Whether anything happened. */
+export const isBusy = ({ received, delivered, failed, retried, dlq, attempts }: Rollup): boolean => received + delivered + failed + retried + dlq + attempts > 0;
+
+export function presentLatency(histogram: Rollup['histogram']): LatencyItem | null {
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((q) => quantile(histogram, q));
   return p50 == null || p95 == null || p99 == null ? null : { p50, p95, p99 };
 }

@@ -6,7 +6,7 @@ import { Clock } from '#kernel/clock.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { RollupsStore, type Rollup } from './rollups.store.js';
+import { RollupsStore, type Rollup, WHOLE } from './rollups.store.js';
 import { startsOf, type Range, type Window } from './windows.js';
 
 const NOTHING: Omit<Rollup, 'startMs'> = { received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0, histogram: [] };
@@ -22,10 +22,10 @@ export class RollupsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Every window of the range, oldest first, those in which nothing happened included. Throws 404, and 400 for the range. */
-  async list(tenant: Tenant, key: string, window: Window, range: Range): Promise<Rollup[]> {
+  /** Every window of the range, oldest first, of a key or (null) the whole environment. Throws 404, and 400 for the range. */
+  async list(tenant: Tenant, key: string | null, window: Window, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());
-    const keyId = await this.owned(tenant, key);
+    const keyId = key === null ? WHOLE : await this.owned(tenant, key);
     const [firstMs, lastMs] = [starts[0], starts.at(-1)];
     if (firstMs === undefined || lastMs === undefined) return [];
     const rollups = await this.store.find(tenant, keyId, window, { firstMs, lastMs });
@@ -33,14 +33,15 @@ export class RollupsService {
     return starts.map((startMs) => byStart.get(startMs) ?? { startMs, ...NOTHING });
   }
 
-  /** The id of an endpoint, an application's one too, or a destination of this environment. Throws 404 for anything else. */
+  /** The id of an endpoint, an application's one too, an application, or a destination of this environment. Throws 404 for anything else. */
   private async owned({ environmentId }: Tenant, key: string): Promise<Id> {
+    if (parseId('app', key) !== null) return this.applications.find(environmentId, key);
     const endpointId = parseId('ep', key);
     if (endpointId !== null && (await this.endpoints.find(environmentId, endpointId)) !== null) return endpointId;
     if (endpointId !== null && (await this.applications.findEndpoint(environmentId, endpointId)) !== null) return endpointId;
     const destinationId = parseId('dst', key);
     if (destinationId !== null && (await this.isShown(environmentId, destinationId))) return destinationId;
-    throw notFound('endpoint or destination');
+    throw notFound('endpoint, destination or application');
   }
 
   /** A destination of the list, or the service's own that owns itself: events name both. */

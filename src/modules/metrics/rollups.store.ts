@@ -9,7 +9,7 @@ import type { Window } from './windows.js';
 /** How often what happened. */
 export type Counts = Record<'received' | 'delivered' | 'failed' | 'retried' | 'dlq' | 'attempts', number>;
 
-/** What happened to one endpoint or destination in one window. */
+/** What happened to one endpoint, destination or application, or in the whole environment, in one window. */
 export interface Rollup extends Counts {
   /** Milliseconds since the epoch. */
   startMs: number;
@@ -19,9 +19,13 @@ export interface Rollup extends Counts {
 
 const SUMS = 'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
 /** The bits of an entry: see modules/ledger/metric-increments.ts. */
+const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
 const WINDOW = 'environment_id, key_id, resolution, start';
+
+/** The key of what happened in the whole environment. The highest there is: folders come to it last, and hold it shortest. */
+export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** In a histogram counts stand at their bucket's number from 1; `gap` buckets without any are before this one. */
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
@@ -30,6 +34,10 @@ const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id
  * Takes the oldest increments (rollup_parts_pkey), past what others are folding, out and into the rollups (rollups_pkey). One
  * statement, and so one commit: an increment is in here or there, whatever is killed. An increment of the release before is one key's sums. Rollups are written in the order of
  * their key, so that folders which meet at the same ones wait for each other instead of deadlocking.
+ *
+ * What happened to a key happened to its application (application_endpoints_pkey) and in the whole environment too. Of an entry's two
+ * keys the first counts there, also where it has none: an ad-hoc URL. Both are summed up from the sums of keys, in this statement:
+ * deliveries write nothing for them.
  *
  * Dead letters are noted for the service's own events: here, where each counts once, and off the way of deliveries. Whose
  * they are is found out by who tells of them (modules/system-events/waiting-signals.ts).
@@ -47,37 +55,45 @@ const FOLD: Statement = {
     ), entries as (
       select environment_id, added_at, e.* from parts, unnest(key_ids, other_ids, ats, whats, durations_ms) e(key_id, other_id, at, what, ms)
     ), samples as (
-      select environment_id, key_id, minute, ${COUNTS}, bucket, (bucket is not null)::int as n, added_at
+      select environment_id, key_id, is_whole, minute, ${COUNTS}, bucket, (bucket is not null)::int as n, added_at
       from (
-        select environment_id, k.key_id, date_trunc('minute', coalesce(at, added_at), 'UTC') as minute, what, added_at,
+        select environment_id, k.key_id, k.is_first and what & ${COUNTED_ELSEWHERE} = 0 as is_whole,
+               date_trunc('minute', coalesce(at, added_at), 'UTC') as minute, what, added_at,
                case when ms is not null then width_bucket(greatest(ms, 0), $2::int[]) end as bucket
-        from entries, lateral (values (entries.key_id), (entries.other_id)) k(key_id) where k.key_id is not null
+        from entries, lateral (values (entries.key_id, true), (entries.other_id, false)) k(key_id, is_first) where k.key_id is not null or k.is_first
       ) e
       union all
-      select environment_id, key_id, minute, received, delivered, failed, retried, dlq, null, 0, added_at from parts where key_id is not null
+      select environment_id, key_id, false, minute, received, delivered, failed, retried, dlq, null, 0, added_at from parts where key_id is not null
       union all
-      select environment_id, key_id, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1, added_at from parts, unnest(latencies_ms) ms
+      select environment_id, key_id, false, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1, added_at from parts, unnest(latencies_ms) ms
+    ), of_keys as (
+      select environment_id, key_id, is_whole, minute, bucket, ${SUMS} from samples group by environment_id, key_id, is_whole, minute, bucket
     ), minutes as (
-      select environment_id, key_id, minute, bucket, ${SUMS} from samples group by environment_id, key_id, minute, bucket
+      select environment_id, key_id, minute, bucket, received, delivered, failed, retried, dlq, n from of_keys where key_id is not null
+      union all
+      select environment_id, '${WHOLE}', minute, bucket, received, delivered, failed, retried, dlq, n from of_keys where is_whole
+      union all
+      select o.environment_id, a.application_id, o.minute, o.bucket, o.received, o.delivered, o.failed, o.retried, o.dlq, o.n
+      from of_keys o join application_endpoints a on a.environment_id = o.environment_id and a.id = o.key_id
     ), windows as (
       select environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') as start, bucket, ${SUMS}, ${GAP} as gap
       from minutes cross join (values ('1m', 'minute'), ('1h', 'hour'), ('1d', 'day')) r(resolution, unit)
       group by ${WINDOW}, bucket
     ), folded as (
-      insert into rollups as r (${WINDOW}, received, delivered, failed, retried, dlq, attempts, histogram)
-      select ${WINDOW}, sum(received), sum(delivered), sum(failed), sum(retried), sum(dlq), sum(n),
+      insert into rollups as r (${WINDOW}, received, delivered, failed, retried, dlq, attempts, is_failing, histogram)
+      select ${WINDOW}, sum(received), sum(delivered), sum(failed), sum(retried), sum(dlq), sum(n), sum(failed + retried + dlq) > 0,
              ('{' || coalesce(string_agg(repeat('0,', gap) || n, ',' order by bucket) filter (where bucket is not null), '') || '}')::int[]
       from windows group by ${WINDOW} order by ${WINDOW}
       on conflict (${WINDOW}) do update set
         received = r.received + excluded.received, delivered = r.delivered + excluded.delivered, failed = r.failed + excluded.failed,
-        retried = r.retried + excluded.retried, dlq = r.dlq + excluded.dlq, attempts = r.attempts + excluded.attempts,
+        retried = r.retried + excluded.retried, dlq = r.dlq + excluded.dlq, attempts = r.attempts + excluded.attempts, is_failing = r.is_failing or excluded.is_failing,
         histogram = array(
           select least(coalesce(old, 0)::bigint + coalesce(new, 0), 2147483647)::int
           from unnest(r.histogram, excluded.histogram) with ordinality as h(old, new, bucket) order by bucket)
     ), noted as (
       insert into system_signals (environment_id, type, subject, count, first_at, last_at)
       select environment_id, 'event.dead_lettered', key_id, sum(dlq), min(added_at), max(added_at)
-      from samples where dlq > 0 group by environment_id, key_id
+      from samples where dlq > 0 and key_id is not null group by environment_id, key_id
     )
     select count(*)::int as increments from parts`,
 };

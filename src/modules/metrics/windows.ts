@@ -12,6 +12,24 @@ const SHOWN_MAX = 1_440;
 /** How long windows are kept, counted from their start. */
 export const KEPT_MS: Readonly<Record<Window, number>> = { '1m': 7 * DAY_MS, '1h': 90 * DAY_MS, '1d': 400 * DAY_MS };
 
+/** How far back an overview looks, shortest first. */
+export const RANGES = ['1h', '24h', '7d', '30d'] as const;
+export type OverviewRange = (typeof RANGES)[number];
+
+/** The windows of an overview: as many as a plot shows, of the length that has them. */
+export const OVERVIEWS: Readonly<Record<OverviewRange, { window: Window; windows: number }>> = {
+  '1h': { window: '1m', windows: 60 },
+  '24h': { window: '1h', windows: 24 },
+  '7d': { window: '1h', windows: 168 },
+  '30d': { window: '1d', windows: 30 },
+};
+
+/** The beginning of the first window of an overview: the last is the one that runs now. */
+export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
+  const { window, windows } = OVERVIEWS[range];
+  return floored(nowMs, LENGTHS_MS[window]) - (windows - 1) * LENGTHS_MS[window];
+}
+
 /** A range of time, in milliseconds since the epoch. */
 export interface Range {
   /** The window that holds it is the first. Left out: as many windows before `untilMs` as are shown by default. */

@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import { lowestIdAt } from '#kernel/ids.js';
+
+/** Of each kind one more than is shown: then there are more. */
+export const SHOWN_MAX = 25;
+const ROWS_MAX = SHOWN_MAX + 1;
+/** Events that failed verification which are looked at, the newest. */
+const QUARANTINED_MAX = 2_000;
+/** Due deliveries of all environments that are looked at, the oldest: one that waits for long stands among them. */
+const DUE_MAX = 1_000;
+const DOMAINS_MAX = 1_000;
+const JOBS_MAX = 500;
+
+/** A destination, or an application's endpoint, in trouble. */
+export interface TroubledTarget {
+  id: Id;
+  name: string;
+  /** The application that it belongs to; null for a destination. One that owns itself is the service's own. */
+  ownerId: Id | null;
+  since: Date;
+  reason: string | null;
+  count: number;
+}
+
+/** An inbound endpoint in trouble. */
+export interface TroubledEndpoint {
+  id: Id;
+  name: string;
+  since: Date;
+  count: number;
+}
+
+/** Deliveries that nobody takes up. */
+export interface Overdue {
+  since: Date;
+  count: number;
+}
+
+/** A domain whose records are gone. */
+export interface LostDomain {
+  id: Id;
+  host: string;
+  state: string;
+  since: Date;
+}
+
+/** A job that gave up. */
+export interface FailedJob {
+  id: Id;
+  kind: string;
+  error: string | null;
+  since: Date;
+}
+
+/** destinations_disabled_at_idx, the longest first. */
+const DISABLED: Statement = {
+  name: 'attention_disabled',
+  text: `
+    select id, name, owner_id as "ownerId", disabled_at as since, disabled_reason as reason, 1 as count
+    from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
+};
+
+/** Endpoints that go to a destination of the registry: application_endpoints_disabled_idx. Since the last change, which is when it was disabled or later. */
+const DISABLED_SUBSCRIPTIONS: Statement = {
+  name: 'attention_disabled_subscriptions',
+  text: `
+    select id, description as name, application_id as "ownerId", updated_at as since, disabled_reason as reason, 1 as count
+    from application_endpoints where environment_id = $1 and status = 'disabled' and destination_id <> id order by updated_at limit $2`,
+};
+
+/** circuits_shut_idx, and destinations_pkey for each: an ad-hoc URL has no name to show. */
+const OPEN_CIRCUITS: Statement = {
+  name: 'attention_open_circuits',
+  text: `
+    select d.id, d.name, d.owner_id as "ownerId", coalesce(c.opened_at, c.changed_at) as since, null as reason, c.consecutive_failures as count
+    from circuits c join destinations d on d.environment_id = c.environment_id and d.id = c.target_id and d.status = 'active'
+    where c.environment_id = $1 and c.state <> 'closed' order by coalesce(c.opened_at, c.changed_at) limit $2`,
+};
+
+/**
+ * Targets with a dead letter in this hour or the one before. Whether there is any says one row of the whole environment (rollups_pkey);
+ * only then the hours of a day with failures (rollups_failing_idx) are added up, of keys that are destinations (destinations_pkey).
+ */
+const DEAD_LETTERS: Statement = {
+  name: 'attention_dead_letters',
+  text: `
+    with any_of_late as (
+      select 1 from rollups where environment_id = $1 and key_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff' and resolution = '1h'
+        and start >= date_trunc('hour', now(), 'UTC') - interval '1 hour' and dlq > 0 limit 1
+    ), growing as (
+      select key_id, sum(dlq) as dlq, min(start) as since from rollups
+      where environment_id = $1 and resolution = '1h' and start >= date_trunc('hour', now(), 'UTC') - interval '23 hours' and is_failing and dlq > 0
+        and exists (select from any_of_late)
+      group by key_id having max(start) >= date_trunc('hour', now(), 'UTC') - interval '1 hour'
+    )
+    select d.id, d.name, d.owner_id as "ownerId", g.since, null as reason, g.dlq::float8 as count
+    from growing g join destinations d on d.environment_id = $1 and d.id = g.key_id order by g.dlq desc, d.id desc limit $2`,
+};
+
+/** events_disposition_idx, newest first up to a cap, and endpoints_pkey for each that received them; a mail alias is not one. */
+const UNVERIFIED: Statement = {
+  name: 'attention_unverified',
+  text: `
+    with late as (
+      select id, target_id from events where environment_id = $1 and disposition = 'quarantined' and id >= $3 order by id desc limit $4
+    ), received as (
+      select target_id, count(*)::int as count, (array_agg(id order by id))[1] as first_id from late group by target_id
+    )
+    select e.id, e.name, r.count, r.first_id as "firstId"
+    from received r join endpoints e on e.environment_id = $1 and e.id = r.target_id order by r.count desc, e.id desc limit $2`,
+};
+
+/** The head of due_deliveries_due_at_idx, over all environments: what is due and not taken up is oldest there. */
+const OVERDUE: Statement = {
+  name: 'attention_overdue',
+  text: `
+    select min(due_at) as since, count(*)::int as count from (
+      select environment_id, due_at from due_deliveries where claimed_by is null and not parked order by due_at limit $2
+    ) oldest where environment_id = $1 and due_at < now() - interval '1 minute' having count(*) > 0`,
+};
+
+/** domains_pkey, an environment's up to a cap. What was never complete has lost nothing. */
+const LOST_DOMAINS: Statement = {
+  name: 'attention_lost_domains',
+  text: `
+    select id, host, state, coalesce(missing_seen_at - missing_seconds * interval '1 second', updated_at) as since
+    from (select * from domains where environment_id = $1 order by id desc limit $3) d
+    where kind <> 'webhook' and verified_at is not null and (state = 'failed' or missing_seen_at is not null)
+    order by since limit $2`,
+};
+
+/** replay_jobs_pkey, the newest. */
+const FAILED_JOBS: Statement = {
+  name: 'attention_failed_jobs',
+  text: `
+    select id, kind, error, finished_at as since
+    from (select * from replay_jobs where environment_id = $1 order by id desc limit $3) j
+    where state = 'failed' and finished_at > now() - interval '7 days' order by finished_at desc limit $2`,
+};
+
+/** Reads what is broken: a few statements, each of bounded work, whatever there is. */
+@Injectable()
+export class AttentionStore {
+  constructor(private readonly database: Database) {}
+
+  disabled(environmentId: number): Promise<TroubledTarget[]> {
+    return this.database.read(DISABLED, [environmentId, ROWS_MAX]);
+  }
+
+  disabledSubscriptions(environmentId: number): Promise<TroubledTarget[]> {
+    return this.database.read(DISABLED_SUBSCRIPTIONS, [environmentId, ROWS_MAX]);
+  }
+
+  openCircuits(environmentId: number): Promise<TroubledTarget[]> {
+    return this.database.read(OPEN_CIRCUITS, [environmentId, ROWS_MAX]);
+  }
+
+  deadLetters(environmentId: number): Promise<TroubledTarget[]> {
+    return this.database.read(DEAD_LETTERS, [environmentId, ROWS_MAX]);
+  }
+
+  /** Since a time; `since` is the id of the first event that was looked at. */
+  unverified(environmentId: number, sinceMs: number): Promise<(Omit<TroubledEndpoint, 'since'> & { firstId: Id })[]> {
+    return this.database.read(UNVERIFIED, [environmentId, ROWS_MAX, lowestIdAt(sinceMs), QUARANTINED_MAX]);
+  }
+
+  async overdue(environmentId: number): Promise<Overdue | null> {
+    const [row] = await this.database.read<Overdue>(OVERDUE, [environmentId, DUE_MAX]);
+    return row ?? null;
+  }
+
+  lostDomains(environmentId: number): Promise<LostDomain[]> {
+    return this.database.read(LOST_DOMAINS, [environmentId, ROWS_MAX, DOMAINS_MAX]);
+  }
+
+  failedJobs(environmentId: number): Promise<FailedJob[]> {
+    return this.database.read(FAILED_JOBS, [environmentId, ROWS_MAX, JOBS_MAX]);
+  }
+}

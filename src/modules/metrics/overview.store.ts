@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { Counts } from './rollups.store.js';
+import type { Window } from './windows.js';
+
+/** Open deliveries that are counted: more is told as "at least as many". */
+const OPEN_MAX = 10_000;
+
+/** A target with what it took and did not take. */
+export interface FailingTarget extends Counts {
+  id: Id;
+  name: string;
+  /** The application that it belongs to, when it is an endpoint's own. */
+  ownerId: Id | null;
+}
+
+/** Deliveries that have not ended. */
+export interface OpenDeliveries {
+  count: number;
+  isCapped: boolean;
+}
+
+/** due_deliveries_pkey, up to the cap: of an environment all open deliveries stand together. */
+const OPEN: Statement = {
+  name: 'overview_open',
+  text: `select count(*)::int as count from (select 1 from due_deliveries where environment_id = $1 limit $2) open`,
+};
+
+/**
+ * application_endpoints_application_id_idx, and for each endpoint due_deliveries_retries_idx and due_deliveries_parked_idx, up to the cap.
+ * What was tried and is parked is in both, and counted with the first.
+ */
+const OPEN_OF_APPLICATION: Statement = {
+  name: 'overview_open_of_application',
+  text: `
+    select count(*)::int as count from (
+      select 1 from application_endpoints a cross join lateral (
+        (select endpoint_id from due_deliveries d
+         where d.environment_id = a.environment_id and d.target_id = a.destination_id and d.claimed_by is null and d.attempts > 0
+           and d.endpoint_id is not distinct from nullif(a.id, a.destination_id) order by d.due_at limit $3)
+        union all
+        (select endpoint_id from due_deliveries d
+         where d.environment_id = a.environment_id and d.target_id = a.destination_id and d.claimed_by is null and d.parked and d.attempts = 0
+           and d.endpoint_id is not distinct from nullif(a.id, a.destination_id) order by d.due_at limit $3)
+      ) waiting where a.environment_id = $1 and a.application_id = $2 limit $3
+    ) open`,
+};
+
+/**
+ * Worst first: the windows with failures alone (rollups_failing_idx), of keys that are destinations (destinations_pkey), endpoints' own
+ * among them. Only those that are shown are added up with what went well (rollups_pkey).
+ */
+const FAILING: Statement = {
+  name: 'overview_failing_targets',
+  text: `
+    with failing as (
+      select key_id, sum(failed + dlq) as ended, sum(failed + dlq + retried) as failures from rollups
+      where environment_id = $1 and resolution = $2 and start >= to_timestamp($3::float8 / 1000) and is_failing group by key_id
+    ), worst as (
+      select d.id, d.name, d.owner_id, f.ended, f.failures from failing f join destinations d on d.environment_id = $1 and d.id = f.key_id
+      order by f.ended desc, f.failures desc, d.id desc limit $4
+    )
+    select w.id, w.name, w.owner_id as "ownerId", r.* from worst w cross join lateral (
+      select sum(received)::float8 as received, sum(delivered)::float8 as delivered, sum(failed)::float8 as failed, sum(retried)::float8 as retried,
+             sum(dlq)::float8 as dlq, sum(attempts)::float8 as attempts
+      from rollups where environment_id = $1 and key_id = w.id and resolution = $2 and start >= to_timestamp($3::float8 / 1000)
+    ) r order by w.ended desc, w.failures desc, w.id desc`,
+};
+
+/** Reads what an overview shows besides rollups. */
+@Injectable()
+export class OverviewStore {
+  constructor(private readonly database: Database) {}
+
+  /** Of an application what waits for its endpoints; of the whole environment (null) what is being sent as well. */
+  async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
+    const [row] =
+      applicationId === null
+        ? await this.database.read<{ count: number }>(OPEN, [environmentId, OPEN_MAX])
+        : await this.database.read<{ count: number }>(OPEN_OF_APPLICATION, [environmentId, applicationId, OPEN_MAX]);
+    const count = row?.count ?? 0;
+    return { count, isCapped: count >= OPEN_MAX };
+  }
+
+  failing(environmentId: number, window: Window, sinceMs: number, limit: number): Promise<FailingTarget[]> {
+    return this.database.read(FAILING, [environmentId, window, sinceMs, limit]);
+  }
+}

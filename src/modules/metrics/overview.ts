@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { Applications } from '#modules/applications/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { showId } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { OverviewStore, type FailingTarget, type OpenDeliveries } from './overview.store.js';
+import { RollupsService } from './rollups.service.js';
+import type { Rollup } from './rollups.store.js';
+import { OVERVIEWS, overviewSinceMs, type OverviewRange, type Window } from './windows.js';
+
+/** What happened in a range, as a whole and by windows, and what is open now. */
+export interface Overview {
+  window: Window;
+  sinceMs: number;
+  untilMs: number;
+  rollups: Rollup[];
+  total: Rollup;
+  open: OpenDeliveries;
+}
+
+const RANGE_DEFAULT = '24h';
+const LIMIT_DEFAULT = 10;
+const DAY_MS = 86_400_000;
+const COUNTS = ['received', 'delivered', 'failed', 'retried', 'dlq', 'attempts'] as const;
+
+/** What an environment, or one application, looks like at a glance. */
+@Injectable()
+export class Overviews {
+  constructor(
+    private readonly store: OverviewStore,
+    private readonly rollups: RollupsService,
+    private readonly applications: Applications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Of an application by its `app_` id or uid, or of the whole environment. Throws 404. */
+  async of(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
+    const { environmentId } = tenant;
+    const nowMs = this.clock.nowMs();
+    const sinceMs = overviewSinceMs(range, nowMs);
+    const { window } = OVERVIEWS[range];
+    const applicationId = application === undefined ? null : await this.applications.find(environmentId, application);
+    const key = applicationId === null ? null : showId('app', applicationId);
+    const [rollups, open] = await Promise.all([
+      this.rollups.list(tenant, key, window, { sinceMs, untilMs: nowMs + 1 }),
+      this.store.open(environmentId, applicationId),
+    ]);
+    return { window, sinceMs, untilMs: nowMs, rollups, total: summed(sinceMs, rollups), open };
+  }
+
+  /** Targets that failed most in a range, worst first. */
+  failing({ environmentId }: Tenant, range: OverviewRange = RANGE_DEFAULT, limit = LIMIT_DEFAULT): Promise<FailingTarget[]> {
+    // The longer ranges are read by the day: thirty rows of a target instead of seven hundred.
+    const window = range === '7d' ? '1d' : OVERVIEWS[range].window;
+    return this.store.failing(environmentId, window, overviewSinceMs(range, this.clock.nowMs()) - (range === '7d' ? DAY_MS : 0), limit);
+  }
+}
+
+function summed(startMs: number, rollups: readonly Rollup[]): Rollup {
+  const sum = { startMs, received: 0, delivered: 0, failed: 0, retried: 0, dlq: 0, attempts: 0 };
+  const histogram: number[] = [];
+  for (const rollup of rollups) {
+    for (const count of COUNTS) sum[count] += rollup[count];
+    for (const [bucket, n] of rollup.histogram.entries()) histogram[bucket] = (histogram[bucket] ?? 0) + n;
+  }
+  return { ...sum, histogram: Array.from(histogram, (n) => n ?? 0) };
+}
