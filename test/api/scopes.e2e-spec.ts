@@ -33,6 +33,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/aliases/{alias}/replay': 'write',
   'POST /mcp': 'read',
   'GET /v1/events': 'read',
+  'GET /v1/events/count': 'read',
   'GET /v1/events/stream': 'read',
   'GET /v1/events/{id}': 'read',
   'GET /v1/events/{id}/payload': 'read',

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
-import { EventItem, EVENT_STATUSES, presentEvent } from './events.dto.js';
+import { EVENT_STATUSES } from './event-rows.js';
+import { EventItem, presentEvent } from './events.dto.js';
 import { CHANGE_KINDS } from './stream-position.js';
 import type { ChangeRow } from './stream.store.js';
 
