@@ -53,6 +53,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/app/{app}/replay': 'write',
   'POST /v1/app/{app}/erase': 'write',
   'GET /v1/app/{app}/messages/{message}': 'read',
+  'POST /v1/app/{app}/messages/{message}/endpoints/{endpoint}/resend': 'write',
   'GET /v1/app/{app}/endpoints': 'read',
   'POST /v1/app/{app}/endpoints': 'write',
   'GET /v1/app/{app}/endpoints/{endpoint}': 'read',
