@@ -53,7 +53,7 @@ describe('events', () => {
 
     /** One destination whose receiver does to each event what its type says. */
     beforeAll(async () => {
-      const newDestination = (status: keyof typeof answerOf): Promise<string> => {
+      const newDestination = (status: keyof typeof ANSWERS): Promise<string> => {
         const target = targets.open(() => ({ status: ANSWERS[status] }));
         return destinationAt(server, target.url, status === 'dlq' ? { ...PATIENT, retry: { max_attempts: 1 } } : PATIENT);
       };

@@ -26,8 +26,8 @@ export class Resend {
     const { environmentId } = tenant;
     const { id: endpointId, applicationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const messageId = parseId('msg', message);
-    const found = messageId && (await this.messages.find(tenant, messageId));
-    if (!messageId || found?.applicationId !== applicationId) throw notFound('message');
+    const found = messageId === null ? null : await this.messages.find(tenant, messageId);
+    if (messageId === null || found?.applicationId !== applicationId) throw notFound('message');
     // The events of a fan-out are the ids behind that of its message.
     const range = { environmentId, endpointIds: [endpointId], fromId: messageId, beforeId: idAfter(messageId, FAN_OUT_MAX + 1) };
     const [event] = await this.sent.page(range, 1);
