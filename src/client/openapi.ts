@@ -201,7 +201,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Newest first; every filter may be combined with every other. Needs a key of scope `read`.
+         * @description Newest first; every filter may be combined with every other. A page looks through a bounded number of rows, so that it answers soon however many events there are: one that ended before it was full says so with `searched_to`, and `next_cursor` goes on behind it. Needs a key of scope `read`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -224,6 +224,26 @@ export interface paths {
          * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason`. With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
          */
         get: operations["streamEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count events
+         * @description How many events the list with the same filters has, up to 10,000. Needs a key of scope `read`.
+         */
+        get: operations["countEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7262,7 +7282,27 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        EventItem: {
+        Object: Record<string, never>;
+        LastAttemptItem: {
+            /**
+             * @description HTTP status of the answer, or that of the mail server; null when there was none.
+             * @example 503
+             */
+            status: number | null;
+            /**
+             * @description Why there was no answer, in the words of the event's attempts.
+             * @example null
+             * @enum {string|null}
+             */
+            error: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | null;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+        };
+        ListedEventItem: {
             /**
              * @description The event's id.
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
@@ -7301,16 +7341,61 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             received_at: string;
+            /**
+             * @description Attempts of all its deliveries, replays included.
+             * @example 3
+             */
+            attempt_count: number;
+            /**
+             * @description The last attempt of the delivery that gives the event its status; null while it has none.
+             * @example {
+             *       "status": 503,
+             *       "error": null,
+             *       "at": "2026-11-21T09:30:00.120Z"
+             *     }
+             */
+            last_attempt: components["schemas"]["LastAttemptItem"] | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt of any of its deliveries is due; null when none is. Behind an open circuit it is later: the event tells.
+             * @example 2026-11-21T09:35:00.000Z
+             */
+            next_attempt_at: string | null;
         };
         EventPage: {
             /** @description The events of this page. */
-            data: components["schemas"]["EventItem"][];
+            data: components["schemas"]["ListedEventItem"][];
             /**
-             * @description Pass it as `cursor` for the next page; null on the last one. While very many deliveries are open, a page of one destination or of what
-             *     is `retrying` can be short or empty and still have a next one.
+             * @description Pass it as `cursor` for the next page; null on the last one. Where filters pick few among very many, a page can be short or empty and
+             *     still have a next one.
              * @example null
              */
             next_cursor: string | null;
+            /**
+             * Format: date-time
+             * @description Set on a page that ended before it was full, since it had looked at as many rows as one page may (3,000 to 10,000 of an index): everything from this time on was
+             *     looked at. Go on behind it with `cursor`, or narrow the range with `since` and `until`.
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            searched_to?: string;
+        };
+        EventCountItem: {
+            /**
+             * @description Events that match: 10,000 at most.
+             * @example 412
+             */
+            count: number;
+            /**
+             * @description True when there may be more: show it as `10,000+`, or `412+`.
+             * @example false
+             */
+            is_capped: boolean;
+            /**
+             * Format: date-time
+             * @description Set when it is capped because enough was looked at: everything from this time on was counted.
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            searched_to?: string;
         };
         DeliveryCircuitItem: {
             /**
@@ -9571,8 +9656,8 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Only events in this state. */
-                status?: "delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored";
+                /** @description Only events in one of these states: the parameter several times, or once with commas. */
+                status?: components["schemas"]["Object"] & (("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored") | ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[]);
                 /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
                 endpoint?: string;
                 /**
@@ -9586,6 +9671,15 @@ export interface operations {
                 event_type?: string;
                 /** @description Only the events of this message. */
                 message_id?: string;
+                /** @description Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too). */
+                direction?: "outbound" | "inbound";
+                /**
+                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
+                 *     deliveries that is the last attempt of the one that gives the event its status.
+                 */
+                error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
+                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+                q?: string;
                 /** @description Only events received at or after this time (RFC 3339). */
                 since?: string;
                 /** @description Only events received at or before this time (RFC 3339). */
@@ -9664,6 +9758,65 @@ export interface operations {
                      *     data: {"id":"evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1","event_type":"invoice.paid","status":"retrying",…}
                      */
                     "text/event-stream; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    countEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events in one of these states: the parameter several times, or once with commas. */
+                status?: components["schemas"]["Object"] & (("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored") | ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[]);
+                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+                endpoint?: string;
+                /**
+                 * @description Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
+                 *     With `status`, a delivery there must be in that state too.
+                 */
+                destination?: string;
+                /** @description Only events that were sent to this application: its `app_` id, or your own id of it. */
+                application?: string;
+                /** @description Only events of exactly this type. */
+                event_type?: string;
+                /** @description Only the events of this message. */
+                message_id?: string;
+                /** @description Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too). */
+                direction?: "outbound" | "inbound";
+                /**
+                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
+                 *     deliveries that is the last attempt of the one that gives the event its status.
+                 */
+                error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
+                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+                q?: string;
+                /** @description Only events received at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only events received at or before this time (RFC 3339). */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The count. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventCountItem"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -150,9 +150,9 @@ function queryParameters(document: OpenAPIObject): Map<string, ReadonlySet<strin
   ]));
 }
 
-function refuseUnknown(query: object, known: { has(name: string): boolean }): void {
+function refuseUnknown(query: object, known: ReadonlySet<string>): void {
   const fields = Object.keys(query).filter((name) => !known.has(name)).slice(0, FAULTS_MAX).map((path) => ({ path, message: 'is not known here' }));
-  if (fields.length > 0) throw badRequest(`The query parameter ${fields[0]?.path} is not known here.`, { fields });
+  if (fields.length > 0) throw badRequest(`The query parameter ${fields[0]?.path} is not known here. ${known.size === 0 ? 'There are none.' : `Known are ${[...known].join(', ')}.`}`, { fields });
 }
 
 function checkBodyWith(compiled: Compiled): Check {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { foldStatus } from '../../src/engine/event-status.js';
 import type { DeliveryStatus } from '../../src/engine/event-status.js';
 import { idFromBytes, showId } from '../../src/kernel/ids.js';
-import { WINDOW_ROWS } from '../../src/modules/events/events.store.js';
+import { WINDOW_ROWS } from '../../src/modules/events/event-lists.js';
 import { ulidBytes } from '../../src/kernel/ulid.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
@@ -12,6 +12,7 @@ import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, makeDue, ope
 import type { Sql, Targets } from './scene.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
+const ANSWERS = { delivered: 200, failed: 410, retrying: 503, dlq: 500 };
 const DAY_MS = 86_400_000;
 const dateIn = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
@@ -52,9 +53,8 @@ describe('events', () => {
 
     /** One destination whose receiver does to each event what its type says. */
     beforeAll(async () => {
-      const answerOf = { delivered: 200, failed: 410, retrying: 503, dlq: 500 };
-      const newDestination = (status: keyof typeof answerOf): Promise<string> => {
-        const target = targets.open(() => ({ status: answerOf[status] }));
+      const newDestination = (status: keyof typeof ANSWERS): Promise<string> => {
+        const target = targets.open(() => ({ status: ANSWERS[status] }));
         return destinationAt(server, target.url, status === 'dlq' ? { ...PATIENT, retry: { max_attempts: 1 } } : PATIENT);
       };
       sent = [];
@@ -77,7 +77,11 @@ describe('events', () => {
     it('shows every event, newest first, with the fields of the specification', async () => {
       const { data, next_cursor: next } = await page({});
 
-      expect(data).toEqual(sent.map((item) => ({ ...item, endpoint: null })));
+      expect(data).toEqual(sent.map((item) => ({
+        ...item, endpoint: null, attempt_count: 1,
+        last_attempt: { status: ANSWERS[item.status as keyof typeof ANSWERS], error: null, at: expect.stringMatching(/Z$/) },
+        next_attempt_at: item.status === 'retrying' ? expect.stringMatching(/Z$/) : null,
+      })));
       expect(next).toBeNull();
       expect(data.map(({ id }) => id)).toEqual(data.map(({ id }) => id).sort().reverse());
       for (const { id, message_id } of data) expect(message_id.slice(4)).toBe(id.slice(4));
@@ -112,6 +116,90 @@ describe('events', () => {
       }
       expect(asked).toBe(5 * 9 * 3 * 4 * 2);
     }, 90_000);
+
+    it('200: in several states, given with commas or several times, alone and with a destination and a type', async () => {
+      const subsets = STATUSES.flatMap((a, i) => STATUSES.slice(i + 1).flatMap((b, j) => [[a, b], ...STATUSES.slice(i + j + 2).map((c) => [a, b, c])]));
+      for (const states of subsets) {
+        for (const destination of [undefined, ...destinations.slice(0, 4)]) {
+          for (const type of [undefined, 'invoice.paid']) {
+            const rest = new URLSearchParams({ ...(destination && { destination }), ...(type && { event_type: type }) });
+            const expected = sent.filter((item) => (states as string[]).includes(item.status)
+              && (destination === undefined || item.destination === destination) && (type === undefined || item.event_type === type));
+
+            const once = expectStatus(await server.api('GET', `/v1/events?status=${states.join()}&${rest}`), 200).json;
+            const twice = expectStatus(await server.api('GET', `/v1/events?${states.map((each) => `status=${each}&`).join('')}${rest}`), 200).json;
+            const count = expectStatus(await server.api('GET', `/v1/events/count?status=${states.join()}&${rest}`), 200).json;
+
+            expect({ states, ids: once.data.map(({ id }: Item) => id) }).toEqual({ states, ids: expected.map(({ id }) => id) });
+            expect(twice).toEqual(once);
+            expect(count).toEqual({ count: expected.length, is_capped: false });
+          }
+        }
+      }
+      const all = await page({ status: [...STATUSES, 'quarantined', 'parked', 'ignored'].join() });
+      expect(all.data.map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
+      expect((await page({ status: 'dlq,parked,ignored' })).data.map(({ status }) => status)).toEqual(sent.filter(({ status }) => status === 'dlq').map(({ status }) => status));
+    }, 60_000);
+
+    it('200: by direction, and by how the last attempt ended', async () => {
+      const idsOf = async (query: Record<string, string>): Promise<string[]> => (await page(query)).data.map(({ id }) => id);
+      const having = (...states: string[]): string[] => sent.filter(({ status }) => states.includes(status)).map(({ id }) => id);
+
+      expect(await idsOf({ direction: 'outbound' })).toEqual(sent.map(({ id }) => id));
+      expect(await idsOf({ direction: 'inbound' })).toEqual([]);
+      expect(await idsOf({ error: '5xx' })).toEqual(having('retrying', 'dlq'));
+      expect(await idsOf({ error: '4xx' })).toEqual(having('failed'));
+      expect(await idsOf({ error: '5xx', status: 'dlq,failed,delivered', direction: 'outbound' })).toEqual(having('dlq'));
+      expect(await idsOf({ error: 'timeout' })).toEqual([]);
+      expect(await idsOf({ error: '5xx', status: 'delivered' })).toEqual([]);
+      expect(expectStatus(await server.api('GET', '/v1/events/count?error=5xx'), 200).json).toEqual({ count: having('retrying', 'dlq').length, is_capped: false });
+    });
+
+    it('200: q finds an event by each of its ids, together with other filters, and nothing by any other text', async () => {
+      const { id, message_id: messageId, status } = sent[2] as Item;
+      for (const q of [id, messageId, `${id}.0`, ` ${id} `, `req_${id.slice(4)}`]) {
+        expect((await page({ q })).data.map((item) => item.id)).toEqual([id]);
+        expect((await page({ q, status })).data.map((item) => item.id)).toEqual([id]);
+        expect((await page({ q, status: status === 'dlq' ? 'failed' : 'dlq' })).data).toEqual([]);
+        expect((await page({ q, since: new Date(Date.now() + 60_000).toISOString() })).data).toEqual([]);
+      }
+      expect((await page({ q: id, message_id: (sent[3] as Item).message_id })).data).toEqual([]);
+      for (const q of ['nothing', 'evt_', '%', "' or 1=1", id.slice(0, -1), '\u{1F4EF}']) expect(await page({ q })).toEqual({ data: [], next_cursor: null });
+    });
+
+    it('200: a page of what is rare among many ends with its window, says how far it looked, and the next ones find it; the count says that it is capped', async () => {
+      const [{ id }] = sent as [Item];
+      const [environment] = await sql.rows<{ id: number; expires_on: string }>('select environment_id as id, expires_on::text from events where id = $1', [uuidOf(id)]);
+      const day = Date.parse('2026-01-01T00:00:00Z');
+      await sql.rows(`
+        insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
+        select $1, (lpad(to_hex(${day} + i), 12, '0') || '00000000000000000000')::uuid, $2, $3, case when i = 3 then 'inbound' else 'outbound' end, 'many', 2, '{}'
+        from generate_series(1, $4::int) i`, [environment?.id, environment?.expires_on, uuidOf('evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), 2 * WINDOW_ROWS + 100]);
+      const query = { event_type: 'many', direction: 'inbound' };
+
+      const pages: { data: Item[]; next_cursor: string | null; searched_to?: string }[] = [];
+      for (let cursor: string | null = null; pages.length === 0 || cursor !== null; cursor = pages.at(-1)?.next_cursor ?? null) {
+        pages.push(await page({ ...query, ...(cursor && { cursor }) }));
+      }
+      const counts = await Promise.all(['event_type=many', 'event_type=many&direction=inbound', 'event_type=many&status=failed'].map(async (filter) =>
+        expectStatus(await server.api('GET', `/v1/events/count?${filter}`), 200).json));
+      await sql.rows(`delete from events where event_type = 'many'`);
+
+      expect(pages.map(({ data }) => data.length)).toEqual([0, 0, 1]);
+      expect(pages.map(({ searched_to: to }) => to)).toEqual([new Date(day + WINDOW_ROWS + 100).toISOString(), new Date(day + 100).toISOString(), undefined]);
+      expect(counts).toEqual([
+        { count: 10_000, is_capped: true }, { count: 0, is_capped: true, searched_to: new Date(day + 100).toISOString() }, { count: 10_000, is_capped: true },
+      ]);
+    });
+
+    it('200: a key of the other environment counts none of them, and finds none by id', async () => {
+      const { key } = await createKey(server, { scope: 'read', environment: 'test' });
+
+      expect((await server.api('GET', '/v1/events/count', undefined, as(key))).json).toEqual({ count: 0, is_capped: false });
+      for (const query of [`q=${(sent[0] as Item).id}`, `q=${(sent[0] as Item).message_id}`, 'status=dlq,failed', 'error=5xx', 'direction=outbound']) {
+        expect((await server.api('GET', `/v1/events?${query}`, undefined, as(key))).json).toEqual({ data: [], next_cursor: null });
+      }
+    });
 
     it.each<Record<string, string>>([{}, { event_type: 'paged' }, { status: 'retrying', event_type: 'paged' }])(
       'pages through %j without a gap or a repetition while new events arrive', async (filter) => {
@@ -181,7 +269,7 @@ describe('events', () => {
     });
 
     it.each([
-      'status=lost', 'since=yesterday', 'until=2026-13-01T00:00:00Z', 'limit=0', 'limit=101', 'limit=ten', 'limit=1.5', 'cursor=abc', 'cursor=',
+      'status=lost', 'status=dlq,lost', 'status=', 'status=dlq&status=', 'direction=up', 'error=2xx', 'error=', 'q=', 'q=a&q=b', 'statuses=dlq', 'since=yesterday', 'until=2026-13-01T00:00:00Z', 'limit=0', 'limit=101', 'limit=ten', 'limit=1.5', 'cursor=abc', 'cursor=',
     ])('400: %s', async (query) => {
       expectRefusal(await server.api('GET', `/v1/events?${query}`), 400);
     });

@@ -169,6 +169,36 @@ describe('a fan-out', () => {
     expect(await eventsOf(server, message, `&endpoint=${bad.id}`)).toHaveLength(1);
   });
 
+  it('POST …/messages/{message}/endpoints/{endpoint}/resend sends it again to this endpoint and no other; 404 for what it did not go to, 409 while it takes none', async () => {
+    const application = await applicationOf(server, { uid: 'resent' });
+    const [one, two] = [await listener(application, { uid: 'the-first' }), await listener(application)];
+    const late = await emit(server, application);
+    const { message_id: message } = await emit(server, application);
+    await eventsIn(server, message, 2, 'delivered');
+    const unasked = await listener(application);
+    const other = await applicationOf(server);
+    const foreign = await listener(other);
+    const resend = (of: string, at: string, app = application, headers = {}): Promise<ApiAnswer> =>
+      server.api('POST', `/v1/app/${app}/messages/${of}/endpoints/${at}/resend`, undefined, headers);
+
+    const answers = [expectStatus(await resend(message, one.id), 202), expectStatus(await resend(message, 'the-first', 'resent'), 202)];
+
+    const posts = (await until(async () => (await one.target.arrived(1)).filter(({ headers }) => headers['webhook-id'] === message), (all) => all.length === 3, WITHIN_MS));
+    expect(posts.map(({ headers }) => headers['webhook-replayed'])).toEqual([undefined, 'true', 'true']);
+    const [event] = await eventsOf(server, message, `&endpoint=${one.id}`);
+    expect(answers.map(({ json }) => json.event_id)).toEqual([event.id, event.id]);
+    expect((await two.target.arrived(2)).filter(({ headers }) => headers['webhook-id'] === message)).toHaveLength(1);
+    expect(late.message_id).not.toBe(message);
+    for (const [of, at, app] of [
+      [message, unasked.id, application], [message, foreign.id, application], [message, one.id, other], [message, foreign.id, other], ['msg_none', one.id, application],
+      [message, 'ep_none', application], [event.id, one.id, application],
+    ]) expectRefusal(await resend(of, at, app), 404);
+    const { key } = await createKey(server, { scope: 'write', environment: 'test' });
+    expectRefusal(await resend(message, one.id, application, as(key)), 404);
+    expectStatus(await server.api('PATCH', `/v1/app/${application}/endpoints/${one.id}`, { status: 'disabled' }), 200);
+    expectRefusal(await resend(message, one.id), 409);
+  });
+
   it('GET /v1/events?application= lists what was sent to it, newest first, by its id and its uid, also by status, endpoint, type and page', async () => {
     const application = await applicationOf(server, { uid: 'listed' });
     const good = await listener(application);

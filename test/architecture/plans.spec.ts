@@ -17,7 +17,9 @@ import type { Redelivered } from '../../src/modules/ledger/redelivery.contract.j
 import { DueStore } from '../../src/modules/ledger/due.store.js';
 import { ApplicationErasureStore } from '../../src/modules/events/application-erasure.store.js';
 import { EraseStore } from '../../src/modules/events/erase.store.js';
-import { EventsStore, type DeliveryStatus, type EventFilter, type EventRow } from '../../src/modules/events/events.store.js';
+import { windowRows, type EventFilter } from '../../src/modules/events/event-lists.js';
+import type { DeliveryStatus, EventRow } from '../../src/modules/events/event-rows.js';
+import { EventsStore } from '../../src/modules/events/events.store.js';
 import { FailedStore } from '../../src/modules/ledger/failed.store.js';
 import { FanOutStore, type AdmittedMessage } from '../../src/modules/ledger/fan-out.store.js';
 import { ReceiveStore, type Received } from '../../src/modules/ledger/receive.store.js';
@@ -37,6 +39,8 @@ const WORKER = '0190f0a0-0000-0000-0000-00000000000c';
 const DAY_MS = 86_400_000;
 /** Pages that a list of 50, or the look at one event, may touch however many events there are. */
 const PAGES_MAX = 2_000;
+/** Pages for each row that a list looks through: its own, its state and its last attempt, by keys three levels deep. */
+const PAGES_A_ROW = 40;
 const TARGET = '00000000-0000-0000-0000-00000000000a';
 const TYPE = 'type.10';
 
@@ -404,6 +408,46 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       expect(window.pages + page.pages).toBeLessThan(2 * PAGES_MAX);
       expect(end < filter.beforeId && end > filter.fromId).toBe(true);
       expect((await store.windowEnd(TENANT, { ...filter, beforeId: end })) ?? '').not.toBe(end);
+    });
+
+    const STATES: [string, Partial<EventFilter>][] = [
+      ['any state', {}], ['retrying', { status: 'retrying' }], ['delivered', { status: 'delivered' }], ['dead letters', { status: 'dlq' }], ['parked', { status: 'parked' }],
+      ['dead letters or failed', { statuses: ['failed', 'dlq'] }], ['what is not delivered', { statuses: ['failed', 'retrying', 'dlq'] }],
+      ['delivered or failed', { statuses: ['delivered', 'failed'] }], ['dead letters or set aside', { statuses: ['dlq', 'quarantined', 'parked', 'ignored'] }],
+    ];
+    const AIMS: [string, Partial<EventFilter>][] = [
+      ['anywhere', {}], ['to a target', { targetId: TARGET }], ['of an endpoint', { endpointId: ENDPOINT }],
+      ['to a destination', { destinationId: ROUTED_TARGET }], ['of an application', { applicationId: APPLICATION }],
+    ];
+    const REST: Partial<EventFilter>[] = [undefined, TYPE].flatMap((eventType) =>
+      ([undefined, 'inbound'] as const).flatMap((direction) => ([undefined, 'tls'] as const).map((error) => ({ eventType, direction, error }))));
+
+    it.each(STATES.flatMap(([state, status]) => AIMS.map(([where, aim]): [string, string, Partial<EventFilter>] => [state, where, { ...status, ...aim }])))(
+      'list of %s, %s, with and without type, direction and error: no scan, bounded work, in its window, and so are the window and the count', async (_state, _where, filter) => {
+        for (const rest of REST) {
+          const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
+          // The service asks for no error without the states that have one.
+          if (given.error && !['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'].includes(String(given.status ?? given.statuses))) continue;
+          // What went nowhere went to no destination, and was not parked for an application.
+          if ((given.destinationId || given.applicationId) && (given.status === 'parked' || given.statuses?.includes('parked'))) continue;
+          const rows = windowRows(given);
+          const end = await new EventsStore(database, VAULT).windowEnd(TENANT, given);
+          const bounded = end === null ? given : { ...given, fromId: end };
+          const plans = [await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, bounded, 51))), await plan(await asked((db) => new EventsStore(db, VAULT).count(TENANT, bounded, 10_001)))];
+          if (end !== null) plans.push(await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, given))));
+
+          expect({ given, scanned: plans.flatMap(({ scanned }) => scanned) }).toEqual({ given, scanned: [] });
+          for (const { pages } of plans) expect(pages).toBeLessThan(rows * PAGES_A_ROW);
+        }
+      }, 120_000);
+
+    it('how far fifty events have come: by their keys', async () => {
+      const events = await new EventsStore(database, VAULT).list(TENANT, { beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) }, 50);
+      const made = await plan(await asked((db) => new EventsStore(db, VAULT).progress(TENANT, events)));
+
+      expect(made.indexes).toEqual(['attempts_pkey', 'deliveries_pkey', 'due_deliveries_pkey']);
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(PAGES_MAX);
     });
   });
 });

@@ -263,6 +263,8 @@ describe('what the service answers', () => {
     await call(200, 'GET', '/v1/events/stream?follow=false');
     const page = (await call(200, 'GET', '/v1/events?limit=2')).json;
     await call(200, 'GET', `/v1/events?limit=2&cursor=${page.next_cursor}`);
+    await call(200, 'GET', `/v1/events?status=dlq,failed&direction=outbound&error=5xx&q=${lost}`);
+    await call(200, 'GET', '/v1/events/count?status=dlq&status=failed');
     await call(200, 'GET', `/v1/events?status=dlq&endpoint=${dead}&event_type=invoice.paid&message_id=${lost}&since=2026-01-01T00:00:00Z`);
     await call(200, 'GET', `/v1/events?destination=${dead}&application=nobody`);
     await call(202, 'POST', `/v1/events/${sent}/replay`);
@@ -368,6 +370,7 @@ describe('what the service answers', () => {
     await call(200, 'GET', '/v1/app/acme/endpoints/queue/stats');
     const { data: messages } = (await call(200, 'GET', '/v1/app/acme/messages?limit=2')).json;
     await call(200, 'GET', `/v1/app/acme/messages/${messages[0].id}`);
+    await call(404, 'POST', `/v1/app/acme/messages/${messages[0].id}/endpoints/ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/resend`);
     await call(200, 'PATCH', at, { status: 'disabled', disabled_reason: 'Asked for', filter: null, legacy_signature: null });
     await call(200, 'GET', at);
     await call(204, 'DELETE', at);

@@ -9,7 +9,7 @@ import { notFound } from '#kernel/errors.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Cancelled } from './contract.dto.js';
 import { Erase } from './erase.js';
-import { EventDetailItem, EventListQuery, EventPage, presentEvent, presentEventDetail } from './events.dto.js';
+import { EventCountItem, EventDetailItem, EventFilterQuery, EventListQuery, EventPage, presentCount, presentEventDetail, presentEventPage } from './events.dto.js';
 import { eventId, EventsService } from './events.service.js';
 import { Payloads } from './payload.js';
 
@@ -27,11 +27,23 @@ export class EventsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List events', description: 'Newest first; every filter may be combined with every other.' })
+  @ApiOperation({
+    summary: 'List events',
+    description:
+      'Newest first; every filter may be combined with every other. A page looks through a bounded number of rows, so that it answers soon however many events there are: ' +
+      'one that ended before it was full says so with `searched_to`, and `next_cursor` goes on behind it.',
+  })
   @ApiOkResponse({ type: EventPage, description: 'One page of events.' })
   async listEvents(@CurrentTenant() tenant: Tenant, @Query() query: EventListQuery): Promise<EventPage> {
-    const { rows, nextCursor } = await this.events.list(tenant, query);
-    return { data: rows.map(presentEvent), next_cursor: nextCursor };
+    return presentEventPage(await this.events.list(tenant, query));
+  }
+
+  @Get('count')
+  @Scope('read')
+  @ApiOperation({ summary: 'Count events', description: 'How many events the list with the same filters has, up to 10,000.' })
+  @ApiOkResponse({ type: EventCountItem, description: 'The count.' })
+  async countEvents(@CurrentTenant() tenant: Tenant, @Query() query: EventFilterQuery): Promise<EventCountItem> {
+    return presentCount(await this.events.count(tenant, query));
   }
 
   @Get(':id')

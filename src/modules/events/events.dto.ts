@@ -1,23 +1,26 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Circuit } from '#engine/circuit.js';
+import { ATTEMPT_ERRORS } from '#engine/outcome.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { shownDelivery } from './attempts.contract.js';
-import type { DeliveryRow, EventRow } from './events.store.js';
-import type { EventDetail } from './events.service.js';
+import { ERROR_CLASSES } from './event-lists.js';
+import { EVENT_STATUSES, type EventRow } from './event-rows.js';
+import type { DeliveryRow, EventProgress } from './events.store.js';
+import type { EventCount, EventDetail, ListedEvents } from './events.service.js';
 import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
-export const EVENT_STATUSES = [...DELIVERY_STATUSES, 'quarantined', 'parked', 'ignored'] as const;
+const ONE_STATUS = { type: 'string', enum: [...EVENT_STATUSES] };
 /** Any JSON: the type of a received body is its provider's business. */
 const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) => (type === 'array' ? { type, items: {} } : { type }));
 
-/** Filters of the events list. */
-export class EventListQuery {
-  /** Only events in this state. */
-  @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
-  status?: (typeof EVENT_STATUSES)[number];
+/** Which events to look at. */
+export class EventFilterQuery {
+  /** Only events in one of these states: the parameter several times, or once with commas. */
+  @ApiProperty({ required: false, oneOf: [ONE_STATUS, { type: 'array', items: ONE_STATUS, minItems: 1, maxItems: 20 }], example: ['dlq', 'failed'] })
+  status?: unknown;
 
   /** Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
@@ -42,6 +45,21 @@ export class EventListQuery {
   @ApiProperty({ required: false, maxLength: 64, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   message_id?: string;
 
+  /** Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too). */
+  @ApiProperty({ required: false, enum: ['outbound', 'inbound'], example: 'outbound' })
+  direction?: 'outbound' | 'inbound';
+
+  /**
+   * Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
+   * deliveries that is the last attempt of the one that gives the event its status.
+   */
+  @ApiProperty({ required: false, enum: ERROR_CLASSES, example: 'timeout' })
+  error?: (typeof ERROR_CLASSES)[number];
+
+  /** Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  q?: string;
+
   /** Only events received at or after this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
   since?: string;
@@ -49,7 +67,10 @@ export class EventListQuery {
   /** Only events received at or before this time (RFC 3339). */
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
+}
 
+/** Filters of the events list. */
+export class EventListQuery extends EventFilterQuery {
   /** Where to go on: the `next_cursor` of the page before, with the same filters. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
@@ -93,18 +114,70 @@ export class EventItem {
   received_at: string;
 }
 
+/** How the last attempt of an event ended. */
+export class LastAttemptItem {
+  /** HTTP status of the answer, or that of the mail server; null when there was none. */
+  @ApiProperty({ type: 'integer', nullable: true, example: 503 })
+  status: number | null;
+
+  /** Why there was no answer, in the words of the event's attempts. */
+  @ApiProperty({ type: String, nullable: true, enum: [...ATTEMPT_ERRORS, null], example: null })
+  error: string | null;
+
+  /** When it started. */
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.120Z' })
+  at: string;
+}
+
+/** An event in a list, and how far it has come. */
+export class ListedEventItem extends EventItem {
+  /** Attempts of all its deliveries, replays included. */
+  @ApiProperty({ type: 'integer', example: 3 })
+  attempt_count: number;
+
+  /** The last attempt of the delivery that gives the event its status; null while it has none. */
+  @ApiProperty({ type: LastAttemptItem, nullable: true, example: { status: 503, error: null, at: '2026-11-21T09:30:00.120Z' } })
+  last_attempt: LastAttemptItem | null;
+
+  /** When the next attempt of any of its deliveries is due; null when none is. Behind an open circuit it is later: the event tells. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: '2026-11-21T09:35:00.000Z' })
+  next_attempt_at: string | null;
+}
+
 /** One page of events, newest first. */
 export class EventPage {
   /** The events of this page. */
-  @ApiProperty({ type: [EventItem] })
-  data: EventItem[];
+  @ApiProperty({ type: [ListedEventItem] })
+  data: ListedEventItem[];
 
   /**
-   * Pass it as `cursor` for the next page; null on the last one. While very many deliveries are open, a page of one destination or of what
-   * is `retrying` can be short or empty and still have a next one.
+   * Pass it as `cursor` for the next page; null on the last one. Where filters pick few among very many, a page can be short or empty and
+   * still have a next one.
    */
   @ApiProperty({ type: String, nullable: true, example: null })
   next_cursor: string | null;
+
+  /**
+   * Set on a page that ended before it was full, since it had looked at as many rows as one page may (3,000 to 10,000 of an index): everything from this time on was
+   * looked at. Go on behind it with `cursor`, or narrow the range with `since` and `until`.
+   */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  searched_to?: string;
+}
+
+/** How many events match. */
+export class EventCountItem {
+  /** Events that match: 10,000 at most. */
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10000, example: 412 })
+  count: number;
+
+  /** True when there may be more: show it as `10,000+`, or `412+`. */
+  @ApiProperty({ example: false })
+  is_capped: boolean;
+
+  /** Set when it is capped because enough was looked at: everything from this time on was counted. */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  searched_to?: string;
 }
 
 /** One try of a delivery. */
@@ -244,6 +317,26 @@ export class EventDetailItem extends EventItem {
   /** Every attempt, oldest first. */
   @ApiProperty({ type: [AttemptItem] })
   attempts: AttemptItem[];
+}
+
+export function presentEventPage({ rows, nextCursor, searchedTo }: ListedEvents): EventPage {
+  return { data: rows.map(({ event, progress }) => presentListed(event, progress)), next_cursor: nextCursor, ...searched(searchedTo) };
+}
+
+export function presentCount({ count, isCapped, searchedTo }: EventCount): EventCountItem {
+  return { count, is_capped: isCapped, ...searched(searchedTo) };
+}
+
+const searched = (ms: number | null): { searched_to?: string } => (ms === null ? {} : { searched_to: new Date(ms).toISOString() });
+
+function presentListed(event: EventRow, progress: EventProgress | null): ListedEventItem {
+  const { attemptCount = 0, nextAttemptAt = null, lastAt = null, lastStatus = null, lastError = null } = progress ?? {};
+  return {
+    ...presentEvent(event),
+    attempt_count: attemptCount,
+    last_attempt: lastAt && { status: lastStatus, error: lastError, at: lastAt.toISOString() },
+    next_attempt_at: nextAttemptAt?.toISOString() ?? null,
+  };
 }
 
 export function presentEvent(row: EventRow): EventItem {

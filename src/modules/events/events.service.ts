@@ -3,23 +3,31 @@ import type { Circuit } from '#engine/circuit.js';
 import { Clock } from '#kernel/clock.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { ApiError, badRequest, notFound } from '#kernel/errors.js';
-import { idAfter, lowestIdAt, parseId, showId, type Id } from '#kernel/ids.js';
+import { idAfter, idTimeMs, lowestIdAt, parseId, showId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Circuits, Targets } from '#modules/destinations/contract.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { AttemptRow } from './attempts.contract.js';
+import type { Direction } from '#modules/ledger/claims.contract.js';
 import { Messages } from './messages.contract.js';
 import { EventSources, type EventAim } from './event-sources.contract.js';
-import { EventsStore, type DeliveryRow, type EventContent, type EventFilter, type EventRow, type EventStatus } from './events.store.js';
+import { isDisposition, UNDELIVERED, windowRows, type ErrorClass, type EventFilter } from './event-lists.js';
+import { EVENT_STATUSES, type EventRow, type EventStatus } from './event-rows.js';
+import { EventsStore, type DeliveryRow, type EventContent, type EventProgress } from './events.store.js';
 
 /** What a caller filters the list by, as given. */
 export interface EventQuery {
-  status?: EventStatus;
+  /** One of these: an `EventStatus`, or a list of them, as the schema has checked. */
+  status?: unknown;
   endpoint?: string;
   destination?: string;
   application?: string;
   event_type?: string;
   message_id?: string;
+  direction?: Direction;
+  error?: ErrorClass;
+  /** An id that names an event, or several. */
+  q?: string;
   since?: string;
   until?: string;
   cursor?: string;
@@ -35,7 +43,28 @@ export interface EventDetail {
   circuits: ReadonlyMap<Id, Circuit>;
 }
 
+/** A page of events, each with how far it has come. */
+export interface ListedEvents {
+  rows: { event: EventRow; progress: EventProgress | null }[];
+  nextCursor: string | null;
+  /** Of a page that ended before it was full: the time down to which was looked, in milliseconds since the epoch. */
+  searchedTo: number | null;
+}
+
+/** How many events match. */
+export interface EventCount {
+  count: number;
+  /** True when there may be more. */
+  isCapped: boolean;
+  /** Where looking ended before there were too many: milliseconds since the epoch. */
+  searchedTo: number | null;
+}
+
 const LIMIT_DEFAULT = 50;
+/** Nobody reads a larger number in a list. */
+const COUNT_MAX = 10_000;
+/** A count may look through so many windows. */
+const COUNT_WINDOWS = 2;
 
 /** Reads events: newest first, bound to the caller's environment. */
 @Injectable()
@@ -50,18 +79,34 @@ export class EventsService {
     private readonly targets: Targets,
   ) {}
 
-  async list(tenant: Tenant, query: EventQuery): Promise<{ rows: EventRow[]; nextCursor: string | null }> {
+  async list(tenant: Tenant, query: EventQuery): Promise<ListedEvents> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
-    const list: CursorQuery = { list: 'events', filters };
+    const list: CursorQuery = { list: 'events', filters: { ...filters, ...(filters.status !== undefined && { status: statusesOf(filters.status) }) } };
     const filter = await this.filter(tenant, filters);
-    if (filter === null) return { rows: [], nextCursor: null };
+    if (filter === null) return { rows: [], nextCursor: null, searchedTo: null };
     if (cursor !== undefined) filter.beforeId = this.cursors.read(tenant, list, cursor);
     const windowEnd = await this.store.windowEnd(tenant, filter);
     const rows = await this.store.list(tenant, windowEnd === null ? filter : { ...filter, fromId: windowEnd }, limit + 1);
     const page = rows.slice(0, limit);
     // A page that ends with its window can be short, and even empty: there may be more behind it.
-    const reached = rows.length > limit ? page.at(-1)?.id : windowEnd;
-    return { rows: page, nextCursor: reached ? this.cursors.issue(tenant, list, reached) : null };
+    const isFull = rows.length > limit;
+    const reached = isFull ? page.at(-1)?.id : windowEnd;
+    const progress = new Map(page.length === 0 ? [] : (await this.store.progress(tenant, page)).map((each) => [each.id, each]));
+    return {
+      rows: page.map((event) => ({ event, progress: progress.get(event.id) ?? null })),
+      nextCursor: reached ? this.cursors.issue(tenant, list, reached) : null,
+      searchedTo: !isFull && windowEnd !== null ? idTimeMs(windowEnd) : null,
+    };
+  }
+
+  /** Counts up to `COUNT_MAX`, and among no more rows than so many pages may look through. */
+  async count(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventCount> {
+    const filter = await this.filter(tenant, query);
+    if (filter === null) return { count: 0, isCapped: false, searchedTo: null };
+    const windowEnd = await this.store.windowEnd(tenant, filter, COUNT_WINDOWS * windowRows(filter));
+    const count = await this.store.count(tenant, windowEnd === null ? filter : { ...filter, fromId: windowEnd }, COUNT_MAX + 1);
+    const searchedTo = count > COUNT_MAX || windowEnd === null ? null : idTimeMs(windowEnd);
+    return { count: Math.min(count, COUNT_MAX), isCapped: count > COUNT_MAX || windowEnd !== null, searchedTo };
   }
 
   /** Takes an `evt_` id, and the `msg_` id of a send. Throws 404, which says where the events of a fan-out are. */
@@ -94,8 +139,9 @@ export class EventsService {
   /** What a caller's filters stand for; null when nothing can match. Throws 400. */
   async filter(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventFilter | null> {
     const message = query.message_id === undefined ? undefined : parseId('msg', query.message_id);
+    const named = query.q === undefined ? undefined : namedBy(query.q.trim());
     const aim = query.endpoint === undefined ? {} : await this.aim(tenant, query.endpoint);
-    if (message === null || aim === null) return null;
+    if (message === null || named === null || aim === null) return null;
     const destinationId = query.destination === undefined ? aim.destinationId : await this.destination(tenant, query.destination);
     if (aim.destinationId !== undefined && aim.destinationId !== destinationId) {
       throw badRequest('endpoint is the id of a destination, and destination another one: leave one of them out.');
@@ -104,22 +150,31 @@ export class EventsService {
     if (destinationId === null || applicationId === null) return null;
     // What was received by an endpoint, or sent to another application, is of none or of another one.
     if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId) return null;
-    // What went nowhere went to no destination, and what is sent to an application is never quarantined or parked.
-    if (destinationId !== undefined && isDisposition(query.status)) return null;
-    if (applicationId !== undefined && (query.status === 'quarantined' || query.status === 'parked')) return null;
+    if (applicationId !== undefined && query.direction === 'inbound') return null;
+    const statuses = possible(query, destinationId !== undefined, applicationId !== undefined);
+    if (statuses?.length === 0) return null;
     const untilMs = query.until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', query.until);
     const sinceMs = query.since === undefined ? 0 : timeMs('since', query.since);
+    const messageId = message ?? named?.messageId;
+    if (message !== undefined && named?.messageId !== undefined && named.messageId !== message) return null;
+    // The events of a fan-out are the ids behind that of its message, and nobody else has one of those.
+    const ranges = [
+      { fromId: lowestIdAt(sinceMs), beforeId: lowestIdAt(untilMs + 1) },
+      ...(messageId === undefined ? [] : [{ fromId: messageId, beforeId: idAfter(messageId, FAN_OUT_MAX + 1) }]),
+      ...(named?.eventId === undefined ? [] : [{ fromId: named.eventId, beforeId: idAfter(named.eventId, 1) }]),
+    ];
     return {
-      // The events of a fan-out are the ids behind that of its message, and nobody else has one of those.
-      beforeId: message ? idAfter(message, FAN_OUT_MAX + 1) : lowestIdAt(untilMs + 1),
-      fromId: message ?? lowestIdAt(sinceMs),
-      messageId: message,
-      status: query.status,
+      beforeId: ranges.map(({ beforeId }) => beforeId).sort()[0] ?? '',
+      fromId: ranges.map(({ fromId }) => fromId).sort().at(-1) ?? '',
+      messageId,
+      ...(statuses?.length === 1 ? { status: statuses[0] } : { statuses }),
       eventType: query.event_type,
       targetId: aim.targetId,
       endpointId: aim.endpointId,
       destinationId,
       applicationId,
+      direction: query.direction,
+      error: query.error,
     };
   }
 
@@ -141,7 +196,31 @@ export class EventsService {
   }
 }
 
-const isDisposition = (status: EventStatus | undefined): boolean => status === 'quarantined' || status === 'parked' || status === 'ignored';
+/** Each once, in one order, whatever order they were given in. */
+function statusesOf(given: unknown): EventStatus[] {
+  return EVENT_STATUSES.filter((status) => [given].flat().includes(status));
+}
+
+/** The states that what is asked for can be in; undefined for any. */
+function possible({ status, error }: EventQuery, hasDestination: boolean, hasApplication: boolean): EventStatus[] | undefined {
+  if (status === undefined && error === undefined) return undefined;
+  const asked = status === undefined ? [...UNDELIVERED] : statusesOf(status);
+  const rest = asked.filter((each) => {
+    // Whose last attempt failed is not delivered, and what went nowhere had none.
+    if (error !== undefined && !UNDELIVERED.some((undelivered) => undelivered === each)) return false;
+    // What went nowhere went to no destination, and what is sent to an application is never quarantined or parked.
+    return !(hasDestination && isDisposition(each)) && !(hasApplication && (each === 'quarantined' || each === 'parked'));
+  });
+  return rest.length === EVENT_STATUSES.length ? undefined : rest;
+}
+
+/** What an id names: one event (`evt_`, also that of a delivery, and `req_`), or those of a message (`msg_`). Null for any other text. */
+function namedBy(text: string): { eventId?: Id; messageId?: Id } | null {
+  const messageId = parseId('msg', text);
+  if (messageId !== null) return { messageId };
+  const eventId = parseId('evt', text.replace(/\.\d{1,5}$/, '')) ?? parseId('req', text);
+  return eventId === null ? null : { eventId };
+}
 
 /** The event that an `evt_` or `msg_` id names. Throws 404 for anything else. */
 export function eventId(text: string): Id {

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { openHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
-import { STATUS } from './events.store.js';
+import { STATUS } from './event-rows.js';
 import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './received.contract.js';
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Caller } from '#kernel/tenant.js';
-import type { EventFilter } from './events.store.js';
+import type { EventFilter } from './event-lists.js';
 import { CHANGE_KINDS, showPosition, type StreamPosition } from './stream-position.js';
 import type { ChangeRow } from './stream.store.js';
 import { presentChange, type GapReason, type StreamGap } from './stream.dto.js';

@@ -1,11 +1,12 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
-import { EventItem, EventListQuery, EVENT_STATUSES, presentEvent } from './events.dto.js';
+import { EVENT_STATUSES } from './event-rows.js';
+import { EventFilterQuery, EventItem, presentEvent } from './events.dto.js';
 import { CHANGE_KINDS } from './stream-position.js';
 import type { ChangeRow } from './stream.store.js';
 
 /** What of the environment is told: the filters that mean the same as of the list, and those that do not. */
-export class StreamQuery extends PickType(EventListQuery, ['event_type', 'application'] as const) {
+export class StreamQuery extends PickType(EventFilterQuery, ['event_type', 'application'] as const) {
   /** Only changes after which their event is in this state. */
   @ApiProperty({ required: false, enum: EVENT_STATUSES, example: 'dlq' })
   status?: (typeof EVENT_STATUSES)[number];

@@ -3,7 +3,7 @@ import { EPOCH } from '#kernel/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database.js';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import { intArray } from '#kernel/pg-array.js';
-import { STATUS, type DeliveryStatus, type EventRow } from './events.store.js';
+import { STATUS, type DeliveryStatus, type EventRow } from './event-rows.js';
 import { FRONT, type ChangeKey, type StreamPosition } from './stream-position.js';
 
 /** Something that happened to an event, and the event as it is when it is read. */

@@ -33,6 +33,8 @@ import { ReplayAnnouncer, ReplayStart } from './replay-start.js';
 import { ReplaysController } from './replays.controller.js';
 import { RequestsWork } from './requests-work.js';
 import { ReplayTools } from './replay.tools.js';
+import { Resend } from './resend.js';
+import { ResendController } from './resend.controller.js';
 
 const WORKER = [
   ApplicationPages, EraseWork, LiveLoad, RangePages, RecoverPages, ReplayKinds, ReplayProcessor, ReplayReconciler, ReplayRunner, RequestsWork,
@@ -45,7 +47,7 @@ export class ReplayModule {
     return {
       module: ReplayModule,
       imports: [BullModule.registerQueue({ name: REPLAY_QUEUE }), ApplicationsModule, DestinationsModule, EventsModule, LedgerModule, ReceivingModule],
-      controllers: [ApplicationJobsController, RecoverController, ReplayController, ReplaysController],
+      controllers: [ApplicationJobsController, RecoverController, ReplayController, ReplaysController, ResendController],
       providers: [
         ApplicationJobs,
         Cancel,
@@ -59,6 +61,7 @@ export class ReplayModule {
         ReplayService,
         ReplayStart,
         ReplayTools,
+        Resend,
         { provide: ReplayAnnouncer, useClass: ReplayQueue },
         ...(role === 'worker' || role === 'all' ? WORKER : []),
       ],

@@ -1,0 +1,291 @@
+import { ATTEMPT_ERRORS } from '#engine/outcome.js';
+import type { Disposition } from '#engine/inbound/disposition.js';
+import type { Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+import type { Direction } from '#modules/ledger/claims.contract.js';
+import { COLUMNS, LAST_ATTEMPT, STATUS, type DeliveryStatus, type EventStatus } from './event-rows.js';
+
+/** How an attempt ended that did not succeed: why there was no answer, or the class of the answer's status. */
+export const ERROR_CLASSES = [...ATTEMPT_ERRORS, '3xx', '4xx', '5xx'] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
+
+/** What a list asks for; ids bound the time range, since an id is made when its event is received. */
+export interface EventFilter {
+  beforeId: Id;
+  fromId: Id;
+  /** In one state. */
+  status?: EventStatus;
+  /** In one of several states, in place of `status`. */
+  statuses?: readonly EventStatus[];
+  direction?: Direction;
+  /** Whose last attempt ended so; with a status, or several, that an event has whose last attempt failed. */
+  error?: ErrorClass;
+  eventType?: string;
+  /** An application's endpoint that has a URL, as the target of its events. */
+  targetId?: Id;
+  /** An endpoint that received them, or that they were fanned out to. */
+  endpointId?: Id;
+  /** The message that they belong to; the range holds no more than its ids then. */
+  messageId?: Id;
+  /** Where they were delivered to, or are to be: a destination, or an ad-hoc URL. With a status, a delivery there has it too. */
+  destinationId?: Id;
+  /** The application that they were sent to. */
+  applicationId?: Id;
+}
+
+/** The states of a delivery that was not delivered. */
+export const UNDELIVERED = ['retrying', 'dlq', 'failed'] as const;
+/** The states of what went nowhere. */
+export const DISPOSITIONS = ['quarantined', 'parked', 'ignored'] as const;
+
+type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
+
+/**
+ * Where a list of one status starts from, newest first: the smallest set that holds every such event. Open deliveries
+ * by due_deliveries_pkey, delivered ones by deliveries_pkey, the others by deliveries_status_idx, or with a target by
+ * deliveries_target_id_idx.
+ */
+const SOURCES: Record<DeliveryStatus, string> = {
+  retrying: 'due_deliveries d where true',
+  delivered: `deliveries d where d.status = 'delivered'`,
+  dlq: `deliveries d where d.status = 'dlq'`,
+  failed: `deliveries d where d.status = 'failed'`,
+};
+
+/** The statement of a combination of filters; one name for each. */
+export function listStatement(filter: Conditions): Statement {
+  return { name: `events_list_${nameOf(filter)}`, text: `${TYPES} ${listText(filter)}` };
+}
+
+/** Counts what the list would show, up to its limit. */
+export function countStatement(filter: Conditions): Statement {
+  return { name: `events_count_${nameOf(filter)}`, text: `select count(*)::int as count from (${TYPES} ${listText(filter)}) counted` };
+}
+
+/** The casts give the parameters a type also where they are not used. */
+const TYPES = 'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[])';
+
+function nameOf(filter: Conditions): string {
+  const { status, statuses, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error } = filter;
+  const isAimed = targetId !== undefined || endpointId !== undefined;
+  const kinds = [eventType, isAimed || undefined, endpointId, messageId, destinationId, applicationId, direction, error];
+  const rare = isUndelivered(filter) ? 'some' : 'mixed';
+  const several = statuses && (statuses.includes('delivered') ? 'many' : rare);
+  return `${status ?? several ?? 'any'}_${kinds.map((kind) => (kind === undefined ? 0 : 1)).join('')}`;
+}
+
+function listText(filter: Conditions): string {
+  const { status, statuses, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error } = filter;
+  const isAimed = targetId !== undefined || endpointId !== undefined;
+  const own = [
+    eventType === undefined ? '' : 'and e.event_type = $5', applicationId === undefined ? '' : OF_APPLICATION,
+    direction === undefined ? '' : 'and e.direction = $10', error === undefined ? '' : ENDED_SO,
+  ].join(' ');
+  const conditions = `${isAimed ? 'and e.target_id = $6' : ''} ${own}`;
+  const state = statuses ? 'several' : status;
+  if (messageId !== undefined) return fromEvents(`and (e.id = $7 or e.message_id = $7) ${conditions} ${destinationId === undefined ? '' : ROUTED}`, state);
+  const isOfDelivery = isUndelivered(filter);
+  if (destinationId !== undefined) {
+    if (!isOfDelivery) return fromRouted(conditions, state);
+    return statuses ? fromSome(conditions, 'and d.target_id = $8', null) : fromDeliveries(status as DeliveryStatus, conditions, 'and d.target_id = $8');
+  }
+  if (applicationId !== undefined && !isAimed && !isOfDelivery) return fromMessages(conditions, state);
+  if (isDisposition(status)) return fromDispositions(status, conditions);
+  const isCommon = statuses ? statuses.includes('delivered') : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
+  if (isCommon) return fromEvents(conditions, state);
+  const aim = endpointId === undefined ? 'and d.target_id = $6 and d.endpoint_id is null' : 'and d.endpoint_id = $6';
+  // The delivery says whose it is: the event need not be asked, which would only lead the planner to another index.
+  if (!statuses) return fromDeliveries(status as DeliveryStatus, own, isAimed ? aim : '');
+  return fromSome(own, isAimed ? aim : '', isAimed ? 'and e.target_id = $6' : '');
+}
+
+/** Whether every event that is asked for has a delivery in its state, and that is none of the many that were delivered. */
+function isUndelivered({ status, statuses }: Conditions): boolean {
+  const all = statuses ?? (status === undefined ? [] : [status]);
+  return all.length > 0 && all.every((each) => UNDELIVERED.some((status) => status === each));
+}
+
+export function isDisposition(status: EventStatus | undefined): status is Disposition {
+  return DISPOSITIONS.some((each) => each === status);
+}
+
+/** By messages_pkey. A scalar subquery, as in the status. */
+const OF_APPLICATION = `
+  and (select m.application_id from messages m
+       where m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on) = $9`;
+
+/** By due_deliveries_pkey and deliveries_pkey, for an event at a time. */
+const ROUTED = `
+  and (e.target_id = $8 or (
+    select true from due_deliveries o where o.environment_id = e.environment_id and o.event_id = e.id and o.target_id = $8 limit 1
+  ) or (
+    select true from deliveries s
+    where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and s.target_id = $8 limit 1
+  ))`;
+
+const ENDED_SO = `and (select coalesce(t.error, t.status / 100 || 'xx') from (${LAST_ATTEMPT}) t) = $11`;
+
+/** The state of an event, or `several`, which are parameters. */
+type State = EventStatus | 'several' | undefined;
+
+function inStatus(state: State): string {
+  if (state === undefined) return '';
+  return state === 'several' ? `and ${STATUS} = any ($12)` : `and ${STATUS} = '${state}'`;
+}
+
+/** events_disposition_idx. */
+function fromDispositions(disposition: Disposition, conditions: string): string {
+  return `
+    select ${COLUMNS}, e.disposition as status from events e
+    where e.environment_id = $1 and e.disposition = '${disposition}' and ${STATUS} = e.disposition and e.id < $2 and e.id >= $3 ${conditions}
+    order by e.id desc limit $4`;
+}
+
+/** events_pkey, or events_event_type_idx and events_target_id_idx with those filters. */
+function fromEvents(conditions: string, status?: State): string {
+  return `
+    select ${COLUMNS}, ${STATUS} as status from events e
+    where e.environment_id = $1 and e.id < $2 and e.id >= $3 ${conditions} ${inStatus(status)} order by e.id desc limit $4`;
+}
+
+/** An event can have several deliveries of one status: the last one stands for it. */
+function fromDeliveries(status: DeliveryStatus, conditions: string, aimed: string): string {
+  return eventsOf(`${SOURCES[status]}
+    and d.environment_id = $1 and d.event_id < $2 and d.event_id >= $3 and not d.superseded ${aimed}`, conditions, status);
+}
+
+/** A state that was not asked for costs nothing: its condition is looked at before its rows. */
+function fromSome(conditions: string, aimed: string, ofEndpoint: string | null): string {
+  const range = (of: string, id: string): string => `${of}.environment_id = $1 and ${id} < $2 and ${id} >= $3`;
+  const asked = (status: EventStatus): string => `'${status}' = any ($12)`;
+  const deliveries = UNDELIVERED.map((status) =>
+    `select d.event_id, d.expires_on from ${SOURCES[status]} and ${asked(status)} and ${range('d', 'd.event_id')} and not d.superseded ${aimed}`);
+  const aside = ofEndpoint === null ? [] : DISPOSITIONS.map((status) =>
+    `select e.id, e.expires_on from events e where e.disposition = '${status}' and ${asked(status)} and ${range('e', 'e.id')} ${ofEndpoint}`);
+  return eventsOf(`(${[...deliveries, ...aside].join(' union all ')}) d`, conditions, 'several');
+}
+
+/** The events behind rows `d`, each once, newest first, by events_pkey of the one partition. */
+function eventsOf(rows: string, conditions: string, status: State): string {
+  return `
+    select e.* from (
+      select distinct on (d.event_id) d.event_id, d.expires_on from ${rows}
+      order by d.event_id desc
+    ) c cross join lateral (
+      select ${COLUMNS}, ${STATUS} as status from events e
+      where e.environment_id = $1 and e.id = c.event_id and e.expires_on = c.expires_on ${conditions} ${inStatus(status)}
+      offset 0
+    ) e
+    order by c.event_id desc limit $4`;
+}
+
+/**
+ * What went to a destination: what was sent there by itself (events_target_id_idx), and what an endpoint sent there: settled
+ * (deliveries_routed_idx), or open. For the open ones due_deliveries_pkey is walked, and no further than the page and its window reach.
+ */
+function fromRouted(conditions: string, status: State): string {
+  const range = (id: string): string => `and ${id} < $2 and ${id} >= $3`;
+  const settled = `(
+      select e.id as event_id, e.expires_on from events e where e.environment_id = $1 and e.target_id = $8 ${range('e.id')}
+      union all
+      select s.event_id, s.expires_on from deliveries s
+      where s.environment_id = $1 and s.target_id = $8 and s.endpoint_id is not null ${range('s.event_id')}
+    ) d`;
+  const open = `due_deliveries d
+      where d.environment_id = $1 and d.target_id = $8 and d.endpoint_id is not null and d.event_id < $2
+        and d.event_id >= coalesce((select id from settled order by id desc offset $4::int - 1 limit 1), $3)`;
+  return `, settled as materialized (${eventsOf(settled, conditions, status)}), open as materialized (${eventsOf(open, conditions, status)})
+    select * from settled union select * from open order by id desc limit $4`;
+}
+
+/** Messages from messages_application_id_idx; the events of each are the next ones behind its id in events_pkey. */
+function fromMessages(conditions: string, status: State): string {
+  return `
+    select e.* from (
+      select m.id, m.expires_on, greatest(m.fanout, 1) as events from messages m
+      where m.environment_id = $1 and m.application_id = $9 and m.id < $2 and m.id >= $3 order by m.id desc
+    ) c cross join lateral (
+      select n.id from events n where n.environment_id = $1 and n.expires_on = c.expires_on and n.id >= c.id order by n.id limit c.events
+    ) n cross join lateral (
+      select ${COLUMNS}, ${STATUS} as status from events e
+      where e.environment_id = $1 and e.id = n.id and e.expires_on = c.expires_on and e.message_id = c.id and e.id < $2 ${conditions.replace(OF_APPLICATION, '')} ${inStatus(status)}
+      offset 0
+    ) e
+    order by c.id desc, n.id desc limit $4`;
+}
+
+/** Rows, of whatever else, that one page may look through. */
+export const WINDOW_ROWS = 10_000;
+
+/** The same where the last attempt of each of them is asked for, or where those of several indexes are put in one order. */
+export const NARROW_WINDOW_ROWS = 3_000;
+
+/** How many rows, of one index, one page may look through at most. */
+export function windowRows({ error, statuses }: Conditions): number {
+  return error !== undefined || (statuses !== undefined && !statuses.includes('delivered')) ? NARROW_WINDOW_ROWS : WINDOW_ROWS;
+}
+
+/**
+ * The oldest id that one page may look at: where the rows end that it may look through, of whichever index a list starts from. Null
+ * for a list whose index leads to nothing but what it shows.
+ *
+ * An index for every filter would be paid by everything that is accepted and delivered.
+ */
+export function windowStatement(filter: Conditions): Statement | null {
+  const leads = leadsOf(filter);
+  if (leads.length === 0) return null;
+  return {
+    name: `events_window_${nameOf(filter)}`,
+    text: `
+      with unused as (select $5::text, $6::uuid, $7::uuid, $8::text[])
+      select id from (${leads.map((lead) => `(${lead})`).join(' union all ')}) ends order by id desc limit 1`,
+  };
+}
+
+const endOf = (rows: string, id: string, condition = ''): string => `
+  select ${id} as id from ${rows} where environment_id = $1::int and ${id} < $2::uuid and ${id} >= $3::uuid ${condition}
+  order by ${id} desc offset $4::int limit 1`;
+
+/** due_deliveries_pkey alone. */
+const OPEN_END = endOf('due_deliveries', 'event_id');
+
+/** messages_application_id_idx: messages by how many events they are. */
+const MESSAGES_END = `
+  select id from (
+    select id, sum(greatest(fanout, 1)) over (order by id desc rows unbounded preceding) as events from messages
+    where environment_id = $1::int and application_id = $7 and id < $2::uuid and id >= $3::uuid
+  ) m where events > $4::int order by id desc limit 1`;
+
+function leadsOf(filter: Conditions): string[] {
+  const { status, statuses, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error } = filter;
+  const isGiven = (...given: unknown[]): boolean => given.some((each) => each !== undefined);
+  const isAimed = isGiven(targetId, endpointId);
+  const isOfDelivery = isUndelivered(filter);
+  if (messageId !== undefined) return [];
+  const asked = statuses ?? (status === undefined ? [] : [status]);
+  if (destinationId !== undefined && !isOfDelivery) {
+    const isSearched = isAimed || isGiven(eventType, status, statuses, direction, error, applicationId);
+    const settled = [endOf('events', 'id', 'and target_id = $6'), endOf('deliveries', 'event_id', 'and target_id = $6 and endpoint_id is not null')];
+    return isSearched ? [OPEN_END, ...settled] : [OPEN_END];
+  }
+  if (applicationId !== undefined && !isAimed && !isOfDelivery) return isGiven(eventType, status, statuses) ? [MESSAGES_END] : [];
+  const byType = isGiven(eventType) ? [endOf('events', 'id', 'and event_type = $5')] : [];
+  const byTarget = isAimed ? [endOf('events', 'id', 'and target_id = $6')] : [];
+  if (asked.length === 0 || asked.includes('delivered')) {
+    const isSearched = asked.length > 0 || isGiven(direction, applicationId) || (byType.length > 0 && byTarget.length > 0);
+    if (!isSearched) return [];
+    if (byType.length + byTarget.length > 0) return [...byType, ...byTarget];
+    return [asked.length === 1 ? endOf('deliveries', 'event_id') : endOf('events', 'id')];
+  }
+  const isSearched = isGiven(eventType, applicationId, direction, error, statuses);
+  const leadOf = (each: EventStatus, gate: string): string[] => {
+    if (each === 'retrying') return isSearched || isAimed || isGiven(destinationId) ? [endOf('due_deliveries', 'event_id', gate)] : [];
+    if (isDisposition(each)) return isSearched ? [endOf('events', 'id', `and disposition = '${each}' ${isAimed ? 'and target_id = $6' : ''} ${gate}`)] : [];
+    // Settled ones have an index by target, and none by endpoint.
+    const ofTarget = isGiven(targetId, destinationId) ? 'and target_id = $6' : '';
+    return isSearched || isGiven(endpointId) ? [endOf('deliveries', 'event_id', `and status = '${each}' and not superseded ${ofTarget} ${gate}`)] : [];
+  };
+  if (status !== undefined) return leadOf(status, '');
+  const gated = isOfDelivery ? UNDELIVERED : [...UNDELIVERED, ...DISPOSITIONS];
+  return gated.flatMap((each) => leadOf(each, `and '${each}' = any ($8)`));
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { Applications } from '#modules/applications/contract.js';
+import { Messages } from '#modules/events/messages.contract.js';
+import { SentEvents } from '#modules/events/sent.contract.js';
+import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
+import { notFound } from '#kernel/errors.js';
+import { idAfter, parseId, showId, type Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ReplayService } from './replay.service.js';
+
+/** Sends one message of an application again, to one of its endpoints. */
+@Injectable()
+export class Resend {
+  constructor(
+    private readonly applications: Applications,
+    private readonly messages: Messages,
+    private readonly sent: SentEvents,
+    private readonly replays: ReplayService,
+  ) {}
+
+  /**
+   * Returns the event of the message at the endpoint. Throws 404 for a message that is none of the application's, or that did not go
+   * to the endpoint; 409 for one without a payload, and for an endpoint that takes no deliveries.
+   */
+  async message(tenant: Tenant, application: string, message: string, endpoint: string): Promise<Id> {
+    const { environmentId } = tenant;
+    const { id: endpointId, applicationId } = await this.applications.endpoint(environmentId, application, endpoint);
+    const messageId = parseId('msg', message);
+    const found = messageId === null ? null : await this.messages.find(tenant, messageId);
+    if (messageId === null || found?.applicationId !== applicationId) throw notFound('message');
+    // The events of a fan-out are the ids behind that of its message.
+    const range = { environmentId, endpointIds: [endpointId], fromId: messageId, beforeId: idAfter(messageId, FAN_OUT_MAX + 1) };
+    const [event] = await this.sent.page(range, 1);
+    if (!event) throw notFound('message of this endpoint');
+    return this.replays.event(tenant, showId('evt', event.id));
+  }
+}
