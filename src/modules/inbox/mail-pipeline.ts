@@ -15,8 +15,8 @@ import { type Decided, LARGE_BYTES, type WaitingMessage, WaitingMessagesStore } 
 const UNDER_WAY_MAX = 96;
 /** Of them, those of one environment: a flood, or slow name servers, keep nobody else's mail waiting. */
 const OF_ONE_MAX = 24;
-/** Bytes of large messages that are in memory at once, each of them some times over while it is read: the longest there may be, or two of 24 MB. */
-const BYTES_MAX = 48 * 1024 * 1024;
+/** Bytes of large messages that are in memory at once, each of them some times over while it is read: one of the longest there may be. */
+const BYTES_MAX = 41 * 1024 * 1024;
 /** What other processes received is found by looking. */
 const REST_MS = 500;
 /** Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken up at once. */
