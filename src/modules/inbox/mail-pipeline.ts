@@ -9,14 +9,14 @@ import { MailArrivals } from './contract.js';
 import { MailPace } from './mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import { ReadMessage, undecided } from './read-message.js';
-import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
+import { type Decided, LARGE_BYTES, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** Messages that one process reads at once: most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
 /** Of them, those of one environment: a flood, or slow name servers, keep nobody else's mail waiting. */
 const OF_ONE_MAX = 24;
-/** Bytes of messages that are in memory at once; a single one may be larger. */
-const BYTES_MAX = 96 * 1024 * 1024;
+/** Bytes of large messages that are in memory at once, each of them some times over while it is read: one of the longest there may be. */
+const BYTES_MAX = 41 * 1024 * 1024;
 /** What other processes received is found by looking. */
 const REST_MS = 500;
 /** Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken up at once. */
@@ -76,13 +76,13 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private async turn(): Promise<Rest> {
     this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
-    if (free <= 0 || this.bytes >= BYTES_MAX) return { restMs: REST_MS };
+    if (free <= 0) return { restMs: REST_MS };
     // A claim locks every partition with all its indexes: two of them a second are much for a process that has no mail.
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: REST_MS };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
     const { messages, raced } = await this.store.claim({
-      claim: this.ids.next(), limit, perEnvironmentMax: OF_ONE_MAX, held: this.held, bytesMax: BYTES_MAX - this.bytes,
+      claim: this.ids.next(), limit, perEnvironmentMax: OF_ONE_MAX, held: this.held, bytesMax: Math.max(0, BYTES_MAX - this.bytes),
     }).catch((error: unknown) => {
       this.pace.read(limit, []);
       throw error;
@@ -119,7 +119,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     const held = (this.held.get(environmentId) ?? 0) + count;
     if (held > 0) this.held.set(environmentId, held);
     else this.held.delete(environmentId);
-    this.bytes += bytes;
+    if (Math.abs(bytes) > LARGE_BYTES) this.bytes += bytes;
   }
 
   /** Never rejects: what fails is put back, and taken up again by whoever comes. */

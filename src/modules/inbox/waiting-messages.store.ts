@@ -52,7 +52,7 @@ export interface Claimant {
   /** At most so many of one environment, with those that it holds. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
-  /** Bytes that it has room for. A single larger message is taken by a worker that holds none. */
+  /** Bytes of large messages that it has room for; a single one that has more is taken by a worker that holds nothing. Small ones wait for no room. */
   bytesMax: number;
 }
 
@@ -61,6 +61,9 @@ export interface Progress {
   decided: readonly { message: WaitingMessage; decided: Decided }[];
   settled: readonly WaitingMessage[];
 }
+
+/** What is larger is counted by its bytes: it is read from a blob, and held whole. */
+export const LARGE_BYTES = 256 * 1024;
 
 /** Nobody takes this long: a worker that does is dead, or as good as that. */
 const LEASE = `interval '2 minutes'`;
@@ -88,9 +91,9 @@ const CLAIM: Statement = {
       ) c where w.environment_id is not null
     ), picked as materialized (
       select * from (
-        select f.*, sum(f.size_bytes::bigint) over (order by f.place, f.id rows unbounded preceding) as bytes
+        select f.*, sum(case when f.size_bytes > ${LARGE_BYTES} then f.size_bytes else 0 end::bigint) over (order by f.place, f.id rows unbounded preceding) as bytes
         from (select * from free order by place, id limit $2::int) f
-      ) f where f.bytes <= $6::bigint or (f.bytes = f.size_bytes and $4::int[] = '{}')
+      ) f where f.size_bytes <= ${LARGE_BYTES} or f.bytes <= $6::bigint or (f.bytes = f.size_bytes and $4::int[] = '{}')
     ), locked as materialized (
       select m.environment_id, m.id, m.expires_on from picked p join inbox_messages m on m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
       where m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now())
