@@ -3292,9 +3292,15 @@ export interface components {
             created_at: string;
         };
         ListCount: {
-            /** @example 42 */
+            /**
+             * @description How many match the filters, over all pages.
+             * @example 42
+             */
             value: number;
-            /** @example false */
+            /**
+             * @description True when counting ended at 1,000: there are at least as many.
+             * @example false
+             */
             is_capped: boolean;
         };
         DestinationPage: {

@@ -2,7 +2,7 @@ import { shownHeaders } from '#kernel/sensitive-headers.js';
 import type { Caller } from '#kernel/tenant.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
-import { ListCount, listCount } from '#http/list-count.js';
+import { ListCount, listCount } from '#http/list-count.dto.js';
 import { showId } from '#kernel/ids.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
 import type { MessageContent, SentMessage } from '#modules/events/messages.contract.js';

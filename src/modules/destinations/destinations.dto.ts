@@ -1,5 +1,5 @@
 import { ApiProperty, IntersectionType } from '@nestjs/swagger';
-import { ListCount, listCount } from '#http/list-count.js';
+import { ListCount, listCount } from '#http/list-count.dto.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';

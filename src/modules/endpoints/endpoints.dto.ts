@@ -1,5 +1,5 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { ListCount, listCount } from '#http/list-count.js';
+import { ListCount, listCount } from '#http/list-count.dto.js';
 import { PREFIX_LENGTH_MAX } from '#kernel/prefix.js';
 import { Examples } from '#http/openapi-examples.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
