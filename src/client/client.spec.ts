@@ -109,7 +109,7 @@ describe('PosthornClient', () => {
     const { client, sent } = scripted([json({ data: [{ id: 'a' }, { id: 'b' }], next_cursor: 'next' }), json({ data: [], next_cursor: 'more' }), json({ data: [{ id: 'c' }], next_cursor: null })]);
 
     const ids: string[] = [];
-    for await (const { id } of client.all('/v1/events', { params: { query: { status: 'dlq', limit: 2 } } })) ids.push(id);
+    for await (const { id } of client.all('/v1/events', { params: { query: { status: ['dlq'], limit: 2 } } })) ids.push(id);
 
     expect(ids).toEqual(['a', 'b', 'c']);
     expect(sent.map(({ url }) => new URL(url).search)).toEqual(['?status=dlq&limit=2', '?status=dlq&limit=2&cursor=next', '?status=dlq&limit=2&cursor=more']);

@@ -9663,7 +9663,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events in one of these states: the parameter several times, or once with commas. */
-                status?: components["schemas"]["Object"] & (("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored") | ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[]);
+                status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
                 endpoint?: string;
                 /**
@@ -9779,7 +9779,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only events in one of these states: the parameter several times, or once with commas. */
-                status?: components["schemas"]["Object"] & (("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored") | ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[]);
+                status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
                 /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
                 endpoint?: string;
                 /**

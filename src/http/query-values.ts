@@ -2,8 +2,8 @@
 export interface ParameterSchema {
   type?: string | string[];
   default?: unknown;
-  /** A word, or a list of words: given several times, or once with commas. */
-  oneOf?: readonly ParameterSchema[];
+  /** Of a list: words of an enumeration may also be parted by commas. */
+  items?: { enum?: readonly unknown[] };
 }
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
@@ -25,18 +25,17 @@ export function typedQuery(
   return typed;
 }
 
-function typedValue(given: unknown, { type, oneOf }: ParameterSchema): unknown {
-  if (oneOf) return oneOf.some((each) => each.type === 'array') ? words(given) : given;
+function typedValue(given: unknown, { type, items }: ParameterSchema): unknown {
   const types = [type].flat();
-  if (types.includes('array')) return Array.isArray(given) ? given : [given];
+  if (types.includes('array')) return listed(given, items?.enum !== undefined);
   if (typeof given !== 'string') return given;
   if ((types.includes('integer') || types.includes('number')) && NUMBER.test(given)) return Number(given);
   if (types.includes('boolean') && (given === 'true' || given === 'false')) return given === 'true';
   return given;
 }
 
-/** Words that are parted by commas, or stand in parameters of the same name, are a list; one word is itself. */
-function words(given: unknown): unknown {
-  const all: unknown[] = [given].flat().flatMap((each) => (typeof each === 'string' ? each.split(',') : [each]));
-  return all.length === 1 ? all[0] : all;
+/** A parameter that is given several times, or once. */
+function listed(given: unknown, isOfWords: boolean): unknown[] {
+  const all: unknown[] = [given].flat();
+  return isOfWords ? all.flatMap((each) => (typeof each === 'string' ? each.split(',') : [each])) : all;
 }

@@ -76,7 +76,7 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
   await look('destinations', () => destinationsFound(client, new Date()));
   await look('applications', () => applicationsFound(client));
   await look('dead letters', async () => {
-    const { data } = await client.get('/v1/events', { params: { query: { status: 'dlq', limit: 1 } } });
+    const { data } = await client.get('/v1/events', { params: { query: { status: ['dlq'], limit: 1 } } });
     return [data.length === 0 ? ok('There are none.') : warning('There are some: `posthorn events --status dlq` lists them.')];
   });
   return findings;

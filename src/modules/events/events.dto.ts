@@ -19,8 +19,8 @@ const ANYTHING = ['object', 'array', 'string', 'number', 'boolean'].map((type) =
 /** Which events to look at. */
 export class EventFilterQuery {
   /** Only events in one of these states: the parameter several times, or once with commas. */
-  @ApiProperty({ required: false, oneOf: [ONE_STATUS, { type: 'array', items: ONE_STATUS, minItems: 1, maxItems: 20 }], example: ['dlq', 'failed'] })
-  status?: unknown;
+  @ApiProperty({ required: false, type: 'array', items: ONE_STATUS, minItems: 1, maxItems: 20, example: ['dlq', 'failed'] })
+  status?: (typeof EVENT_STATUSES)[number][];
 
   /** Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
   @ApiProperty({ required: false, maxLength: 200, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
