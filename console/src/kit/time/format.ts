@@ -23,6 +23,6 @@ export function tellDistance(iso: string, nowMs: number, language: string): stri
 
 /** A time span in the largest unit that it fills: `42 ms`, `1.5 s`. */
 export function tellDuration(ms: number, language: string): string {
-  const [value, unit] = ms < 1000 ? [ms, 'ms'] : ms < 60_000 ? [ms / 1000, 's'] : ms < 3_600_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h'];
-  return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(value as number)} ${String(unit)}`;
+  const [value, unit]: [number, string] = ms < 1000 ? [ms, 'ms'] : ms < 60_000 ? [ms / 1000, 's'] : ms < 3_600_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h'];
+  return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(value)} ${unit}`;
 }
