@@ -1,7 +1,7 @@
-import type { MessageKey } from './t';
+import type { en } from './en';
 
 /** Every text in German. */
-export const de: Readonly<Record<MessageKey, string>> = {
+export const de: Readonly<Record<keyof typeof en, string>> = {
   'copied': 'Kopiert',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',
