@@ -38,8 +38,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       onLog(level, log, next) {
-        // Libraries say "use client" to frameworks that are not here.
-        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') next(level, log);
+        // Libraries say "use client" to frameworks that are not here, and a machine that is busy is no news.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') next(level, log);
       },
     },
   },

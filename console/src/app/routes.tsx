@@ -41,7 +41,7 @@ const start = createRoute({
   path: '/',
   beforeLoad: async () => {
     const { environments: [env = 'live'] } = await signedIn();
-    throw redirect({ to: '/$env/events', params: { env } });
+    redirect({ to: '/$env/events', params: { env }, throw: true });
   },
 });
 
@@ -54,7 +54,7 @@ const environment = createRoute({
   },
   beforeLoad: async ({ params: { env } }) => {
     const session = await signedIn();
-    if (!session.environments.includes(env)) throw notFound();
+    if (!session.environments.includes(env)) notFound({ throw: true });
     return { session };
   },
   component: Shell,
@@ -64,7 +64,7 @@ const environmentStart = createRoute({
   getParentRoute: () => environment,
   path: '/',
   beforeLoad: ({ params }) => {
-    throw redirect({ to: '/$env/events', params });
+    redirect({ to: '/$env/events', params, throw: true });
   },
 });
 

@@ -54,7 +54,7 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
       <div><dt>{t('destination.circuit')}</dt><dd><Status of={of.circuit.state} kind="circuit" /></dd></div>
       <div><dt>{t('destination.timeout')}</dt><dd>{tellDuration(of.timeout_ms, language)}</dd></div>
       <div><dt>{t('destination.attempts')}</dt><dd>{of.retry.max_attempts}</dd></div>
-      <div><dt>{t('destination.schedule')}</dt><dd>{of.retry.schedule.map((seconds) => tellDuration(seconds * 1000, language)).join(' → ') || '–'}</dd></div>
+      <div><dt>{t('destination.schedule')}</dt><dd>{of.retry.schedule.filter((seconds) => seconds > 0).map((seconds) => tellDuration(seconds * 1000, language)).join(' → ') || '–'}</dd></div>
       <div><dt>{t('created')}</dt><dd><Time at={of.created_at} /></dd></div>
     </dl>
   );

@@ -12,7 +12,7 @@ export function Deliveries({ event }: { event: EventDetail }): ReactNode {
   return (
     <section aria-labelledby="deliveries">
       <h2 id="deliveries">{t('deliveries')}</h2>
-      <div className="scroll" tabIndex={0} role="region" aria-labelledby="deliveries">
+      <div className="scroll" tabIndex={0} role="group" aria-labelledby="deliveries">
         <table className="plain">
           <thead><tr><th scope="col">{t('column.target')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('delivery.next')}</th></tr></thead>
           <tbody>

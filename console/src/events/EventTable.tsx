@@ -133,6 +133,5 @@ function useRowFocus(rows: readonly EventItem[], scrollTo: (index: number) => vo
     const index = rows.findIndex(({ id }) => id === opened);
     if (index !== -1) focus(index);
     // Once, when the list is there again.
-    // eslint-disable-next-line -- the rows of that moment are meant
   }, [isThere]);
 }

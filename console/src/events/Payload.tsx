@@ -55,7 +55,7 @@ function Shown({ event, bytes, contentType }: { event: EventDetail; bytes: Uint8
         <span className="quiet">{t('payload.size', { bytes: bytes.length })}{contentType && ` · ${contentType}`}</span>
       </p>
       {!isText && <p className="quiet">{t('payload.binary')}</p>}
-      <pre className="payload" tabIndex={0} role="region" aria-label={t('payload')}>{isWhole ? shown : shown.slice(0, SHOWN_MAX)}</pre>
+      <pre className="payload" tabIndex={0} role="group" aria-label={t('payload')}>{isWhole ? shown : shown.slice(0, SHOWN_MAX)}</pre>
       {!isWhole && shown.length > SHOWN_MAX && <p>{t('payload.cut')} <button type="button" className="small" onClick={() => setWhole(true)}>{t('payload.whole')}</button></p>}
     </>
   );

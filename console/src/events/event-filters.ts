@@ -45,7 +45,7 @@ export function asQuery(filters: EventFilters, nowMs: number): EventFilters {
 
 /** The filters that the stream of events has: it tells what happens now, whatever the range. */
 export function asStreamQuery({ since: _since, until: _until, message_id: _message, ...rest }: EventFilters): Record<string, string> {
-  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Record<string, string>;
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
 }
 
 /** Whether anything new can belong to the list at all. */

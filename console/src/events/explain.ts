@@ -9,7 +9,8 @@ export function explanationOf({ status, deliveries, attempts, note }: Pick<Event
     case 'delivered': return { key: 'explain.delivered', values: { count: attempts.length } };
     case 'dlq': return { key: 'explain.dlq', values: { count: attempts.length, answer } };
     case 'failed': return { key: 'explain.failed', values: { reason: `reason:${deliveries.find((each) => each.status === 'failed')?.reason ?? ''}` } };
-    case 'retrying': return last === undefined ? { key: 'explain.waiting', values: {} } : { key: 'explain.retrying', values: { count: attempts.length, answer } };
+    case 'retrying': if (deliveries.some(({ circuit }) => circuit !== null)) return { key: 'explain.circuit', values: {} };
+      return last === undefined ? { key: 'explain.waiting', values: {} } : { key: 'explain.retrying', values: { count: attempts.length, answer } };
     case 'quarantined': case 'parked': case 'ignored': return note ? null : { key: `explain.${status}`, values: {} };
     default: return null;
   }

@@ -79,11 +79,11 @@ function KeyTable({ rows, onAsk }: { rows: readonly Key[]; onAsk: (asked: { act:
               <tr key={key.id}>
                 <td>{key.name}</td><td><Status of={state} /></td><td>{word('scope', key.scope)}</td><td><code>{key.prefix}…</code></td><td>{key.client_name ?? word('source', key.source)}</td>
                 <td>{key.last_used_at === null ? '–' : <Time at={key.last_used_at} />}</td><td>{key.expires_at === null ? '–' : <Time at={key.expires_at} />}</td>
-                <td className="actions">{state === 'active' && (
-                  <>
+                <td>{state === 'active' && (
+                  <span className="actions">
                     <button type="button" className="small" aria-label={`${t('key.rotate')} ${key.name}`} onClick={() => onAsk({ act: 'rotate', key })}>{t('key.rotate')}</button>
                     <button type="button" className="small" aria-label={`${t('key.revoke')} ${key.name}`} onClick={() => onAsk({ act: 'revoke', key })}>{t('key.revoke')}</button>
-                  </>
+                  </span>
                 )}</td>
               </tr>
             );

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ConsoleFiles, encodingFor } from './console-files.js';
-import { policyOf } from './console-pages.js';
 
 describe('ConsoleFiles', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-console-'));
@@ -41,14 +40,5 @@ describe('encodingFor', () => {
 
   it('takes what there is', () => {
     expect(encodingFor('br', new Map([['identity', 0]] as const))).toBe('identity');
-  });
-});
-
-describe('policyOf', () => {
-  it('lets nothing run but the built files', () => {
-    const policy = policyOf('https://hooks.example.com/console/assets/');
-
-    expect(policy).toContain('script-src https://hooks.example.com/console/assets/;');
-    expect(policy).not.toMatch(/script-src[^;]*'self'|unsafe-|\*/);
   });
 });

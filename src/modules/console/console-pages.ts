@@ -35,7 +35,11 @@ export class ConsolePages implements OnModuleInit {
     if (!this.config.isApi || !this.config.hasConsole) return;
     const files = ConsoleFiles.find();
     if (files === null) return this.logger.warn('The console was not built: there is no /console. `npm run build` makes it.');
-    const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
+    this.serve(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), files);
+  }
+
+  /** Adds the routes. */
+  serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     const config = { access: 'public', uncounted: true } as const;
     const page = (request: FastifyRequest, reply: FastifyReply): void => this.showPage(files, request, reply);
     fastify.get(PREFIX, { config }, page);

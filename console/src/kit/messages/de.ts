@@ -1,7 +1,7 @@
-import type { MessageKey } from './t';
+import type { en } from './en';
 
 /** Every text in German. */
-export const de: Readonly<Record<MessageKey, string>> = {
+export const de: Readonly<Record<keyof typeof en, string>> = {
   'copied': 'Kopiert',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',
@@ -117,6 +117,7 @@ export const de: Readonly<Record<MessageKey, string>> = {
   'explain.delivered': 'Zugestellt; Versuche: {count}.',
   'explain.dlq': 'Aufgegeben nach {count} Versuchen. Letzte Antwort: {answer}.',
   'explain.failed': 'Nicht zugestellt, und kein Versuch kann helfen: {reason}.',
+  'explain.circuit': 'Das Ziel antwortet nicht: Es wartet, bis eine Probe gelingt, und verbraucht keine Versuche.',
   'explain.waiting': 'Angenommen. Der erste Versuch ist unterwegs.',
   'explain.retrying': 'Noch nicht zugestellt; Versuche: {count}. Letzte Antwort: {answer}. Es wird wieder versucht.',
   'explain.quarantined': 'Zurückgelegt: Die Signatur stimmte nicht.',

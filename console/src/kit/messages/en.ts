@@ -115,6 +115,7 @@ export const en = {
   'explain.delivered': 'Delivered; attempts: {count}.',
   'explain.dlq': 'Given up after {count} attempts. Last answer: {answer}.',
   'explain.failed': 'Not delivered, and no retry can help: {reason}.',
+  'explain.circuit': 'Its target does not answer: it waits until a probe succeeds, and uses up no attempts.',
   'explain.waiting': 'Accepted. The first attempt is on its way.',
   'explain.retrying': 'Not delivered yet; attempts: {count}. Last answer: {answer}. It is tried again.',
   'explain.quarantined': 'Set aside: its signature did not hold.',

@@ -5,7 +5,7 @@ import { word } from '../messages/t';
 const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   delivered: ['✓', 'good'], active: ['✓', 'good'], valid: ['✓', 'good'], closed: ['✓', 'good'], verified: ['✓', 'good'],
   retrying: ['↻', 'busy'], pending: ['…', 'busy'], half_open: ['◐', 'busy'],
-  failed: ['✕', 'bad'], dlq: ['✕', 'bad'], invalid: ['✕', 'bad'], open: ['⏻', 'bad'], stale: ['!', 'bad'], quarantined: ['!', 'bad'],
+  failed: ['✕', 'bad'], dlq: ['✕', 'bad'], invalid: ['✕', 'bad'], open: ['✕', 'bad'], stale: ['!', 'bad'], quarantined: ['!', 'bad'],
   parked: ['❚❚', 'dull'], ignored: ['–', 'dull'], disabled: ['⊘', 'dull'], revoked: ['⊘', 'dull'], expired: ['⊘', 'dull'],
 };
 

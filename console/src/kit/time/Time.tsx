@@ -4,6 +4,6 @@ import { tellTime } from './format';
 
 /** A time in the reader's zone; in UTC on hover. */
 export function Time({ at }: { at: string }): ReactNode {
-  const { local, utc } = tellTime(at, usePreferences().language);
-  return <time dateTime={at} title={utc}>{local}</time>;
+  const { local, short, utc } = tellTime(at, usePreferences().language);
+  return <time dateTime={at} title={utc}><span className="time-long">{local}</span><span className="time-short">{short}</span></time>;
 }

@@ -1,15 +1,18 @@
 /** How a time is told: in the reader's zone, and in UTC. */
 export interface ToldTime {
   local: string;
+  /** Without the day: for a narrow screen. */
+  short: string;
   utc: string;
 }
 
 /** A time with seconds in the reader's zone, and in UTC for those who compare with a log. */
 export function tellTime(iso: string, language: string, timeZone?: string): ToldTime {
   const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return { local: iso, utc: iso };
+  if (Number.isNaN(date.getTime())) return { local: iso, short: iso, utc: iso };
   const local = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', ...(timeZone && { timeZone }) }).format(date);
-  return { local, utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC` };
+  const short = new Intl.DateTimeFormat(language, { timeStyle: 'medium', ...(timeZone && { timeZone }) }).format(date);
+  return { local, short, utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC` };
 }
 
 const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]];
@@ -23,6 +26,6 @@ export function tellDistance(iso: string, nowMs: number, language: string): stri
 
 /** A time span in the largest unit that it fills: `42 ms`, `1.5 s`. */
 export function tellDuration(ms: number, language: string): string {
-  const [value, unit] = ms < 1000 ? [ms, 'ms'] : ms < 60_000 ? [ms / 1000, 's'] : ms < 3_600_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h'];
-  return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(value as number)} ${String(unit)}`;
+  const [value, unit]: [number, string] = ms < 1000 ? [ms, 'ms'] : ms < 60_000 ? [ms / 1000, 's'] : ms < 3_600_000 ? [ms / 60_000, 'min'] : [ms / 3_600_000, 'h'];
+  return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(value)} ${unit}`;
 }

@@ -1,0 +1,324 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const ASSETS = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console', 'assets');
+/** Nobody waits this long for a page that works. */
+const PATIENCE_MS = 20_000;
+const FIRST_LOAD_BYTES_MAX = 250_000;
+
+/** Texts that would do something in a page that took them for anything else. */
+const HOSTILE = ['<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', '{{constructor.constructor("alert(1)")()}}', '</title><svg onload=alert(1)>', '\u202Egnp.exe', 'javascript:alert(1)'];
+/** What a parser of numbers, escapes or keys would change. */
+const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400}';
+
+(isChromiumInstalled() ? describe : describe.skip)('the console, as a person uses it', () => {
+  let server: PosthornServer;
+  let browser: Browser;
+  let receiver: Receiver;
+  let page: Page;
+  let complaints: string[];
+  let foreign: string[];
+  const screenshot = screenshotsOf('console');
+
+  beforeAll(async () => {
+    [server, browser, receiver] = await Promise.all([
+      startServer(), startBrowser(), startReceiver((request) => (request.path.includes('broken') ? { status: 500, body: `broken ${HOSTILE[0] ?? ''}` } : { body: 'thanks' })),
+    ]);
+    page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
+    page.setDefaultTimeout(PATIENCE_MS);
+    complaints = complaintsOf(page);
+    foreign = [];
+    page.on('request', (request) => { if (!request.url().startsWith(server.url) && !request.url().startsWith('blob:')) foreign.push(request.url()); });
+    await page.goto(`${server.url}/console/live/events?status=dlq`);
+    await page.getByLabel('API key of your organization').fill(server.apiKey);
+    await page.getByRole('button', { name: 'Sign in with the key' }).click();
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    // Being signed out at first is told by the browser as an error; nothing else is.
+    complaints.splice(0, complaints.length, ...complaints.filter((line) => !line.includes('401')));
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await receiver?.close();
+  });
+
+  afterEach(() => {
+    expect(complaints).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+
+  /** What the checker has against the screen, in light and dark, wide and on a phone; with a picture of each. */
+  async function violations(name: string): Promise<string[]> {
+    const found: string[] = [];
+    for (const [width, height] of [[1280, 900], [375, 812]] as const) {
+      await page.setViewportSize({ width, height });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await screenshot(page, `${name}-${width}-${colorScheme}`);
+        await page.evaluate(AXE);
+        found.push(...await page.evaluate(async () => {
+          const { violations: all } = await (globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run();
+          return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`);
+        }));
+      }
+      if (await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) found.push(`${name} scrolls sideways at ${width}`);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    return found;
+  }
+
+  async function destination(name: string, place: string): Promise<string> {
+    return (await server.api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}` })).json.id as string;
+  }
+
+  async function send(body: object): Promise<string> {
+    return (await server.api('POST', '/v1/send', body)).json.message_id as string;
+  }
+
+  const navigate = (name: string): Promise<void> => page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name }).click();
+  const open = (place: string): Promise<unknown> => page.goto(`${server.url}/console/live/${place}`);
+
+  it('comes back from the sign-in to where one wanted to go, and an empty environment says how to begin', async () => {
+    expect(page.url()).toBe(`${server.url}/console/live/events?status=dlq`);
+    await page.getByText('No event matches these filters.').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('/v1/send').waitFor();
+
+    expect(await page.getByRole('button', { name: 'Live', pressed: true }).count()).toBe(1);
+    expect(await violations('01-empty')).toEqual([]);
+  });
+
+  it('a destination: made with a check, tried, its secret shown and gone again, rotated, switched off and on', async () => {
+    await navigate('Destinations');
+    await page.getByText('No destinations yet.').waitFor();
+    await page.getByRole('button', { name: 'New destination' }).click();
+    await page.getByLabel('Name').fill(`Orders ${HOSTILE[0] ?? ''}`);
+    await page.getByLabel('URL').fill(`${receiver.url}/orders`);
+    await page.getByText('It answers.').waitFor();
+    expect(await violations('02-new-destination')).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByText('HTTP 200').waitFor();
+    await page.getByRole('button', { name: 'Show' }).click();
+    const secret = await page.locator('code.secret').innerText();
+    expect(secret).toMatch(/^whsec_/);
+    await page.evaluate(() => window.dispatchEvent(new Event('blur')));
+    await page.getByRole('button', { name: 'Show' }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('dialog').getByLabel(/^Type/).fill(`Orders ${HOSTILE[0] ?? ''}`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await page.locator('code.secret').waitFor();
+    expect(await page.locator('code.secret').innerText()).not.toBe(secret);
+    await page.getByRole('button', { name: 'Hide' }).click();
+    for (const act of ['Disable', 'Enable']) {
+      await page.getByRole('button', { name: act, exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: act, exact: true }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: act === 'Disable' ? 'Enable' : 'Disable', exact: true }).waitFor();
+    }
+    expect(await violations('03-destination')).toEqual([]);
+    await navigate('Destinations');
+    await page.getByRole('link', { name: 'Orders' }).waitFor();
+    expect(await violations('04-destinations')).toEqual([]);
+  });
+
+  it('events: filtered by address, rows that are links, live, and what is new waits while one reads', async () => {
+    const good = await destination('Good', 'good');
+    for (let i = 0; i < 3; i += 1) await send({ destination: good, event_type: 'invoice.paid', payload: { i } });
+    await open('events?event_type=invoice.paid&since=-1h');
+    await page.getByRole('link', { name: 'invoice.paid' }).nth(2).waitFor();
+
+    expect(await page.getByLabel('Event type').inputValue()).toBe('invoice.paid');
+    expect(await page.getByLabel('Time').inputValue()).toBe('-1h');
+    await send({ destination: good, event_type: 'invoice.paid', payload: { i: 3 } });
+    await page.getByRole('link', { name: 'invoice.paid' }).nth(3).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await send({ destination: good, event_type: 'invoice.paid', payload: { i: 4 } });
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await page.getByRole('link', { name: 'invoice.paid' }).count()).toBe(4);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await page.getByRole('link', { name: 'invoice.paid' }).nth(4).waitFor();
+    await page.getByText('Delivered').nth(4).waitFor();
+    expect(await violations('05-events')).toEqual([]);
+  });
+
+  it('one event by the keyboard alone: j, Enter, j, Escape, and the focus is where one came from', async () => {
+    await page.keyboard.press('j');
+    await page.locator('[data-id] a:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Payload' }).waitFor();
+    const first = page.url();
+    await page.keyboard.press('j');
+    await page.waitForFunction((before) => location.href !== before, first);
+    const second = page.url().split('/').at(-1) ?? '';
+    await page.getByText('"i": 3').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator(`[data-id="${second}"] a:focus`).waitFor();
+
+    expect(page.url()).toContain('event_type=invoice.paid');
+  });
+
+  it('an event that failed says why, is read as text whatever is in it, and is sent again', async () => {
+    const broken = await destination('Broken', 'broken');
+    const message = await send({ destination: broken, event_type: HOSTILE[1]?.slice(0, 40), headers: { 'x-tenant': HOSTILE[0] }, payload: Object.fromEntries(HOSTILE.map((text, i) => [text, HOSTILE[(i + 1) % HOSTILE.length]])) });
+    await open(`events/${message}`);
+    await page.getByText('HTTP 500').first().waitFor();
+    await page.getByText('It is tried again.').waitFor();
+
+    for (const text of HOSTILE) expect(await page.locator('pre.payload').innerText()).toContain(JSON.stringify(text).slice(1, -1));
+    expect(await page.locator('img, script:not([src]), svg').count()).toBe(0);
+    expect(await violations('06-event')).toEqual([]);
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('dialog').getByText('Live').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('replay', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByText('it was cancelled').first().waitFor();
+  });
+
+  it('a payload is shown, copied and downloaded in the characters that it was sent with', async () => {
+    const response = await fetch(`${server.url}/v1/send`, {
+      method: 'POST', headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
+      body: `{"destination":"${receiver.url}/exact","event_type":"exact","payload":${EXACT}}`,
+    });
+    const { message_id: message } = (await response.json()) as { message_id: string };
+    await open(`events/${message}`);
+    await page.locator('pre.payload').waitFor();
+
+    expect((await page.locator('pre.payload').innerText()).replaceAll(/\s/g, '')).toBe(EXACT);
+    await page.getByRole('button', { name: 'As sent' }).click();
+    expect(await page.locator('pre.payload').innerText()).toBe(EXACT);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
+    expect(readFileSync(await download.path(), 'utf8')).toBe(EXACT);
+    // As over plain http on an intranet, where browsers have no clipboard.
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
+    await page.locator('section[aria-labelledby=payload]').getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await page.evaluate((text) => Object.assign(document.body.appendChild(document.createElement('textarea')), { id: 'paste', value: text }), '');
+    await page.locator('#paste').focus();
+    await page.keyboard.press('Control+v');
+    expect(await page.locator('#paste').inputValue()).toBe(EXACT);
+    await page.evaluate(() => document.getElementById('paste')?.remove());
+  });
+
+  it('several events are marked with shift and sent again at once', async () => {
+    await open('events?event_type=invoice.paid');
+    await page.getByRole('checkbox').nth(0).click();
+    await page.getByRole('checkbox').nth(2).click({ modifiers: ['Shift'] });
+    await page.getByText('3 selected').waitFor();
+    expect(await violations('07-selection')).toEqual([]);
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('dialog').getByText('Send 3 events again').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('3 selected').waitFor({ state: 'detached' });
+  });
+
+  it('the command menu opens an id, a screen and a destination by its name', async () => {
+    const id = await page.locator('[data-id]').first().getAttribute('data-id') ?? '';
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(id);
+    expect(await violations('08-menu')).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/live/events/${id}`);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('broken');
+    await page.getByRole('option', { name: 'Broken' }).click();
+    await page.getByRole('heading', { name: 'Broken' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+  });
+
+  it('a key: made, shown once, rotated, revoked', async () => {
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('Billing');
+    await page.getByLabel('May').selectOption('read');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const made = await page.locator('code.secret').innerText();
+    expect(made).toMatch(/^ek_live_/);
+    expect((await server.api('GET', '/v1/events', undefined, { authorization: `Bearer ${made}` })).status).toBe(200);
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.content()).not.toContain(made);
+    expect(await violations('09-keys')).toEqual([]);
+    await page.getByRole('button', { name: 'Rotate Billing' }).click();
+    await page.getByLabel('The old one goes on for').selectOption('0');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    const next = await page.locator('code.secret').innerText();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Revoke Billing' }).first().click();
+    await page.getByRole('dialog').getByLabel(/^Type/).fill('Billing');
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    for (const gone of [made, next]) expect((await server.api('GET', '/v1/events', undefined, { authorization: `Bearer ${gone}` })).status).toBe(401);
+  });
+
+  it('in German and dark by choice; times in the reader\'s zone with UTC beside them', async () => {
+    await navigate('Events');
+    const time = page.locator('time').first();
+    const [iso = '', told, utc] = [await time.getAttribute('datetime') ?? '', await time.innerText(), await time.getAttribute('title')];
+    expect(told).toContain(new Intl.DateTimeFormat('en', { timeStyle: 'medium', timeZone: 'Europe/Berlin' }).format(new Date(iso)));
+    expect(utc).toBe(`${iso.replace('T', ' ').replace('Z', '')} UTC`);
+    await page.locator('details.account > summary').click();
+    await page.getByLabel('Appearance').selectOption('dark');
+    await page.getByLabel('Language').selectOption('de');
+    await page.getByRole('heading', { name: 'Ereignisse' }).waitFor();
+    expect(await page.evaluate(() => [document.documentElement.lang, getComputedStyle(document.body).backgroundColor])).toEqual(['de', 'rgb(20, 23, 27)']);
+    await screenshot(page, '10-german');
+    expect(await page.evaluate(() => Object.values(localStorage).join(' '))).not.toMatch(/ek_|whsec_|session/);
+    await page.locator('details.account > summary').click();
+    await page.getByLabel('Sprache').selectOption('en');
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+  });
+
+  it('a reader sees no button that would be refused, and signs out', async () => {
+    const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB' });
+    const reader = await context.newPage();
+    reader.setDefaultTimeout(PATIENCE_MS);
+    await reader.goto(`${server.url}/signin?return_to=/console`);
+    await reader.getByLabel('API key of your organization').fill(key);
+    await reader.getByRole('button', { name: 'Sign in with the key' }).click();
+    await reader.getByRole('link', { name: 'invoice.paid' }).first().click();
+    await reader.getByText('Your role may look.').waitFor();
+
+    expect(await reader.getByRole('button', { name: 'Replay' }).count()).toBe(0);
+    expect(await reader.getByRole('link', { name: 'API keys' }).count()).toBe(0);
+    await reader.locator('details.account > summary').click();
+    await reader.getByRole('button', { name: 'Sign out' }).click();
+    await reader.getByLabel('API key of your organization').waitFor();
+    expect((await context.cookies()).filter(({ name }) => name.includes('session'))).toEqual([]);
+    await context.close();
+  });
+
+  it('a script of a tenant does not run on our origin', async () => {
+    const slug = 'tenant-script';
+    await server.api('POST', '/v1/endpoints', { slug, response: { type: 'static', status: 200, content_type: 'text/javascript', body: 'globalThis.ran = true' } });
+    await page.evaluate((address) => document.head.append(Object.assign(document.createElement('script'), { src: address })), `${server.url}/in/x/${slug}`).catch(() => undefined);
+
+    expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
+    expect(complaints.splice(0).join(' ')).toMatch(/Trusted|TrustedScriptURL|script-src/);
+  });
+
+  it(`the first load of any screen is at most ${FIRST_LOAD_BYTES_MAX} bytes of script as gzip`, () => {
+    const all = readdirSync(ASSETS).filter((name) => name.endsWith('.js.gz')).reduce((sum, name) => sum + statSync(path.join(ASSETS, name)).size, 0);
+
+    expect(all).toBeGreaterThan(50_000);
+    expect(all).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+  });
+});
