@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { createServer, request as forward, type Server } from 'node:http';
+import { freePort } from '../durability/processes.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+import { authorizePath, CALLBACK, decide, form, pkce, redirected, registered } from './oauth.js';
+import { until } from './polling.js';
+import { asPage } from './sessions.js';
+import { fieldOf, PlainBrowser } from './signing-in.js';
+
+const PREFIX = '/hooks';
+
+/** The pages where the service stands below a path of its host, and its roles are apart: `ROLE=api` behind a proxy, `ROLE=worker` beside it. */
+describe('pages behind a path, with the roles apart', () => {
+  let proxy: Server;
+  let api: PosthornServer;
+  let worker: PosthornServer;
+  let origin: string;
+  let site: { url: string };
+
+  beforeAll(async () => {
+    const port = await freePort();
+    origin = `http://127.0.0.1:${port}`;
+    site = { url: origin };
+    api = await startServer({ ROLE: 'api', BASE_URL: origin + PREFIX, PORT: String(await freePort()) });
+    worker = await startServer({ ...api.env, ROLE: 'worker', PORT: String(await freePort()) });
+    // Takes the path away, as proxies do.
+    proxy = createServer((request, response) => {
+      const path = request.url ?? '/';
+      if (!path.startsWith(`${PREFIX}/`)) return void response.writeHead(404).end();
+      const onward = forward({ host: '127.0.0.1', port: api.env['PORT'], method: request.method, path: path.slice(PREFIX.length), headers: request.headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      request.pipe(onward);
+    }).listen(port, '127.0.0.1');
+    await once(proxy, 'listening');
+  }, 60_000);
+
+  afterAll(async () => {
+    proxy?.close();
+    await worker?.stop();
+    await api?.stop();
+  });
+
+  const call = (method: string, path: string, headers: Record<string, string>): Promise<Response> => fetch(origin + PREFIX + path, { method, headers });
+
+  async function signedIn(): Promise<PlainBrowser> {
+    const browser = new PlainBrowser(site);
+    expect((await browser.post(`${PREFIX}/signin/key`, { key: api.apiKey })).status).toBe(303);
+    return browser;
+  }
+
+  it('every address on the sign-in page, and where it leads, is below the path', async () => {
+    const browser = new PlainBrowser(site);
+    const page = await browser.get(`${PREFIX}/signin?return_to=${encodeURIComponent(`${PREFIX}/docs`)}`);
+    const addresses = [...page.text.matchAll(/(?:href|action|src)="([^"]*)"/g)].map(([, address = '']) => address);
+
+    expect(addresses.length).toBeGreaterThan(1);
+    expect(addresses.filter((address) => !address.startsWith(`${PREFIX}/`))).toEqual([]);
+    const answer = await browser.post(`${PREFIX}/signin/key`, { key: api.apiKey, return_to: `${PREFIX}/docs` });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, `${PREFIX}/docs`]);
+    expect(answer.headers.get('set-cookie')).toMatch(/^posthorn_session_hooks=[A-Za-z0-9_-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+    for (const outside of ['/elsewhere', '/hooksy/x', `${PREFIX}/../x`, `${PREFIX}/..//evil.example`]) {
+      expect((await new PlainBrowser(site).post(`${PREFIX}/signin/key`, { key: api.apiKey, return_to: outside })).headers.get('location')).toBe(`${PREFIX}/signin`);
+    }
+  });
+
+  it('a session calls the API below the path, from the origin that the path is on, and signs out', async () => {
+    const { cookie } = await signedIn();
+
+    expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin }))).status).toBe(200);
+    expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: 'http://127.0.0.1:1' }))).status).toBe(401);
+    // The service's own port is no address that anybody is led to.
+    expect((await call('GET', '/v1/events', asPage(cookie, 'live', { origin: api.url }))).status).toBe(401);
+    expect((await call('GET', '/v1/events/stream?environment=live&follow=false', { cookie, accept: 'text/event-stream' })).status).toBe(200);
+    const out = await call('DELETE', '/v1/session', asPage(cookie, null, { origin }));
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([204, 'posthorn_session_hooks=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax']);
+    expect((await call('GET', '/v1/session', asPage(cookie, null))).status).toBe(401);
+  });
+
+  it('an application asks below the path: sign-in, consent, code and key', async () => {
+    const below = { url: origin + PREFIX };
+    const clientId = await registered(below);
+    const { verifier, challenge } = pkce();
+    const path = PREFIX + authorizePath(clientId, challenge);
+    const stranger = await new PlainBrowser(site).get(path);
+    const back = new URL(stranger.headers.get('location') ?? '', origin);
+    expect([stranger.status, back.pathname, back.searchParams.get('return_to')]).toEqual([303, `${PREFIX}/signin`, path]);
+    const browser = await signedIn();
+    const consent = await browser.get(path);
+    expect([...consent.text.matchAll(/action="([^"]*)"/g)].map(([, action]) => action)).toEqual([`${PREFIX}/oauth/authorize`, `${PREFIX}/signout`]);
+
+    // The helper posts where a page without a path would.
+    const answer = await decide({ get: (at: string) => browser.get(at), post: (at: string, fields: Record<string, string>) => browser.post(PREFIX + at, fields) } as PlainBrowser, path);
+    const { given } = redirected(answer);
+
+    expect(given['iss']).toBe(origin + PREFIX);
+    const { json } = await form(below, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code: given['code'] ?? '', code_verifier: verifier });
+    expect((await call('GET', '/v1/events', { authorization: `Bearer ${json.access_token as string}` })).status).toBe(200);
+    const device = (await form(below, '/oauth/device', { client_id: 'posthorn-cli' })).json;
+    expect(device.verification_uri).toBe(`${origin}${PREFIX}/oauth/device`);
+    const asked = await browser.get(`${PREFIX}/oauth/device`);
+    expect((await browser.post(`${PREFIX}/oauth/device/code`, { csrf_token: fieldOf(asked.text, 'csrf_token'), user_code: device.user_code })).text).toContain(`action="${PREFIX}/oauth/device/decision"`);
+  });
+
+  it('a session that the api ended is known to have ended by every process', async () => {
+    const { cookie } = await signedIn();
+    const at = async (): Promise<number> => (await fetch(`${worker.url}/v1/session`, { headers: asPage(cookie, null) })).status;
+    const first = await at();
+    await call('DELETE', '/v1/session', asPage(cookie, null));
+
+    // A worker serves health and metrics; where it serves more, it holds what holds everywhere.
+    expect([200, 404]).toContain(first);
+    await until(at, (status) => status !== 200, 5_000);
+  });
+});
