@@ -221,7 +221,7 @@ export interface paths {
         };
         /**
          * Listen to events
-         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason`. With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
+         * @description Server-sent events: `accepted`, `attempt` and `status` (a delivery was settled), each with the event as it is then; `ready` where the stream begins, `heartbeat` every 15 s, and `end` with a `reason` (`caught_up`, `key_revoked`, `session_ended`, `shutdown`). With the `id` of the last one as `Last-Event-ID` it goes on behind it, up to an hour and 5,000 changes back. Whatever is not told is said by `gap`, with a `reason` (`slow`, `too_old`, `too_many`, `storage`) and the times between which it happened (`since`, `until`). A page of ours listens with `EventSource` and the cookie of its session, and names the environment in the query. A key may have 100 streams open in each process, an organization 1,000, a process 2,000: the next one is answered 429 with `Retry-After`. Needs a key of scope `read`.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -590,6 +590,26 @@ export interface paths {
          * @description Ends what waits as `failed` with reason `cancelled`. An attempt that is under way ends as it ends, and is not retried. What is accepted from now on is delivered. Needs a key of scope `write`.
          */
         post: operations["cancelEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/messages/{message}/endpoints/{endpoint}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend a message to an endpoint
+         * @description Sends the message again to this one endpoint of the application, with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. 404 when it did not go to the endpoint; 409 when its payload was erased, or the endpoint is disabled or goes somewhere else now. Needs a key of scope `write`.
+         */
+        post: operations["resendMessage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2008,6 +2028,30 @@ export interface paths {
         patch: operations["updateMember"];
         trace?: never;
     };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get your session
+         * @description Who is signed in, for which organization, with which role, and until when. For pages: a key has no session. Needs a session.
+         */
+        get: operations["getOwnSession"];
+        put?: never;
+        post?: never;
+        /**
+         * Sign out
+         * @description Ends the session at once here, and within five seconds on every node, and takes the cookie away. Needs a session.
+         */
+        delete: operations["signOutOfSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -2419,6 +2463,11 @@ export interface components {
              * @example api
              */
             source: string | null;
+            /**
+             * @description The session of who was signed in and sent no key.
+             * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            session: string | null;
         };
         AuditItem: {
             /**
@@ -2964,6 +3013,101 @@ export interface components {
             test_key: string;
             /** @description Its first admin. */
             admin: components["schemas"]["MemberItem"];
+        };
+        SessionMember: {
+            /**
+             * @description Its id.
+             * @example mbr_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The address.
+             * @example ada@example.com
+             */
+            email: string;
+            /**
+             * @description What the member is called; empty when nobody said.
+             * @example Ada
+             */
+            name: string;
+        };
+        SessionKey: {
+            /**
+             * @description Its id.
+             * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What it is called.
+             * @example Billing service
+             */
+            name: string;
+        };
+        SessionOrganization: {
+            /**
+             * @description Its id.
+             * @example org_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What it is called.
+             * @example Example Inc.
+             */
+            name: string;
+            /**
+             * @description Its part of receive URLs.
+             * @example example
+             */
+            slug: string;
+        };
+        OwnSessionItem: {
+            /**
+             * @description The session's id.
+             * @example ses_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description How you signed in: with an API key, with a code by email, through the identity provider.
+             * @example code
+             * @enum {string}
+             */
+            how: "key" | "code" | "oidc";
+            /**
+             * @description What to call you: the member's name or address, or the name of the key.
+             * @example Ada
+             */
+            name: string;
+            /** @description The member; null when a key opened the session. */
+            member: components["schemas"]["SessionMember"] | null;
+            /** @description The key that opened the session; null for a member's. */
+            key: components["schemas"]["SessionKey"] | null;
+            /** @description The organization. */
+            organization: components["schemas"]["SessionOrganization"];
+            /**
+             * @description What you may do: the member's role, or the scope of the key.
+             * @example admin
+             * @enum {string}
+             */
+            scope: "read" | "write" | "admin";
+            /**
+             * @description The environments that you may name in `X-Posthorn-Environment`.
+             * @example [
+             *       "live",
+             *       "test"
+             *     ]
+             */
+            environments: ("live" | "test")[];
+            /**
+             * Format: date-time
+             * @description When it ends at the latest.
+             * @example 2026-11-28T09:30:00.000Z
+             */
+            expires_at: string;
+            /**
+             * @description So many seconds without a request end it before.
+             * @example 43200
+             */
+            idle_seconds: number;
         };
         SessionItem: {
             /**
@@ -7288,7 +7432,6 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        Object: Record<string, never>;
         LastAttemptItem: {
             /**
              * @description HTTP status of the answer, or that of the mail server; null when there was none.
@@ -9737,6 +9880,8 @@ export interface operations {
                 destination?: string;
                 /** @description Only events that were sent (`outbound`), or that were received (`inbound`). */
                 direction?: "outbound" | "inbound";
+                /** @description Of a session, which of its environments: `EventSource` can send no header. A key has its own, which this must be if it is given. */
+                environment?: "live" | "test";
                 /** @description `false` ends the stream once everything up to now was told: with `Last-Event-ID`, what happened since. */
                 follow?: boolean;
             };
@@ -10599,6 +10744,50 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The `msg_` id that the fan-out returned. */
+                message: string;
+                /** @description The endpoint: its `ep_` id, or your own id of it. */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event of the message at the endpoint is on its way again. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14564,6 +14753,90 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOwnSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnSessionItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description A key calls, which has no session. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    signOutOfSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed out. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description A key calls, which has no session. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
