@@ -1,13 +1,13 @@
 import { type InfiniteData, useInfiniteQuery, useQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { answered, type Api, payloadOf, type Schemas, serviceNowMs } from '../api/client';
+import { answered, type Api, type EventItem, payloadOf, type Schemas, serviceNowMs } from '../api/client';
 import { listenToEvents } from '../api/event-stream';
 import { Fault } from '../api/fault';
 import { useSigned } from '../session/session';
 import { asQuery, asStreamQuery, canGrow, type EventFilters } from './event-filters';
 import { arrive, type Arrived, letIn, NOTHING_ARRIVED, rowsOf } from './event-rows';
 
-export type EventItem = Schemas['EventItem'];
+export type { EventItem };
 export type EventDetail = Schemas['EventDetailItem'];
 
 /** Browsers draw no higher than this many rows. */
