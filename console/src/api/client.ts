@@ -5,6 +5,8 @@ import { noteAnswer, noteSilence, noteSignedOut } from './reachability';
 
 /** What the API calls its objects. */
 export type Schemas = components['schemas'];
+/** An event as the list has it. */
+export type EventItem = Schemas['EventPage']['data'][number];
 /** Which of the two environments of the organization a call is about. */
 export type Environment = 'live' | 'test';
 export type Api = Client<paths>;

@@ -1,10 +1,10 @@
-import { type Environment, type Schemas, SERVICE } from './client';
+import { type Environment, type EventItem, SERVICE } from './client';
 
 /** What the stream tells: changes of events, and that something is not told. */
 export interface StreamListeners {
   /** The stream has begun, or begun again: what happened before is for a list to say. */
   ready: () => void;
-  changed: (kind: 'accepted' | 'attempt' | 'status', event: Schemas['EventItem']) => void;
+  changed: (kind: 'accepted' | 'attempt' | 'status', event: EventItem) => void;
   gap: () => void;
 }
 
@@ -17,7 +17,7 @@ export function listenToEvents(environment: Environment, filter: Readonly<Record
     source.addEventListener('ready', listeners.ready);
     source.addEventListener('gap', listeners.gap);
     for (const kind of ['accepted', 'attempt', 'status'] as const) {
-      source.addEventListener(kind, (message: MessageEvent<string>) => listeners.changed(kind, JSON.parse(message.data) as Schemas['EventItem']));
+      source.addEventListener(kind, (message: MessageEvent<string>) => listeners.changed(kind, JSON.parse(message.data) as EventItem));
     }
   };
   const close = (): void => {

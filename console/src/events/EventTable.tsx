@@ -116,8 +116,13 @@ function useRowFocus(rows: readonly EventItem[], scrollTo: (index: number) => vo
     const id = rows[index]?.id;
     if (id === undefined) return;
     scrollTo(index);
-    // The row may have to be drawn first.
-    requestAnimationFrame(() => requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-id="${id}"] a`)?.focus({ preventScroll: true })));
+    // The row may have to be drawn first, which takes a busy machine some frames.
+    const take = (framesLeft: number): void => {
+      const link = box.current?.querySelector<HTMLElement>(`[data-id="${id}"] a`);
+      if (link) link.focus({ preventScroll: true });
+      else if (framesLeft > 0) requestAnimationFrame(() => take(framesLeft - 1));
+    };
+    take(60);
   };
   useShortcut('next', () => focus(focused() + 1));
   useShortcut('previous', () => focus(Math.max(0, focused() - 1)));

@@ -1,13 +1,13 @@
 import { type InfiniteData, useInfiniteQuery, useQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { answered, type Api, payloadOf, type Schemas, serviceNowMs } from '../api/client';
+import { answered, type Api, type EventItem, payloadOf, type Schemas, serviceNowMs } from '../api/client';
 import { listenToEvents } from '../api/event-stream';
 import { Fault } from '../api/fault';
 import { useSigned } from '../session/session';
 import { asQuery, asStreamQuery, canGrow, type EventFilters } from './event-filters';
 import { arrive, type Arrived, letIn, NOTHING_ARRIVED, rowsOf } from './event-rows';
 
-export type EventItem = Schemas['EventItem'];
+export type { EventItem };
 export type EventDetail = Schemas['EventDetailItem'];
 
 /** Browsers draw no higher than this many rows. */
@@ -58,9 +58,16 @@ export function useEventList(filters: EventFilters, { isLive, isReading }: { isL
   return { rows, pages, arrived: news.arrived, hasGap: news.hasGap, showWaiting: news.showWaiting, isFull: rows.length >= ROWS_MAX, reload };
 }
 
+type ListQuery = NonNullable<NonNullable<Parameters<Api['GET']>[1]>['params']>['query'];
+
+/** The filters as the list takes them: one status is a word, as the address has it. */
+function listQuery(filters: EventFilters & { cursor?: string }): ListQuery {
+  return { ...filters, limit: PAGE } as ListQuery;
+}
+
 async function loadPage(api: Api, place: Place, filters: EventFilters, signal: AbortSignal): Promise<Page> {
   const query = place?.query ?? asQuery(filters, serviceNowMs());
-  const ask = (more: object): Promise<Schemas['EventPage']> => answered(api.GET('/v1/events', { params: { query: { ...query, limit: PAGE, ...more } }, signal }));
+  const ask = (more: object): Promise<Schemas['EventPage']> => answered(api.GET('/v1/events', { params: { query: listQuery({ ...query, ...more }) }, signal }));
   if (place === null || place.cursor === null) {
     const { data, next_cursor: next } = await ask({});
     return { rows: data, next, query };
@@ -72,7 +79,7 @@ async function loadPage(api: Api, place: Place, filters: EventFilters, signal: A
     // Cursors live an hour: a list that was left open goes on from its oldest row.
     if (!(error instanceof Fault) || error.type !== 'bad_request' || place.oldest === '') throw error;
     const onward = { ...query, until: place.oldest };
-    const { data, next_cursor: next } = await answered(api.GET('/v1/events', { params: { query: { ...onward, limit: PAGE } }, signal }));
+    const { data, next_cursor: next } = await answered(api.GET('/v1/events', { params: { query: listQuery(onward) }, signal }));
     return { rows: data, next, query: onward };
   }
 }
@@ -104,7 +111,7 @@ function useNews(filters: EventFilters, data: InfiniteData<Page> | undefined, { 
     const timer = setInterval(draw, DRAW_EVERY_MS);
     // Between the list and the beginning of the stream: the newest page again. When all of it is new there may be more behind it.
     const catchUp = (): void => {
-      answered(api.GET('/v1/events', { params: { query: { ...asQuery(told, serviceNowMs()), limit: PAGE } } })).then(({ data: newest }) => {
+      answered(api.GET('/v1/events', { params: { query: listQuery(asQuery(told, serviceNowMs())) } })).then(({ data: newest }) => {
         const known = new Set(latest.current.data?.pages[0]?.rows.map(({ id }) => id));
         if (known.size > 0 && newest.length === PAGE && !newest.some(({ id }) => known.has(id))) setGap(true);
         queue.push(...newest.reverse().map((row) => ({ isNew: true, row })));
