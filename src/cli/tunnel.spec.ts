@@ -44,8 +44,13 @@ describe('a tunnel', () => {
     const answer = (body: unknown): Response => new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
     const client = new PosthornClient({
       baseUrl: 'http://service.invalid', apiKey: 'k', retries: 0,
-      fetch: async ({ url }) => {
-        if (url.includes('/v1/events/stream')) return new Response(new ReadableStream({ start: (out) => out.enqueue(new TextEncoder().encode(`event: gap\nid: 1.2.3\ndata: ${JSON.stringify(gap)}\n\n`)) }));
+      fetch: async ({ url, signal }) => {
+        if (url.includes('/v1/events/stream')) {
+          return new Response(new ReadableStream({ start: (out) => {
+            out.enqueue(new TextEncoder().encode(`event: gap\nid: 1.2.3\ndata: ${JSON.stringify(gap)}\n\n`));
+            signal.addEventListener('abort', () => out.error(signal.reason));
+          } }));
+        }
         if (/\/requests\/evt_\w+$/.test(url)) return answer(raw({ path: `/${url.slice(-1)}` }));
         if (/\/requests\?/.test(url)) {
           // The first page comes, the second one does not, once.

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { BlobStore } from '#blobs/contract.js';
-import type { Retention } from '#modules/auth/contract.js';
 import type { IncomingReports } from '#modules/email/contract.js';
 import type { Database } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
@@ -31,7 +30,7 @@ function arrange(): { mail: AcceptMail; putFrom: jest.Mock<() => Promise<void>>;
   const remove = jest.fn<() => Promise<void>>().mockResolvedValue(undefined);
   const add = jest.fn<() => Promise<(null)[]>>().mockResolvedValue([null]);
   const mail = new AcceptMail(
-    { add } as unknown as MailGroup, { putFrom, remove } as unknown as BlobStore, {} as IncomingReports, { expiresOnDay: async () => 20_000 } as unknown as Retention,
+    { add } as unknown as MailGroup, { putFrom, remove } as unknown as BlobStore, {} as IncomingReports, { expiresOnDay: async () => 20_000 },
     { unit: (work: () => Promise<unknown>) => work() } as unknown as Database, { ring: () => undefined } as unknown as ArrivalBell,
     { became: () => undefined } as unknown as InboxMetrics, { next: () => ID } as unknown as Ids,
   );
