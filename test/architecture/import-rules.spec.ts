@@ -39,6 +39,14 @@ const LAWFUL: Tree = {
   'src/modules/send/send.service.ts': ['#modules/ledger/contract.js', '#http/access.js'],
   'src/modules/send/send.dto.ts': [],
   'src/extension/index.ts': ['#modules/ledger/contract.js', '#http/access.js', '#egress/agent.js'],
+  'src/client/openapi.ts': ['./index.js'],
+  'console/src/api/client.ts': ['../../../src/client/openapi.js'],
+  'console/src/kit/table/Table.ts': ['./cell.js'],
+  'console/src/kit/table/cell.ts': [],
+  'console/src/session/session.ts': ['../api/client.js', '../kit/table/Table.js'],
+  'console/src/events/Row.ts': ['../api/client.js', '../kit/table/Table.js', '../session/session.js'],
+  'console/src/app/routes.ts': ['../events/Row.js', '../session/session.js'],
+  'test/thing.ts': [],
   'src/posthorn.ts': ['./cli/main.js'],
   'src/cli/main.ts': ['../client/index.js', 'node:http'],
   'src/client/index.ts': ['node:crypto'],
@@ -88,6 +96,12 @@ const UNLAWFUL: Record<string, Tree> = {
   'extensions-use-the-public-face': oneEach('ee/audit/reaches', [
     '#modules/ledger/ledger.js', '#modules/ledger/contract.js', '#http/access.js', '#kernel/clock.js', '../../src/app.module.js', '../../src/testing/client.js',
   ]),
+  'console-kit-knows-no-words': oneEach('console/src/kit/table/knows', ['../../events/Row.js', '../../api/client.js', '../../session/session.js']),
+  'console-api-stands-alone': oneEach('console/src/api/knows', ['../events/Row.js', '../kit/table/Table.js', '../../../src/kernel/clock.js']),
+  'console-session-knows-no-screen': oneEach('console/src/session/knows', ['../events/Row.js', '../app/routes.js']),
+  'console-features-meet-through-links': oneEach('console/src/keys/knows', ['../events/Row.js', '../app/routes.js']),
+  'console-and-service-meet-at-the-api': oneEach('console/src/keys/reaches', ['../../../src/client/openapi.js', '../../../test/thing.js']),
+  'service-knows-no-console': oneEach('src/modules/send/shows', ['../../../console/src/api/client.js']),
   'no-orphans': { 'src/kernel/alone.ts': [] },
 };
 
@@ -130,7 +144,7 @@ function source(imports: string[]): string {
 /** Runs dependency-cruiser over the seeded tree with the project's rules; `rule from` of every violation, sorted. */
 function violations(): string[] {
   const cli = path.join(ROOT, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
-  const run = spawnSync(process.execPath, [cli, '--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src', 'ee'], {
+  const run = spawnSync(process.execPath, [cli, '--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src', 'ee', 'console'], {
     cwd: folder,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

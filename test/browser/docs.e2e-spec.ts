@@ -88,7 +88,7 @@ const PATIENCE_MS = 20_000;
 
   it('takes a key', async () => {
     await page.locator('.auth-wrapper .authorize').first().click();
-    const key = page.locator('.auth-container').filter({ hasText: 'apiKey' });
+    const key = page.locator('.auth-container').filter({ hasText: 'apiKey (http, Bearer)' });
     await key.locator('input').fill(server.apiKey);
     await screenshot(page, '02-authorize');
     await key.locator('button.authorize').click();

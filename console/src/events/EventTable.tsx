@@ -7,7 +7,7 @@ import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type EventItem, type EventList, useDestinationNames } from './event-queries';
-import { listPlace, rememberOpened } from './list-place';
+import { forgetOpened, listPlace, rememberOpened } from './list-place';
 
 const ROW_PX = 40;
 /** So many rows before the end more are asked for. */
@@ -130,13 +130,14 @@ function useRowFocus(rows: readonly EventItem[], scrollTo: (index: number) => vo
     const row = rows[focused()];
     if (row !== undefined) mark(row.id);
   });
-  const isThere = rows.length > 0;
+  // What arrived live is there again a moment after the rest: until then nobody else may have taken the focus.
   useEffect(() => {
     const { opened } = listPlace();
-    if (!isThere || opened === null) return;
-    rememberOpened('');
+    if (rows.length === 0 || opened === null) return;
     const index = rows.findIndex(({ id }) => id === opened);
-    if (index !== -1) focus(index);
-    // Once, when the list is there again.
-  }, [isThere]);
+    const isFree = document.activeElement === null || document.activeElement === document.body;
+    if (index !== -1 || !isFree) forgetOpened();
+    if (index !== -1 && isFree) focus(index);
+    // `focus` is another one at each drawing, and does the same.
+  }, [rows]);
 }

@@ -10,6 +10,11 @@ export function rememberOpened(id: string): void {
   place = { ...place, opened: id };
 }
 
+/** The focus is back, or somewhere else by now. */
+export function forgetOpened(): void {
+  place = { ...place, opened: null };
+}
+
 export function listPlace(): typeof place {
   return place;
 }
