@@ -116,6 +116,7 @@ describe('events that were received', () => {
       const [item] = (await server.api('GET', `/v1/events?status=dlq&endpoint=${endpoint.id}`)).json.data;
       expect(item).toEqual({
         id: ids.dlq, event_type: 'a.c', endpoint: endpoint.path, status: 'dlq', destination: null, message_id: null, received_at: expect.stringMatching(TIMESTAMP),
+        attempt_count: 1, last_attempt: { at: expect.stringMatching(TIMESTAMP), status: 500, error: null }, next_attempt_at: null,
       });
     });
 

@@ -195,7 +195,7 @@ describe("the service's own events", () => {
     await patch(await destinationAt(server, targets.open().url), { status: 'disabled' });
     await ear.hears('destination.disabled');
 
-    const { data } = expectStatus(await server.api('GET', `/v1/events?endpoint=${ear.destination}`), 200).json;
+    const { data } = expectStatus(await server.api('GET', `/v1/events?endpoint=${ear.destination}&event_type=destination.disabled`), 200).json;
     expect(data).toHaveLength(1);
     expect(data[0]).toMatchObject({ event_type: 'destination.disabled' });
     await eventIn(server, data[0].id as string, 'delivered');

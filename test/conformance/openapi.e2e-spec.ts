@@ -370,6 +370,7 @@ describe('what the service answers', () => {
     await call(200, 'GET', '/v1/app/acme/endpoints/queue/stats');
     const { data: messages } = (await call(200, 'GET', '/v1/app/acme/messages?limit=2')).json;
     await call(200, 'GET', `/v1/app/acme/messages/${messages[0].id}`);
+    await call(202, 'POST', `/v1/app/acme/messages/${messages[0].id}/endpoints/${at.split('/').at(-1)}/resend`);
     await call(404, 'POST', `/v1/app/acme/messages/${messages[0].id}/endpoints/ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/resend`);
     await call(200, 'PATCH', at, { status: 'disabled', disabled_reason: 'Asked for', filter: null, legacy_signature: null });
     await call(200, 'GET', at);
