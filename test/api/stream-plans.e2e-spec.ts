@@ -78,7 +78,8 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   }
 
   it.each(['generic', 'custom'] as const)('%s: while nothing is new, no partition is looked at', async (mode) => {
-    const plan = await planOf(now, mode);
+    // Other databases of the server have transactions too: a place that none of them comes to.
+    const plan = await planOf({ ...now, xid: now.xid + 1_000_000_000n }, mode);
 
     expect([plan.scanned, plan.indexes]).toEqual([[], ['cluster_epochs_pkey']]);
     expect(plan.pages).toBeLessThan(20);
