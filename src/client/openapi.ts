@@ -8047,7 +8047,7 @@ export interface components {
         };
         TotalItem: {
             /**
-             * @description Events that were accepted; replays are not counted again.
+             * @description Events that were sent to the destination, or received by the endpoint; for the environment, all that were accepted. Replays are not counted again.
              * @example 1204
              */
             received: number;
@@ -8072,7 +8072,7 @@ export interface components {
              */
             dlq: number;
             /**
-             * @description All attempts.
+             * @description Attempts that began in this window.
              * @example 1217
              */
             attempts: number;
@@ -8081,7 +8081,7 @@ export interface components {
              * @example 0.9975
              */
             success_rate: number | null;
-            /** @description How long all attempts took, to within a sixteenth; null when there were none. */
+            /** @description How long the attempts took, failed ones included, to within a sixteenth; null when there were none. */
             latency_ms: components["schemas"]["LatencyItem"] | null;
         };
         OpenItem: {

@@ -5,6 +5,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { freePort } from '../durability/processes.js';
 import { command, type Ran, start, type Running } from '../support/command.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
@@ -14,15 +15,6 @@ import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } f
 import type { Targets } from './scene.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
-
-/** A port that nobody has: the service comes back on it. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** The command line as a program of its own, against a service in a process of its own. */
 describe('posthorn', () => {
@@ -155,7 +147,7 @@ describe('posthorn', () => {
     await until(async () => (await server.api('GET', `/v1/metrics?key=${failing}&window=1m`)).json.data as { dlq: number }[], (data) => data.some(({ dlq }) => dlq > 0), WITHIN_MS);
 
     const ran = await posthorn('doctor', '--json');
-    const shown = await command(env, ['doctor']);
+    const shown = await command({ ...env, PLATFORM_DOMAIN: 'hooks.example.com', BASE_URL: 'https://hooks.example.com' }, ['doctor']);
 
     const findings = JSON.parse(ran.out) as { check: string; result: string; message: string }[];
     const found = (of: string): string[] => findings.filter(({ message }) => message.includes(of)).map(({ result, message }) => `${result} ${message}`);
@@ -163,6 +155,7 @@ describe('posthorn', () => {
     expect(found(failing)).toEqual([expect.stringMatching(/^failed The circuit of .* is open since /), expect.stringMatching(/^failed 1 deliveries to .* became dead letters within the last hour/)]);
     expect(found(off)).toEqual([expect.stringMatching(/^warning Off .* is disabled: /)]);
     expect(findings.map(({ check }) => check)).toEqual(expect.arrayContaining(['ready', 'destinations', 'applications', 'dead letters']));
+    expect(shown.out).toMatch(/warning {2}hosts +PLATFORM_DOMAIN is the host of BASE_URL/);
     expect(shown.out).toContain('failed ');
     expect(shown.out + ran.out).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     expectStatus(await server.api('DELETE', `/v1/destinations/${failing}`), 204);

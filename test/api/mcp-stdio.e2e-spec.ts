@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { freePort } from '../durability/processes.js';
 import { command, start } from '../support/command.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { connectAgent } from './agent.js';
@@ -14,15 +13,6 @@ import { destinationAt, startTargets, WITHIN_MS, type Targets } from './scene.js
 import { until } from './polling.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
-
-/** A port that nobody has: the service comes back on it. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** `posthorn mcp`, as agents start it. */
 describe('posthorn mcp', () => {

@@ -153,6 +153,9 @@ describe('GET /v1/attention', () => {
       expect(concerns.find(({ subject }) => subject === each)).toMatchObject({ sentence: expect.stringContaining('Asked for.'), url: `/v1/app/${application}/endpoints/${each}` });
     }
     expect(await concernsOf('target.disabled', test())).toEqual([]);
+    // As a process of the release before disables one: during a rolling upgrade.
+    await sql.rows('update destinations set disabled_at = null where id = $1', [uuidOf(destination)]);
+    expect((await concernsOf('target.disabled')).find(({ subject }) => subject === destination)).toMatchObject({ since: expect.stringMatching(/Z$/) });
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' }), 200);
     expect((await concernsOf('target.disabled')).map(({ subject }) => subject)).not.toContain(destination);
   });

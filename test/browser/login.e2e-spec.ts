@@ -1,24 +1,15 @@
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '../api/polling.js';
 import { openSql, WITHIN_MS, type Sql } from '../api/scene.js';
 import { isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
+import { freePort } from '../durability/processes.js';
 import { command, start, type Running } from '../support/command.js';
 import { startServer, type PosthornServer } from '../support/server.js';
-
-/** A port that nobody has: the service comes back on it. */
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** `posthorn login` against the service itself, and a person with a browser. */
 (isChromiumInstalled() ? describe : describe.skip)('posthorn login', () => {

@@ -54,11 +54,11 @@ export interface FailedJob {
   since: Date;
 }
 
-/** destinations_disabled_at_idx, the longest first. */
+/** destinations_disabled_at_idx, the longest first. A process of the release before disables without saying since when. */
 const DISABLED: Statement = {
   name: 'attention_disabled',
   text: `
-    select id, name, owner_id as "ownerId", disabled_at as since, disabled_reason as reason, 1 as count
+    select id, name, owner_id as "ownerId", coalesce(disabled_at, updated_at) as since, disabled_reason as reason, 1 as count
     from destinations where environment_id = $1 and status = 'disabled' order by disabled_at limit $2`,
 };
 

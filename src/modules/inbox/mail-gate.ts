@@ -24,10 +24,6 @@ export class MailGate {
     this.atMs = nowMs();
   }
 
-  get isOpen(): boolean {
-    return this.perSecond === Infinity && this.line.size === 0;
-  }
-
   get pace(): number {
     return this.perSecond;
   }

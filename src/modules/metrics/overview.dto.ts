@@ -1,8 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { showId } from '#kernel/ids.js';
 import type { Overview } from './overview.js';
 import type { FailingTarget } from './overview.store.js';
-import { isBusy, LatencyItem, presentRollup, RollupItem } from './rollups.dto.js';
+import { isBusy, presentRollup, RollupItem } from './rollups.dto.js';
 import { RANGES, WINDOWS, type OverviewRange, type Window } from './windows.js';
 
 /** How far back, and of whom. */
@@ -43,39 +43,7 @@ export class OpenItem {
 }
 
 /** Everything of the range added up. */
-export class TotalItem {
-  /** Events that were accepted; replays are not counted again. */
-  @ApiProperty({ type: 'integer', example: 1204 })
-  received: number;
-
-  /** Deliveries that ended with success. */
-  @ApiProperty({ type: 'integer', example: 1197 })
-  delivered: number;
-
-  /** Deliveries that ended because no retry could help. */
-  @ApiProperty({ type: 'integer', example: 1 })
-  failed: number;
-
-  /** Attempts that did not succeed and were followed by another one, or will be. */
-  @ApiProperty({ type: 'integer', example: 17 })
-  retried: number;
-
-  /** Deliveries that ended in the dead-letter queue. */
-  @ApiProperty({ type: 'integer', example: 2 })
-  dlq: number;
-
-  /** All attempts. */
-  @ApiProperty({ type: 'integer', example: 1217 })
-  attempts: number;
-
-  /** `delivered` as a share of all deliveries that ended, from 0 to 1; null when none did. */
-  @ApiProperty({ type: 'number', nullable: true, example: 0.9975 })
-  success_rate: number | null;
-
-  /** How long all attempts took, to within a sixteenth; null when there were none. */
-  @ApiProperty({ type: LatencyItem, nullable: true })
-  latency_ms: LatencyItem | null;
-}
+export class TotalItem extends OmitType(RollupItem, ['start', 'window'] as const) {}
 
 /** An environment, or an application, at a glance. */
 export class OverviewItem {
