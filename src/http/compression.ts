@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { preferredCoding, type ContentCoding } from './content-coding.js';
 
 /** Below this the headers and the call cost more than the bytes. */
 const BYTES_MIN = 1_024;
@@ -17,12 +18,11 @@ const BROTLI_QUALITY = 4;
 const COMPRESSED = /^\/(?:v1\/(?!pull\b)|openapi\.json$)/;
 const SHOWS_SECRET = /secret|\/keys\b|\/raw$|\/payload$/;
 
-const ENCODERS = {
-  br: (bytes: Buffer): Promise<Buffer> =>
+const ENCODERS: Record<ContentCoding, (bytes: Buffer) => Promise<Buffer>> = {
+  br: (bytes) =>
     promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
-  gzip: (bytes: Buffer): Promise<Buffer> => promisify(gzip)(bytes, { level: GZIP_LEVEL }),
+  gzip: (bytes) => promisify(gzip)(bytes, { level: GZIP_LEVEL }),
 };
-export type Encoding = keyof typeof ENCODERS;
 
 type Sent = (error: null, payload: unknown) => void;
 
@@ -33,7 +33,7 @@ export function registerCompression(fastify: FastifyInstance): void {
     if (!isCompressible(request, reply, payload)) return done(null, payload);
     const vary = reply.getHeader('vary');
     reply.header('vary', vary === undefined ? 'accept-encoding' : `${String(vary)}, accept-encoding`);
-    const encoding = encodingFor(request.headers['accept-encoding']);
+    const encoding = preferredCoding(request.headers['accept-encoding']);
     if (encoding === null || running >= RUNNING_MAX) return done(null, payload);
     running += 1;
     void ENCODERS[encoding](Buffer.from(payload)).then(
@@ -57,19 +57,4 @@ function isCompressible(request: FastifyRequest, reply: FastifyReply, payload: u
   if (!COMPRESSED.test(route) || SHOWS_SECRET.test(route)) return false;
   // What names its very bytes, or is in a form already, stays as it is.
   return !['content-encoding', 'content-range', 'etag'].some((header) => reply.hasHeader(header));
-}
-
-/** What a client prefers of what there is, by RFC 9110, section 12.5.3; null for bytes as they are. Among equals Brotli, which is smaller. */
-export function encodingFor(accepted: string | undefined): Encoding | null {
-  if (accepted === undefined) return null;
-  const weights = new Map<string, number>();
-  for (const each of accepted.toLowerCase().split(',')) {
-    const [coding = '', ...parameters] = each.split(';').map((part) => part.trim());
-    const q = parameters.find((parameter) => parameter.startsWith('q='));
-    weights.set(coding === 'x-gzip' ? 'gzip' : coding, q === undefined ? 1 : Number(q.slice(2)) || 0);
-  }
-  const weightOf = (coding: Encoding): number => weights.get(coding) ?? weights.get('*') ?? 0;
-  const best = weightOf('br') >= weightOf('gzip') ? 'br' : 'gzip';
-  // Bytes as they are count only when somebody prefers them in so many words.
-  return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : null;
 }

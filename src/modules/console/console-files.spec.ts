@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ConsoleFiles, encodingFor } from './console-files.js';
+import { ConsoleFiles } from './console-files.js';
 
 describe('ConsoleFiles', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-console-'));
@@ -19,26 +19,12 @@ describe('ConsoleFiles', () => {
   it('has the assets of the build with their compressed copies, and nothing else of the disk', () => {
     const files = new ConsoleFiles(folder);
 
-    expect(files.asset('a-1.js')?.copies.get('gzip')?.toString()).toBe('packed');
+    expect(files.asset('a-1.js')?.packed.get('gzip')?.toString()).toBe('packed');
     expect(files.asset('a-1.js')?.contentType).toBe('text/javascript; charset=utf-8');
     expect(['../secret.js', 'a-1.js.gz', 'b.js', '', '..', '__proto__'].map((name) => files.asset(name))).toEqual([null, null, null, null, null, null]);
   });
 
   it('tells the page where it stands', () => {
     expect(new ConsoleFiles(folder).page('/a"b&c/console/').bytes.toString()).toContain('<base href="/a&quot;b&amp;c/console/">');
-  });
-});
-
-describe('encodingFor', () => {
-  const all = new Map([['br', 0], ['gzip', 0], ['identity', 0]] as const);
-
-  it.each([
-    ['gzip, deflate, br', 'br'], ['gzip', 'gzip'], ['gzip;q=0.5, br;q=0', 'gzip'], ['BR', 'br'], ['deflate', 'identity'], [undefined, 'identity'], ['', 'identity'],
-  ])('%j: %s', (header, expected) => {
-    expect(encodingFor(header, all)).toBe(expected);
-  });
-
-  it('takes what there is', () => {
-    expect(encodingFor('br', new Map([['identity', 0]] as const))).toBe('identity');
   });
 });

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { CONTENT_CODINGS, type ContentCoding } from '#http/content-coding.js';
 
 /** A built file, as it is answered with. */
 export interface ConsoleFile {
   contentType: string;
-  /** By content coding; `identity` is always there. */
-  copies: ReadonlyMap<Encoding, Buffer>;
+  bytes: Buffer;
+  /** The same, packed. */
+  packed: ReadonlyMap<ContentCoding, Buffer>;
 }
 
 /** The page that every screen begins with. */
@@ -15,10 +17,8 @@ export interface ConsolePage {
   etag: string;
 }
 
-/** What a browser may ask for, best first. */
-export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
-
+/** As `console/vite.config.ts` names them. */
+const ENDINGS: Readonly<Record<ContentCoding, string>> = { br: '.br', gzip: '.gz' };
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.woff2': 'font/woff2', '.png': 'image/png',
 };
@@ -33,6 +33,7 @@ const PLACES = ['../../../../dist/console', '../../../dist/console', '../../../c
 export class ConsoleFiles {
   private readonly names: ReadonlySet<string>;
   private readonly kept = new Map<string, ConsoleFile>();
+  private readonly pages = new Map<string, ConsolePage>();
 
   constructor(private readonly folder: string) {
     this.names = new Set(readdirSync(path.join(folder, 'assets')));
@@ -48,29 +49,29 @@ export class ConsoleFiles {
   asset(name: string): ConsoleFile | null {
     const contentType = TYPES[path.extname(name)];
     if (contentType === undefined || !this.names.has(name)) return null;
-    const kept = this.kept.get(name) ?? { contentType, copies: this.read(name) };
+    const kept = this.kept.get(name) ?? { contentType, bytes: this.read(name), packed: this.packed(name) };
     this.kept.set(name, kept);
     return kept;
   }
 
-  /** The page, whose relative addresses begin at `base`. */
+  /** The page, whose relative addresses begin at `base`: read and made once. */
   page(base: string): ConsolePage {
+    const page = this.pages.get(base) ?? this.makePage(base);
+    this.pages.set(base, page);
+    return page;
+  }
+
+  private makePage(base: string): ConsolePage {
     const text = readFileSync(path.join(this.folder, 'index.html'), 'utf8');
     const bytes = Buffer.from(text.replace('<head>', `<head>\n    <base href="${base.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">`));
     return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
   }
 
-  private read(name: string): Map<Encoding, Buffer> {
-    const copies = new Map<Encoding, Buffer>();
-    for (const [encoding, ending] of [['br', '.br'], ['gzip', '.gz'], ['identity', '']] as const) {
-      if (encoding === 'identity' || this.names.has(name + ending)) copies.set(encoding, readFileSync(path.join(this.folder, 'assets', name + ending)));
-    }
-    return copies;
+  private read(name: string): Buffer {
+    return readFileSync(path.join(this.folder, 'assets', name));
   }
-}
 
-/** The best coding that a client takes (RFC 9110, section 12.5.3), of those that there are. */
-export function encodingFor(acceptEncoding: string | undefined, copies: ReadonlyMap<Encoding, unknown>): Encoding {
-  const taken = new Set((acceptEncoding ?? '').split(',').map((part) => part.trim().toLowerCase()).filter((part) => !/;\s*q=0(\.0*)?$/.test(part)).map((part) => part.split(';')[0]));
-  return ENCODINGS.find((encoding) => copies.has(encoding) && taken.has(encoding)) ?? 'identity';
+  private packed(name: string): Map<ContentCoding, Buffer> {
+    return new Map(CONTENT_CODINGS.flatMap((coding) => (this.names.has(name + ENDINGS[coding]) ? [[coding, this.read(name + ENDINGS[coding])] as const] : [])));
+  }
 }

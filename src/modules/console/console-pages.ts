@@ -1,11 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { preferredCoding } from '#http/content-coding.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { originCalled } from '#http/forwarded.js';
 import { Config } from '#kernel/config.js';
 import { notFound } from '#kernel/errors.js';
-import { ConsoleFiles, encodingFor } from './console-files.js';
+import { ConsoleFiles } from './console-files.js';
 
 const PREFIX = '/console';
 /** Stands in the query after one redirect to the host of BASE_URL: a proxy that hides the host must not turn people round in a circle. */
@@ -50,11 +51,11 @@ export class ConsolePages implements OnModuleInit {
   private async sendAsset(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const file = files.asset((request.params as { '*': string })['*']);
     if (file === null) return this.refuse(request, reply);
-    const encoding = encodingFor(request.headers['accept-encoding'], file.copies);
-    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    const coding = preferredCoding(request.headers['accept-encoding'], [...file.packed.keys()]);
+    if (coding !== null) reply.header('content-encoding', coding);
     return reply
       .headers({ ...PROTECTION, 'content-type': file.contentType, 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' })
-      .send(file.copies.get(encoding));
+      .send(coding === null ? file.bytes : file.packed.get(coding));
   }
 
   private showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): void {

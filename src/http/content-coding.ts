@@ -1,0 +1,19 @@
+/** What bytes are packed as here, best first. */
+export const CONTENT_CODINGS = ['br', 'gzip'] as const;
+export type ContentCoding = (typeof CONTENT_CODINGS)[number];
+
+/** What a client prefers of what there is, by RFC 9110, section 12.5.3; null for bytes as they are. Among equals Brotli, which is smaller. */
+export function preferredCoding(accepted: string | undefined, offered: readonly ContentCoding[] = CONTENT_CODINGS): ContentCoding | null {
+  if (accepted === undefined) return null;
+  const weights = new Map<string, number>();
+  for (const each of accepted.toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = each.split(';').map((part) => part.trim());
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    weights.set(coding === 'x-gzip' ? 'gzip' : coding, q === undefined ? 1 : Number(q.slice(2)) || 0);
+  }
+  const weightOf = (coding: ContentCoding): number => weights.get(coding) ?? weights.get('*') ?? 0;
+  const best = Math.max(0, ...offered.map(weightOf));
+  // Bytes as they are count only when somebody prefers them in so many words.
+  if (best === 0 || best < (weights.get('identity') ?? 0)) return null;
+  return offered.find((coding) => weightOf(coding) === best) ?? null;
+}
