@@ -1,19 +1,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
+import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const ASSETS = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console', 'assets');
-/** Nobody waits this long for a page that works. */
-const PATIENCE_MS = 20_000;
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
-/** Texts that would do something in a page that took them for anything else. */
-const HOSTILE = ['<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', '{{constructor.constructor("alert(1)")()}}', '</title><svg onload=alert(1)>', '\u202Egnp.exe', 'javascript:alert(1)'];
 /** What a parser of numbers, escapes or keys would change. */
 const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400}';
 
@@ -22,25 +17,15 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   let browser: Browser;
   let receiver: Receiver;
   let page: Page;
-  let complaints: string[];
-  let foreign: string[];
-  const screenshot = screenshotsOf('console');
+  let shown: ConsolePage;
 
   beforeAll(async () => {
     [server, browser, receiver] = await Promise.all([
       startServer(), startBrowser(), startReceiver((request) => (request.path.includes('broken') ? { status: 500, body: `broken ${HOSTILE[0] ?? ''}` } : { body: 'thanks' })),
     ]);
-    page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
-    page.setDefaultTimeout(PATIENCE_MS);
-    complaints = complaintsOf(page);
-    foreign = [];
-    page.on('request', (request) => { if (!request.url().startsWith(server.url) && !request.url().startsWith('blob:')) foreign.push(request.url()); });
-    await page.goto(`${server.url}/console/live/events?status=dlq`);
-    await page.getByLabel('API key of your organization').fill(server.apiKey);
-    await page.getByRole('button', { name: 'Sign in with the key' }).click();
+    shown = await ConsolePage.open(browser, server, 'console', 'events?status=dlq');
+    page = shown.page;
     await page.getByRole('heading', { name: 'Events' }).waitFor();
-    // Being signed out at first is told by the browser as an error; nothing else is.
-    complaints.splice(0, complaints.length, ...complaints.filter((line) => !line.includes('401')));
   }, 120_000);
 
   afterAll(async () => {
@@ -50,29 +35,10 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
   });
 
   afterEach(() => {
-    expect([complaints.splice(0), foreign.splice(0)]).toEqual([[], []]);
+    expect(shown.wrongs()).toEqual([]);
   });
 
-  /** What the checker has against the screen, in light and dark, wide and on a phone; with a picture of each. */
-  async function violations(name: string): Promise<string[]> {
-    const found: string[] = [];
-    for (const [width, height] of [[1280, 900], [375, 812]] as const) {
-      await page.setViewportSize({ width, height });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await screenshot(page, `${name}-${width}-${colorScheme}`);
-        await page.evaluate(AXE);
-        found.push(...await page.evaluate(async () => {
-          const { violations: all } = await (globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run();
-          return all.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`);
-        }));
-      }
-      if (await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) found.push(`${name} scrolls sideways at ${width}`);
-    }
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 1280, height: 900 });
-    return found;
-  }
+  const violations = (name: string): Promise<string[]> => shown.violations(name);
 
   async function destination(name: string, place: string): Promise<string> {
     return (await server.api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}` })).json.id as string;
@@ -82,8 +48,8 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     return (await server.api('POST', '/v1/send', body)).json.message_id as string;
   }
 
-  const navigate = (name: string): Promise<void> => page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name }).click();
-  const open = (place: string): Promise<unknown> => page.goto(`${server.url}/console/live/${place}`);
+  const navigate = (name: string): Promise<void> => shown.navigate(name);
+  const open = (place: string): Promise<void> => shown.open(place);
 
   it('comes back from the sign-in to where one wanted to go, and an empty environment says how to begin', async () => {
     expect(page.url()).toBe(`${server.url}/console/live/events?status=dlq`);
@@ -278,7 +244,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByLabel('Language').selectOption('de');
     await page.getByRole('heading', { name: 'Ereignisse' }).waitFor();
     expect(await page.evaluate(() => [document.documentElement.lang, getComputedStyle(document.body).backgroundColor])).toEqual(['de', 'rgb(20, 23, 27)']);
-    await screenshot(page, '10-german');
+    await shown.screenshot('10-german');
     expect(await page.evaluate(() => Object.values(localStorage).join(' '))).not.toMatch(/ek_|whsec_|session/);
     await page.locator('details.account > summary').click();
     await page.getByLabel('Sprache').selectOption('en');
@@ -311,7 +277,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.evaluate((address) => document.head.append(Object.assign(document.createElement('script'), { src: address })), `${server.url}/in/x/${slug}`).catch(() => undefined);
 
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false);
-    expect(complaints.splice(0).join(' ')).toMatch(/Trusted|TrustedScriptURL|script-src/);
+    expect(shown.wrongs().join(' ')).toMatch(/Trusted|TrustedScriptURL|script-src/);
   });
 
   it(`the first load of any screen is at most ${FIRST_LOAD_BYTES_MAX} bytes of script as gzip`, () => {

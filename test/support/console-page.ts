@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { complaintsOf, screenshotsOf } from './browser.js';
+import type { PosthornServer } from './server.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Nobody waits this long for a page that works. */
+export const PATIENCE_MS = 20_000;
+
+/** Texts that would do something in a page that took them for anything else. */
+export const HOSTILE: readonly string[] = [
+  '<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', '{{constructor.constructor("alert(1)")()}}', '</title><svg onload=alert(1)>', '\u202Egnp.exe', 'javascript:alert(1)',
+];
+
+/** The console in a browser, signed in; what it complains of and whom it asks is kept. */
+export class ConsolePage {
+  private readonly complaints: string[];
+  private readonly foreign: string[] = [];
+
+  private constructor(readonly page: Page, private readonly server: PosthornServer, private readonly take: (page: Page, name: string) => Promise<void>) {
+    this.complaints = complaintsOf(page);
+    page.on('request', (request) => {
+      if (!request.url().startsWith(server.url) && !request.url().startsWith('blob:')) this.foreign.push(request.url());
+    });
+  }
+
+  /** Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another; pictures go into the suite's folder. */
+  static async open(browser: Browser, server: PosthornServer, suite: string, place: string, key = server.apiKey): Promise<ConsolePage> {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
+    page.setDefaultTimeout(PATIENCE_MS);
+    const opened = new ConsolePage(page, server, screenshotsOf(suite));
+    await opened.open(place);
+    await page.getByLabel('API key of your organization').fill(key);
+    await page.getByRole('button', { name: 'Sign in with the key' }).click();
+    await page.getByRole('navigation', { name: 'Screens' }).waitFor();
+    // Being signed out at first is told by the browser as an error; nothing else is.
+    opened.complaints.splice(0, opened.complaints.length, ...opened.complaints.filter((line) => !line.includes('401')));
+    return opened;
+  }
+
+  /** Goes to a place of the live environment. */
+  async open(place: string): Promise<void> {
+    await this.page.goto(`${this.server.url}/console/live/${place}`);
+  }
+
+  /** Goes to a screen by its link. */
+  async navigate(name: string): Promise<void> {
+    await this.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name, exact: true }).click();
+  }
+
+  /** A picture in the suite's folder. */
+  async screenshot(name: string): Promise<void> {
+    await this.take(this.page, name);
+  }
+
+  /** What the page complained of, and addresses of others that it asked, since the last call; both empty where all is well. */
+  wrongs(): string[] {
+    return [...this.complaints.splice(0), ...this.foreign.splice(0)];
+  }
+
+  /** What axe has against the screen, in light and dark, wide and on a phone; with a picture of each. */
+  async violations(name: string): Promise<string[]> {
+    const found: string[] = [];
+    for (const [width, height] of [[1280, 900], [375, 812]] as const) {
+      await this.page.setViewportSize({ width, height });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await this.page.emulateMedia({ colorScheme });
+        await this.screenshot(`${name}-${width}-${colorScheme}`);
+        found.push(...await violationsOf(this.page));
+      }
+      if (await this.page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)) found.push(`${name} scrolls sideways at ${width}`);
+    }
+    await this.page.emulateMedia({ colorScheme: 'light' });
+    await this.page.setViewportSize({ width: 1280, height: 900 });
+    return found;
+  }
+}
+
+/** What axe has against a page as it stands. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`);
+  });
+}
