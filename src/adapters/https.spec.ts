@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { Draft, Outgoing, Target } from '#modules/destinations/contract.js';
+import { Withheld, type Draft, type Outgoing, type Target } from '#modules/destinations/contract.js';
 import type { EgressAgent, EgressAnswer, EgressRequest } from '#egress/agent.js';
 import type { EgressGate } from '#egress/gate.js';
 import { checkUrl, egressPolicy } from '#engine/egress-policy.js';
@@ -23,6 +23,7 @@ const OUTGOING: Outgoing = {
   replayed: false,
   traceparent: null,
   atMs: 1_614_265_330_999,
+  mayBegin: () => true,
 };
 
 const TARGET: Target = {
@@ -155,6 +156,18 @@ describe('HttpsAdapter.deliver', () => {
     const { adapter } = arrange(failed('tls'));
 
     expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({ answer: { kind: 'error', error: 'tls' }, durationMs: 10, excerpt: 'It was tls.' });
+  });
+
+  it('is no attempt when the claim was lost while a connection was waited for', async () => {
+    const { adapter, requests } = arrange(failed('connection'), failed('connection'));
+    const isAsked = (isHeld: boolean): Promise<unknown> => {
+      const delivered = adapter.deliver({ ...OUTGOING, mayBegin: () => isHeld }, TARGET);
+      expect(requests.at(-1)?.mayBegin?.()).toBe(isHeld);
+      return delivered;
+    };
+
+    await expect(isAsked(false)).rejects.toBeInstanceOf(Withheld);
+    expect(await isAsked(true)).toMatchObject({ answer: { kind: 'error', error: 'connection' } });
   });
 
   it('sends nothing to a target without a URL', async () => {

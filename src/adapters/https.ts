@@ -1,4 +1,4 @@
-import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
+import { Adapter, DestinationAdapter, Withheld, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { legacyHeaders } from '#engine/legacy-signature.js';
@@ -43,6 +43,7 @@ export class HttpsAdapter extends DestinationAdapter {
   override async deliver(given: Outgoing, target: Target): Promise<DeliveryAnswer> {
     const outgoing = { ...given, body: this.bytesOf(given.body) };
     if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    let isWithheld = false;
     const answer = await this.agent.exchange({
       method: 'POST',
       url: target.url,
@@ -50,7 +51,9 @@ export class HttpsAdapter extends DestinationAdapter {
       body: outgoing.body,
       timeoutMs: target.timeoutMs,
       bodyBytesMax: ANSWER_BYTES_MAX,
+      mayBegin: () => !(isWithheld = !outgoing.mayBegin()),
     });
+    if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
     if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
     const { status, headers, body } = answer;

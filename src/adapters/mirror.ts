@@ -1,4 +1,4 @@
-import { Adapter, DestinationAdapter, type DeliveryAnswer, type Draft, type MirroredRequest, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
+import { Adapter, DestinationAdapter, Withheld, type DeliveryAnswer, type Draft, type MirroredRequest, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
@@ -46,6 +46,7 @@ export class MirrorAdapter extends DestinationAdapter {
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
     if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
     const request = await outgoing.request();
+    let isWithheld = false;
     const answer = await this.agent.exchange({
       method: request?.method ?? 'POST',
       url: request ? mirroredUrl(target.url, request) : target.url,
@@ -53,7 +54,9 @@ export class MirrorAdapter extends DestinationAdapter {
       body: request ? bodyOf(request) : outgoing.body,
       timeoutMs: target.timeoutMs,
       bodyBytesMax: ANSWER_BYTES_MAX,
+      mayBegin: () => !(isWithheld = !outgoing.mayBegin()),
     });
+    if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
     if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
     const { status, headers, body } = answer;

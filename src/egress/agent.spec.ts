@@ -204,6 +204,36 @@ describe('the deadline', () => {
   });
 });
 
+describe('the right to send', () => {
+  it('is asked for when a connection is there: who has lost it in the wait sends nothing, and the connection is left to the next', async () => {
+    const sockets: net.Socket[] = [];
+    let onRequest = never;
+    const receiver = await receiverWith((socket) => {
+      sockets.push(socket);
+      onRequest();
+    });
+    const requested = (): Promise<void> => new Promise((resolve) => (onRequest = resolve));
+    const agent = agentWith({ maxConnectionsPerOrigin: 1 });
+    let may = true;
+
+    const isThere = requested();
+    const first = agent.exchange(to(receiver, { mayBegin: () => may }));
+    const waiting = agent.exchange(to(receiver, { body: 'withheld', mayBegin: () => may }));
+    await isThere;
+    may = false;
+    sockets[0]?.write(OK);
+
+    expect(statusOf(await first)).toBe(200);
+    expect(await waiting).toMatchObject({ kind: 'error', detail: expect.stringContaining('was not sent') });
+    const isNext = requested();
+    const next = agent.exchange(to(receiver, { body: 'next' }));
+    await isNext;
+    sockets[1]?.write(OK);
+    expect(statusOf(await next)).toBe(200);
+    expect(receiver.requests.map(({ connection, onConnection }) => [connection, onConnection])).toEqual([[1, 1], [1, 2]]);
+  });
+});
+
 describe('failures', () => {
   it('a fresh connection that breaks is a connection error, and is not retried', async () => {
     const receiver = await receiverWith((socket) => socket.destroy());

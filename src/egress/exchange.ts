@@ -14,6 +14,8 @@ export interface EgressRequest {
   /** A longer body is cut here and its connection dropped. */
   bodyBytesMax: number;
   signal?: AbortSignal;
+  /** Asked when a connection is there and nothing is sent yet: false ends the exchange unsent. The wait may have been longer than the caller's right to send. */
+  mayBegin?: () => boolean;
 }
 
 export type EgressAnswer =
@@ -81,6 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Thrown, not aborted: an abort would close a connection that has done nothing wrong.
     if (this.isSettled) throw new ExchangeEnded('timeout', 'Answered before it was sent.');
+    if (this.request.mayBegin?.() === false) throw WITHHELD;
     this.controller = controller;
   }
 
@@ -179,6 +182,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
     return this.status === 0 ? 'the receiver did not answer' : 'the body of the answer did not end';
   }
 }
+
+const WITHHELD = new ExchangeEnded('connection', 'The request was not sent: whoever asked for it may not send it any more.');
 
 export const CANCELLED = new ExchangeEnded('connection', 'The exchange was cancelled before it was complete.');
 

@@ -80,6 +80,7 @@ describe('the checker', () => {
     ['the first was unanswered', { answeredAtMs: null }, {}],
     ['the first was answered right before it', {}, {}],
     ['the first was on its way', { receivedAtMs: AT_MS + 500, answeredAtMs: AT_MS + 501 }, {}],
+    ['its result was under way to a slow PostgreSQL', {}, { disruptions: [kill({ atMs: AT_MS + 3_400 })], slownesses: [{ fromMs: AT_MS, toMs: AT_MS + 8_000, roundTripMs: 500 }] }],
     ['its result waited for PostgreSQL', {}, { disruptions: [kill({ atMs: AT_MS + 9_000 })], outages: [{ fromMs: AT_MS, toMs: AT_MS + 8_000 }] }],
   ])('counts a repeated delivery and accepts a kill as its reason when %s', (_when, first, changes) => {
     const arrivals = [arrival(1), arrival(2, first), again(2, 20_000)];
@@ -91,14 +92,15 @@ describe('the checker', () => {
     expect(report.duplicatesMax).toBeGreaterThanOrEqual(1);
   });
 
-  it.each<[string, Partial<Evidence>]>([
-    ['nothing was killed', { disruptions: [] }],
-    ['only an API was killed', { disruptions: [kill({ cutsAttempts: false })] }],
-    ['the kill came long after its result was recorded', { disruptions: [kill({ atMs: AT_MS + 9_000 })] }],
-    ['the kill came before it was sent', { disruptions: [kill({ atMs: AT_MS - 2_000 })] }],
-    ['the kill came after the copy', { disruptions: [kill({ atMs: AT_MS + 800 })] }],
-  ])('reports a repeated delivery when %s', (_when, changes) => {
-    const report = check(evidence({ ...changes, arrivals: [arrival(1), arrival(2), again(2, 700)] }));
+  it.each<[string, Partial<Evidence>, number]>([
+    ['nothing was killed', { disruptions: [] }, 20_000],
+    ['only an API was killed', { disruptions: [kill({ cutsAttempts: false })] }, 20_000],
+    ['the kill came long after its result was recorded', { disruptions: [kill({ atMs: AT_MS + 9_000 })] }, 20_000],
+    ['PostgreSQL was slow, but not that slow', { disruptions: [kill({ atMs: AT_MS + 3_600 })], slownesses: [{ fromMs: AT_MS, toMs: AT_MS + 8_000, roundTripMs: 500 }] }, 20_000],
+    ['the kill came before it was sent', { disruptions: [kill({ atMs: AT_MS - 2_000 })] }, 20_000],
+    ['the kill came after the copy', { disruptions: [kill({ atMs: AT_MS + 800 })] }, 700],
+  ])('reports a repeated delivery when %s', (_when, changes, afterMs) => {
+    const report = check(evidence({ ...changes, arrivals: [arrival(1), arrival(2), again(2, afterMs)] }));
 
     expect(report.unexplained).toEqual(['msg_2']);
     expect(broken(report)).toContain('1 deliveries were repeated though nothing was killed during the first');

@@ -45,12 +45,19 @@ export interface Outage {
   toMs: number;
 }
 
+/** A time during which each round trip to PostgreSQL took so much longer. */
+export interface Slowness extends Outage {
+  roundTripMs: number;
+}
+
 /** Everything that the checker is told. */
 export interface Evidence {
   sent: readonly Sent[];
   arrivals: readonly Arrival[];
   disruptions: readonly Disruption[];
   outages: readonly Outage[];
+  /** None when left out. */
+  slownesses?: readonly Slowness[];
 }
 
 /** What came of it. The lists hold message ids, or keys where they say so, and are empty when every promise was kept. */
@@ -74,6 +81,8 @@ export interface Report {
   duplicatesMax: number;
   /** Delivered again although nothing had been killed while the first delivery was under way. */
   unexplained: string[];
+  /** When that was, a line each, for who has to find out why. */
+  unexplainedTimes: string[];
   /** The longest time from a kill to the arrival of the last message that had been accepted before it. */
   slowestRecoveryMs: number;
   disruptions: Record<string, number>;
@@ -85,6 +94,8 @@ const RECORD_MS_MAX = 500;
 const IN_TRANSIT_MS_MAX = 1_000;
 /** PostgreSQL is back, and still this long results wait for the next try to record them. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
+/** A result waits for the group before it and then for its own: begin, write and commit of each. */
+const RECORD_ROUND_TRIPS_MAX = 6;
 
 /** Compares what was accepted with what arrived. */
 export function check(evidence: Evidence): Report {
@@ -92,7 +103,8 @@ export function check(evidence: Evidence): Report {
   const sentById = new Map(sent.flatMap((message) => message.ids.map((id) => [id, message] as const)));
   const arrivalsById = grouped(arrivals);
   const copies = [...arrivalsById].flatMap(([id, ofMessage]) => copiesOf(id, ofMessage));
-  const cuts = disruptions.filter(({ cutsAttempts }) => cutsAttempts).map((cut) => vulnerable(cut, evidence.outages));
+  const cuts = disruptions.filter(({ cutsAttempts }) => cutsAttempts).map((cut) => vulnerable(cut, evidence));
+  const unexplained = copies.filter(({ before, at }) => !cuts.some((cut) => cut.atMs <= at && wasUnderWay(before, cut)));
   const isDelivered = (id: string): boolean => (arrivalsById.get(id) ?? []).some((arrival) => isGood(arrival, sentById.get(id)));
   return {
     accepted: sentById.size,
@@ -104,7 +116,8 @@ export function check(evidence: Evidence): Report {
     unansweredKeys: sent.filter(({ ids }) => ids.length === 0).map(({ key }) => key),
     duplicates: copies.length,
     duplicatesMax: cuts.reduce((sum, cut) => sum + arrivals.filter((arrival) => wasUnderWay(arrival, cut)).length, 0),
-    unexplained: copies.filter(({ before, at }) => !cuts.some((cut) => cut.atMs <= at && wasUnderWay(before, cut))).map(({ id }) => id),
+    unexplained: unexplained.map(({ id }) => id),
+    unexplainedTimes: unexplained.map(({ id, before, at }) => `${id}: received ${before.receivedAtMs}, answered ${before.answeredAtMs}, again ${at}`),
     slowestRecoveryMs: Math.max(0, ...disruptions.map(({ atMs }) => recoveryMs(atMs, sentById, arrivalsById))),
     disruptions: Object.fromEntries(disruptions.map(({ kind }) => [kind, disruptions.filter((other) => other.kind === kind).length])),
   };
@@ -145,9 +158,16 @@ interface Cut {
   toMs: number;
 }
 
-/** Results wait while PostgreSQL is away, so what was answered during an outage right before the kill was not recorded. */
-function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, outages: readonly Outage[]): Cut {
+/**
+ * Results wait while PostgreSQL is away, so what was answered during an outage right before the kill was not recorded;
+ * and while it is slow, some round trips' worth of what was answered.
+ */
+function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [] }: Evidence): Cut {
   let fromMs = atMs - RECORD_MS_MAX;
+  for (const slow of slownesses) {
+    const waitsMs = RECORD_ROUND_TRIPS_MAX * slow.roundTripMs;
+    if (slow.fromMs <= atMs && slow.toMs + waitsMs >= atMs) fromMs = Math.min(fromMs, Math.max(slow.fromMs, atMs - waitsMs) - RECORD_MS_MAX);
+  }
   const before = outages.filter((outage) => outage.fromMs <= atMs).sort((a, b) => b.fromMs - a.fromMs);
   for (const outage of before) {
     if (outage.toMs + RECORD_BACKOFF_MS_MAX >= fromMs) fromMs = Math.min(fromMs, outage.fromMs - RECORD_MS_MAX);

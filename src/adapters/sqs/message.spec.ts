@@ -18,6 +18,7 @@ const OUTGOING: Outgoing = {
   replayed: false,
   traceparent: null,
   atMs: 1_614_265_330_999,
+  mayBegin: () => true,
 };
 
 const TARGET: Target = {

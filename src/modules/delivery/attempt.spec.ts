@@ -7,6 +7,7 @@ import type { Tracing } from '#kernel/tracing.js';
 import type { Vault } from '#kernel/vault.js';
 import { Attempt } from './attempt.js';
 import type { HeldCancellations } from './held-cancellations.js';
+import type { WorkerPresence } from './presence.js';
 
 const NOW_MS = 1_763_690_000_000;
 const TARGET_ID = '0190f0a0-0000-0000-0000-000000000001';
@@ -48,6 +49,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
   } as Target;
   const world = { target: target as Target | null, pulled: false, sent: [] as Outgoing[], asked: [] as string[], spans: [] as string[], cancelReason: null as 'cancelled' | 'erased' | null,
     misbehaves: null as (() => DeliveryAnswer) | null,
+    isLeased: true,
   };
   const targets = {
     ofDestination: async (environmentId: number, id: string) => {
@@ -76,11 +78,21 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
     }),
   } as unknown as Tracing;
   const cancellations = { reasonOf: async ({ cancelReason }: ClaimedDelivery) => cancelReason ?? world.cancelReason } as unknown as HeldCancellations;
-  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests, cancellations, {} as Vault), target, world };
+  const presence = { mayStart: (claimant: string) => claimant === DELIVERY.claimedBy && world.isLeased } as unknown as WorkerPresence;
+  return { attempt: new Attempt(targets, clock, tracing, { find: () => Promise.resolve(null) } as unknown as Requests, cancellations, {} as Vault, presence), target, world };
 }
 
 describe('Attempt', () => {
   beforeAll(() => Logger.overrideLogger(false));
+
+  it('may begin for as long as its claim is held for sure', async () => {
+    const { attempt, world } = arrange();
+    await attempt.perform(DELIVERY, false);
+
+    expect(world.sent[0]?.mayBegin()).toBe(true);
+    world.isLeased = false;
+    expect(world.sent[0]?.mayBegin()).toBe(false);
+  });
 
   it('sends the payload as it is, under the id and the time that the signature is made of', async () => {
     const { attempt, world } = arrange();
@@ -98,6 +110,7 @@ describe('Attempt', () => {
         traceparent: `${DELIVERY.traceparent} below`,
         atMs: NOW_MS,
         request: expect.any(Function),
+        mayBegin: expect.any(Function),
       },
     ]);
     expect(world.spans).toEqual(['https success']);

@@ -11,6 +11,7 @@ import { headersPlace, openNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import { Tracing } from '#kernel/tracing.js';
 import { HeldCancellations } from './held-cancellations.js';
+import { WorkerPresence } from './presence.js';
 import { deliverSupervised } from './supervised-delivery.js';
 
 const POSTPONED_MS = 30_000;
@@ -33,6 +34,7 @@ export class Attempt {
     private readonly requests: Requests,
     private readonly cancellations: HeldCancellations,
     private readonly vault: Vault,
+    private readonly presence: WorkerPresence,
   ) {}
 
   /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
@@ -55,6 +57,7 @@ export class Attempt {
         replayed: delivery.replayed,
         traceparent: span.traceparent,
         atMs: startedAtMs,
+        mayBegin: () => this.presence.mayStart(delivery.claimedBy),
       },
       target,
     );

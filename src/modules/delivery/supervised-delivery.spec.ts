@@ -7,7 +7,7 @@ const OK = { answer: { kind: 'response', status: 200, retryAfter: null }, durati
 const REQUEST = { method: 'POST', path: '', query: '', headers: [], body: Buffer.from('{}') } as unknown as MirroredRequest;
 
 const outgoing = (request: Outgoing['request'] = () => Promise.resolve(REQUEST)): Outgoing =>
-  ({ webhookId: 'msg_1', eventType: 'a', body: '{}', request, headers: null, replayed: false, traceparent: null, atMs: 0 });
+  ({ webhookId: 'msg_1', eventType: 'a', body: '{}', request, headers: null, replayed: false, traceparent: null, atMs: 0, mayBegin: () => true });
 
 /** An attempt of an adapter that does as told. */
 const deliver = (deliver: (given: Outgoing) => unknown, given = outgoing()): Promise<DeliveryAnswer> =>

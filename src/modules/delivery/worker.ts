@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
+import { Targets, Withheld } from '#modules/destinations/contract.js';
 import { Claims, type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { Outlet } from '#modules/ledger/lane.contract.js';
 import { Results } from '#modules/ledger/record.contract.js';
@@ -62,6 +62,7 @@ export class DeliveryWorker {
       performed = await this.attempt.perform(turn.delivery, turn.probe);
     } catch (error) {
       this.lane.answered(turn, null);
+      if (error instanceof Withheld) return this.giveUp(turn);
       throw error;
     }
     this.lane.answered(turn, performed.outcome);
@@ -72,6 +73,12 @@ export class DeliveryWorker {
     this.log.tell(turn.delivery, performed);
     if (this.listeners.isHeard) this.listeners.tell(turn.delivery, performed);
     await this.learn(turn.delivery, performed).catch((error: unknown) => this.warn(error));
+  }
+
+  /** Nothing was sent, and somebody else may be sending it: the claim goes back, if it is still ours. */
+  private async giveUp(turn: Turn): Promise<void> {
+    await this.claims.release([turn.delivery], false).catch((error: unknown) => this.warn(error));
+    this.lane.done(turn);
   }
 
   private async learn({ environmentId, targetId }: ClaimedDelivery, { outcome, target, result }: Performed): Promise<void> {

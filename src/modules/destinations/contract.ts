@@ -59,6 +59,11 @@ export interface Outgoing {
   traceparent: string | null;
   /** When this attempt starts: the signature's timestamp. */
   atMs: number;
+  /**
+   * False once others may have taken the delivery over, because this process stood still for longer than its lease. An
+   * adapter that waits before it sends (for a connection) asks right before, and throws `Withheld` then.
+   */
+  mayBegin: () => boolean;
 }
 
 /** What came of an attempt. */
@@ -118,6 +123,13 @@ export abstract class DestinationAdapter {
  * target has nothing to do with that. The delivery comes again without having used up an attempt.
  */
 export class NotAttempted extends Error {}
+
+/** Thrown by an adapter that was not to begin any more (`Outgoing.mayBegin`): nothing was sent, and the claim is given up at once. */
+export class Withheld extends NotAttempted {
+  constructor() {
+    super('The attempt was not begun: others may have taken the delivery over.');
+  }
+}
 
 /** What accepting needs to know of where a delivery goes. */
 export interface Queueing extends Pick<Target, 'ratePerSecond' | 'concurrency'> {

@@ -12,6 +12,8 @@ export interface Inflicted {
   disruptions: readonly Disruption[];
   /** Whether storage was away: then nobody could accept. */
   isOutage: boolean;
+  /** How much longer each round trip to storage took, where that was the fault. */
+  roundTripMs?: number;
   /** Addresses of API nodes that were away. */
   away: readonly string[];
   /** What shows that something was broken. A fault without an effect is none, and fails. */

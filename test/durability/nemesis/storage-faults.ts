@@ -90,7 +90,7 @@ async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicte
 async function slow(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const wires = [...fleet.wires.values()];
   let late = -wires.reduce((pieces, { delayedPieces }) => pieces + delayedPieces, 0);
-  return during(
+  const inflicted = await during(
     'slow PostgreSQL',
     () => wires.forEach((wire) => wire.slowDown(ROUND_TRIP_MS / 2)),
     () => sleep(holdMs),
@@ -101,6 +101,7 @@ async function slow(fleet: Fleet, holdMs: number): Promise<Inflicted> {
       return `${late} pieces came ${ROUND_TRIP_MS / 2} ms late`;
     },
   );
+  return { ...inflicted, roundTripMs: ROUND_TRIP_MS };
 }
 
 async function fill(fleet: Fleet, holdMs: number): Promise<Inflicted> {

@@ -36,7 +36,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
 
       process.stdout.write(`nemesis: seed ${seed} · ${fleetKind} · ${line(verdict)}\n`);
       const wrong = verdict.wrongs.length > 0 || verdict.backSeconds === null;
-      if (wrong) process.stdout.write(`${JSON.stringify({ crashes: evidence.crashes, faults: evidence.faults }, null, 1)}\n`);
+      if (wrong) process.stdout.write(`${JSON.stringify({ crashes: evidence.crashes, faults: evidence.faults, unexplained: verdict.unexplained }, null, 1)}\n`);
       if (wrong || kinds.some(({ usesUp }) => usesUp)) await replace();
       expect(verdict.wrongs).toEqual([]);
       expect(verdict.backSeconds).not.toBeNull();

@@ -1,4 +1,4 @@
-import { broken, check, type Disruption, type Outage, type Sent } from '../checker.js';
+import { broken, check, type Disruption, type Outage, type Sent, type Slowness } from '../checker.js';
 import type { FailedTry } from '../load.js';
 import type { Received } from '../receiver.js';
 import type { Inflicted } from './fault.js';
@@ -48,6 +48,8 @@ export interface Verdict {
   mail: MailVerdict | null;
   /** Every promise that was broken, a sentence each. */
   wrongs: string[];
+  /** Times of deliveries that nothing explains. */
+  unexplained: string[];
 }
 
 /** Storage that was away is asked for no more than this long before a node has to accept again. */
@@ -60,7 +62,8 @@ export function judge(evidence: RoundEvidence): Verdict {
   const late = evidence.arrivals.length - arrivals.length;
   const disruptions: Disruption[] = faults.flatMap((fault) => fault.disruptions);
   const outages: Outage[] = faults.filter(({ isOutage }) => isOutage).map(({ fromMs, toMs }) => ({ fromMs, toMs }));
-  const report = check({ sent, arrivals, disruptions, outages });
+  const slownesses: Slowness[] = faults.flatMap(({ fromMs, toMs, roundTripMs }) => (roundTripMs === undefined ? [] : [{ fromMs, toMs, roundTripMs }]));
+  const report = check({ sent, arrivals, disruptions, outages, slownesses });
   const refused = evidence.isSeamless ? evidence.failedTries.length : refusedMessages(evidence);
   const claims: [string, number][] = [
     ['messages were delivered again rounds later', late],
@@ -82,6 +85,7 @@ export function judge(evidence: RoundEvidence): Verdict {
     crashed: crashes.length,
     backSeconds: backSeconds(evidence),
     mail: evidence.mail,
+    unexplained: report.unexplainedTimes,
     wrongs: [...(evidence.mail?.wrongs ?? []), ...broken(report), ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`)],
   };
 }
