@@ -1,7 +1,7 @@
 import { jetstream, type PubAck } from '@nats-io/jetstream';
 import { headers as natsHeaders, type MsgHdrs, type NatsConnection } from '@nats-io/nats-core';
 import {
-  Adapter, DestinationAdapter, Dialer, signatureHeader,
+  Adapter, DestinationAdapter, Dialer, signatureHeader, Withheld,
   type DeliveryAnswer, type Draft, type Fault, type Outgoing, type ProbeReport, type Target,
 } from 'posthorn';
 import { Connections } from './connections.js';
@@ -60,6 +60,7 @@ export class NatsAdapter extends DestinationAdapter {
       const { stream, seq, subject } = await this.publish(outgoing, target);
       return ended({ kind: 'response', status: 200, retryAfter: null }, `Stored in ${stream} as ${seq}, subject ${subject}.`);
     } catch (error) {
+      if (error instanceof Withheld) throw error;
       const { answer, detail } = explain(error);
       return ended(answer, detail);
     }
@@ -72,6 +73,8 @@ export class NatsAdapter extends DestinationAdapter {
     const subject = subjectOf(settings.subject, outgoing.eventType);
     const owner = { environmentId, destinationId, servers: settings.servers, credentials };
     const stored = this.connections.use(owner, async (connection) => {
+      // The connection may have been waited for.
+      if (!outgoing.mayBegin()) throw new Withheld();
       const acknowledgement = await jetstream(connection, { timeout: timeoutMs }).publish(subject, outgoing.body, {
         headers: headersOf(outgoing, target),
         timeout: timeoutMs,

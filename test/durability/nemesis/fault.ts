@@ -2,6 +2,9 @@ import type { Disruption } from '../checker.js';
 import type { Seeded } from '../random.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
+/** The kind of a disruption by which workers could not record for as long as their lease. */
+export const STORAGE_OUT_OF_REACH = 'storage out of reach';
+
 /** A fault as it was: what the checker may hold against it, and nothing else. */
 export interface Inflicted {
   kind: string;
@@ -14,6 +17,8 @@ export interface Inflicted {
   isOutage: boolean;
   /** How much longer each round trip to storage took, where that was the fault. */
   roundTripMs?: number;
+  /** Processes that were told to stop and left at the end of their time, with work in hand. */
+  undrained?: number;
   /** Addresses of API nodes that were away. */
   away: readonly string[];
   /** What shows that something was broken. A fault without an effect is none, and fails. */
@@ -47,4 +52,9 @@ export async function during(
   await lasts();
   const effect = await end();
   return { kind, fromMs, toMs: Date.now(), disruptions: [], isOutage: false, away: [], effect };
+}
+
+/** Whether results could not be recorded for a while, or late only. */
+export function wasStorageBroken(faults: readonly Inflicted[]): boolean {
+  return faults.some(({ isOutage, roundTripMs, disruptions }) => isOutage || roundTripMs !== undefined || disruptions.some(({ kind }) => kind === STORAGE_OUT_OF_REACH));
 }

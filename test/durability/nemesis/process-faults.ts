@@ -69,24 +69,28 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   return { ...inflicted, disruptions: cuts, away: away(fleet, victim) };
 }
 
-/** Each process is stopped and started again, the next one when it is back. */
+/** Each process is stopped and started again, the next one when it is back. One that can't finish leaves when its time to drain is over. */
 async function roll(fleet: Fleet): Promise<Inflicted> {
   const ends: (number | string)[] = [];
-  return during(
+  const cuts: Disruption[] = [];
+  const inflicted = await during(
     'rolling SIGTERM',
     () => undefined,
     async () => {
       for (const member of fleet.members) {
-        ends.push(await member.terminate());
+        const end = await member.terminate();
+        ends.push(end);
+        if (end === 'SIGKILL') cuts.push(...cutNow(fleet, member));
         await member.start();
         await fleet.balancer.sees(member.url);
       }
     },
     () => {
-      if (ends.some((end) => end !== 0)) throw new Error(`SIGTERM ended processes with ${ends.join(', ')}.`);
+      if (ends.some((end) => end !== 0 && end !== 'SIGKILL')) throw new Error(`SIGTERM ended processes with ${ends.join(', ')}.`);
       return `${ends.length} processes were stopped and started`;
     },
   );
+  return { ...inflicted, disruptions: cuts, undrained: ends.filter((end) => end === 'SIGKILL').length };
 }
 
 /** One process goes by a wrong clock: from its start on, or all of a sudden. Both ways there is a step back at the end. */

@@ -1,4 +1,5 @@
 import type { Received } from '../receiver.js';
+import { wasStorageBroken } from './fault.js';
 import type { RoundEvidence } from './verdict.js';
 
 /** A round as it would have been with a service that broke one promise, and the sentence that must come of it. */
@@ -38,6 +39,9 @@ export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
       evidence: { ...evidence, earlier: new Set([...evidence.earlier, 'msg_of_before']), arrivals: [...evidence.arrivals, { ...again, id: 'msg_of_before' }] },
       claim: /rounds later/,
     },
+    ...(!wasStorageBroken(evidence.faults)
+      ? [{ what: 'a process leaves undrained', evidence: { ...evidence, faults: evidence.faults.map((fault) => ({ ...fault, undrained: 1 })) }, claim: /left undrained/ }]
+      : []),
     { what: 'a process ends by itself', evidence: { ...evidence, crashes: ['worker-1 ended with code 1'] }, claim: /ended by themselves/ },
     {
       what: 'both nodes refuse though storage is there',

@@ -3,7 +3,7 @@ import type { Disruption } from '../checker.js';
 import { eventually } from '../processes.js';
 import type { Seeded } from '../random.js';
 import { query } from '../storage.js';
-import { during, type FaultKind, type Inflicted } from './fault.js';
+import { during, STORAGE_OUT_OF_REACH, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 import type { Wire } from './wire.js';
 
@@ -147,7 +147,7 @@ async function failOver(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inf
 }
 
 function leaseCut(atMs: number): Disruption[] {
-  return [{ kind: 'storage out of reach', atMs, cutsAttempts: true, cutUntilMs: atMs + LEASE_MS + LEASE_SLACK_MS }];
+  return [{ kind: STORAGE_OUT_OF_REACH, atMs, cutsAttempts: true, cutUntilMs: atMs + LEASE_MS + LEASE_SLACK_MS }];
 }
 
 function isAnother(fleet: Fleet, before: number): boolean {

@@ -1,7 +1,7 @@
 import { broken, check, type Disruption, type Outage, type Sent, type Slowness } from '../checker.js';
 import type { FailedTry } from '../load.js';
 import type { Received } from '../receiver.js';
-import type { Inflicted } from './fault.js';
+import { wasStorageBroken, type Inflicted } from './fault.js';
 import type { MailVerdict } from './mail-verdict.js';
 
 /** Everything that is known of one round, seen from outside of the service. */
@@ -70,6 +70,7 @@ export function judge(evidence: RoundEvidence): Verdict {
     [`messages were refused although a node was up (${statusesOf(evidence.failedTries)})`, refused],
     ['tries were answered as none should be', evidence.refusals.length],
     ['processes ended by themselves', crashes.length],
+    ['processes left undrained although storage was there', wasStorageBroken(faults) ? 0 : sum(faults.map(({ undrained = 0 }) => undrained))],
   ];
   return {
     kinds: faults.map(({ kind }) => kind),
@@ -103,6 +104,8 @@ function refusedMessages({ failedTries, faults, nodes }: RoundEvidence): number 
   };
   return [...byKey.values()].filter((tries) => tries.slice(1).some((failed, i) => failed.url !== tries[i]?.url && wasUp(failed))).length;
 }
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 /** How tries failed, for who has to find out why: "503 x 12, ECONNRESET x 3". */
 function statusesOf(tries: readonly FailedTry[]): string {
