@@ -40,6 +40,12 @@ export class MemoryRateLimiter extends RateLimiter {
     return tighter(buckets, taken);
   }
 
+  /** Gives one back that `count` took: what it was for turned out not to count. */
+  refund({ id, quota }: Counted): void {
+    const bucket = this.recent.get(id);
+    if (bucket) bucket.tokens = Math.min(quota.count, bucket.tokens + 1);
+  }
+
   private giveBack(buckets: readonly Counted[], taken: readonly Taken[]): void {
     for (const [i, { id }] of buckets.entries()) {
       const bucket = this.recent.get(id);

@@ -41,12 +41,12 @@ export class RequestGate {
       request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
       return this.countAndCheck(request, reply, done);
     }
-    this.authenticator.authenticate(bearer).then(
+    this.authenticator.authenticate(bearer, request.ip).then(
       (caller) => {
         request.caller = caller;
         this.countAndCheck(request, reply, done);
       },
-      // An error of the authenticator's storage is counted like a request without a key.
+      // An error of the authenticator's storage is counted like a request without a key, and so is a guess too many.
       (error: Error) => void this.admitUnrouted(request, reply).then(() => done(error), done),
     );
   }
@@ -62,7 +62,7 @@ export class RequestGate {
   private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('cache-control', 'no-store');
     const asked = environmentAsked(request);
-    this.sessions.authenticate(request.headers.cookie, asked).then(
+    this.sessions.authenticate(request.headers.cookie, asked, request.ip).then(
       (caller) => {
         request.caller = caller;
         this.countAndCheck(request, reply, done, caller === null ? SIGNED_OUT : environmentFault(request, asked, caller));

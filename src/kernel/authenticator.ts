@@ -5,17 +5,21 @@ export abstract class Authenticator {
   /** The most characters of a bearer value that is looked at. */
   abstract readonly bearerLengthMax: number;
 
-  /** The caller behind the bearer value, or null when it is unknown, expired or revoked. Throws only when storage is away. */
-  abstract authenticate(bearer: string): Promise<Caller | null>;
+  /**
+   * The caller behind the bearer value, or null when it is unknown, expired or revoked. Throws when storage is away, and 429 for
+   * an address that has guessed at too many keys; `from` is that of the client, null or left out where nobody guesses.
+   */
+  abstract authenticate(bearer: string, from?: string | null): Promise<Caller | null>;
 }
 
 /** Turns the cookie of a session of our own pages into who is calling. The auth context provides it. */
 export abstract class SessionAuthenticator {
   /**
    * Who sends this `Cookie` header, in the environment that is asked for where he may act in it, and in the first of his otherwise;
-   * null without a session that is in force. Counts as a request of the session. Throws only when storage is away.
+   * null without a session that is in force. Counts as a request of the session. Throws when storage is away, and 429 for an
+   * address that has guessed at too many; `from` is that of the client.
    */
-  abstract authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null): Promise<Caller | null>;
+  abstract authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null, from: string): Promise<Caller | null>;
 
   /** Whether the session of a `Cookie` header is still in force, without counting as a request. Throws only when storage is away. */
   abstract isInForce(cookieHeader: string | undefined): Promise<boolean>;

@@ -31,17 +31,13 @@ export class Cache<V> {
   ) {}
 
   get(key: string): Promise<V> {
-    const nowMs = this.options.nowMs();
+    return this.fresh(key) ?? this.loaded(key);
+  }
+
+  /** What `get` would answer without loading it; undefined where it would load. */
+  fresh(key: string): Promise<V> | undefined {
     const known = this.entries.get(key);
-    if (known && this.freshUntilMs(known) > nowMs) return known.value;
-    const value = this.load(key);
-    this.entries.delete(key);
-    this.entries.set(key, { value, loadedAtMs: nowMs });
-    value.catch(() => {
-      if (this.entries.get(key)?.value === value) this.entries.delete(key);
-    });
-    if (this.entries.size > this.options.entriesMax) this.evictOldest();
-    return value;
+    return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;
   }
 
   drop(key: string): void {
@@ -50,6 +46,18 @@ export class Cache<V> {
 
   clear(): void {
     this.entries.clear();
+  }
+
+  private loaded(key: string): Promise<V> {
+    const nowMs = this.options.nowMs();
+    const value = this.load(key);
+    this.entries.delete(key);
+    this.entries.set(key, { value, loadedAtMs: nowMs });
+    value.catch(() => {
+      if (this.entries.get(key)?.value === value) this.entries.delete(key);
+    });
+    if (this.entries.size > this.options.entriesMax) this.evictOldest();
+    return value;
   }
 
   private freshUntilMs({ loadedAtMs }: Entry<V>): number {

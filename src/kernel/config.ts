@@ -348,6 +348,7 @@ function readAccess(read: ConfigReader): Pick<ConfigFields, 'signInMailFrom' | '
       groupsClaim: read.matching('OIDC_GROUPS_CLAIM', /^[\w.:/-]{1,100}$/, 'the name of a claim such as groups'),
       roles: read.list('OIDC_ROLES'),
       domains: read.list('OIDC_DOMAINS'),
+      trustsEmail: read.flag('OIDC_TRUST_EMAIL') ?? false,
       organization: read.text('OIDC_ORGANIZATION'),
     }),
   };

@@ -13,6 +13,8 @@ export interface OidcProvider {
   roles: readonly (readonly [group: string, role: Scope])[];
   /** Domains of addresses that come in, in lower case; empty for all. */
   domains: readonly string[];
+  /** Whether an address counts that the provider does not say is verified: some never say so, and their administrators set the addresses. */
+  trustsEmail: boolean;
   /** The slug of the organization that newcomers join; null for the first one. */
   organization: string | null;
 }
@@ -25,11 +27,12 @@ export interface OidcVariables {
   groupsClaim: string | null;
   roles: readonly string[];
   domains: readonly string[];
+  trustsEmail: boolean;
   organization: string | null;
 }
 
 /** Checks the variables of OIDC together. Throws `ConfigError`. */
-export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, domains, organization }: OidcVariables): OidcProvider | null {
+export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, domains, trustsEmail, organization }: OidcVariables): OidcProvider | null {
   if (issuer === null) {
     if (clientId !== null) throw new ConfigError('OIDC_CLIENT_ID goes with OIDC_ISSUER: set both, or neither.');
     return null;
@@ -44,6 +47,7 @@ export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, d
     groupsClaim: groupsClaim ?? 'groups',
     roles: roles.map(readRole),
     domains: domains.map((domain) => domain.toLowerCase().replace(/^@/, '')),
+    trustsEmail,
     organization,
   };
 }

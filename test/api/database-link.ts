@@ -13,6 +13,8 @@ export interface DatabaseLink {
   admit(): void;
   /** Lets the next statement of this name through and loses its answer, like everything that is answered after it. */
   loseAnswerTo(statement: string): void;
+  /** Counts from now on how often statements of this name are run; asks for the count. */
+  countRunsOf(statement: string): () => number;
   /** Breaks every connection of before; new ones work. */
   restore(): void;
   /** The same, and from now on to the server at this port. */
@@ -28,6 +30,7 @@ export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
   let epoch = 0;
   let state: 'open' | 'deaf' | 'cut' | 'silent' = 'open';
   let lost: string | null = null;
+  const runs = new Map<string, number>();
   const server = net.createServer((near) => {
     if (state === 'cut') return near.destroy();
     const openedIn = epoch;
@@ -42,6 +45,8 @@ export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
     }
     near.on('data', (bytes) => {
       if (lost !== null && bytes.includes(`${lost}\0`)) state = 'deaf';
+      // As Bind names them, behind the name of the portal, which is empty.
+      for (const [name, count] of runs) runs.set(name, count + bytes.toString('latin1').split(`\0${name}\0`).length - 1);
       if (passes()) far.write(bytes);
     });
     far.on('data', (bytes) => state === 'open' && passes() && near.write(bytes));
@@ -73,6 +78,10 @@ export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
     },
     loseAnswerTo(statement) {
       lost = statement;
+    },
+    countRunsOf(statement) {
+      runs.set(statement, 0);
+      return () => runs.get(statement) ?? 0;
     },
     restore,
     leadTo(port) {

@@ -19,6 +19,7 @@ export class PlainBrowser {
   constructor(
     private readonly server: Pick<PosthornServer, 'url'>,
     private readonly address = `198.18.${(browsers >> 8) & 255}.${browsers++ & 255}`,
+    private readonly fetching: typeof fetch = fetch,
   ) {}
 
   get(path: string, headers: Record<string, string> = {}): Promise<PageAnswer> {
@@ -34,7 +35,7 @@ export class PlainBrowser {
 
   private async ask(path: string, init: RequestInit): Promise<PageAnswer> {
     const headers = { 'x-forwarded-for': this.address, ...(init.headers as Record<string, string>), ...(this.cookie === '' ? {} : { cookie: this.cookie }) };
-    const response = await fetch(new URL(path, this.server.url), { ...init, headers, redirect: 'manual' });
+    const response = await this.fetching(new URL(path, this.server.url), { ...init, headers, redirect: 'manual' });
     const set = response.headers.get('set-cookie');
     const cookie = set === null ? null : (set.split(';', 1)[0] ?? '');
     if (cookie !== null) this.cookie = cookie.endsWith('=') ? '' : cookie;

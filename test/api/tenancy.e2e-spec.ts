@@ -1,13 +1,16 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
-import { destinationAt, eventIn, send, startTargets } from './scene.js';
-import type { TargetPath, Targets } from './scene.js';
-import { PlainBrowser } from './signing-in.js';
+import { destinationAt, eventIn, openSql, send, startTargets } from './scene.js';
+import type { Sql, TargetPath, Targets } from './scene.js';
+import { asPage, cookieOf, signedInMember } from './sessions.js';
 
 const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
 /** Of organizations, and not of one environment: the other environment's keys see them. */
 const OF_BOTH = new Set(['members', 'sessions']);
+
+const WAYS = ['key', 'session of a key', 'session of a member'] as const;
+type Way = (typeof WAYS)[number];
 
 /** What an environment has, and what must never show in another one. */
 interface Environment {
@@ -15,6 +18,8 @@ interface Environment {
   /** Another organization's. */
   isForeign: boolean;
   key: string;
+  /** The ways in which its people call: by its key, with a session that the key opened, with that of a member, an admin. */
+  ways: Record<Way, Record<string, string>>;
   ids: {
     destinations: string; keys: string; events: string; secrets: string; endpoints: string; pull: string; replays: string; message: string;
     routeId: string; requestId: string;
@@ -57,12 +62,14 @@ const BODIES: Readonly<Record<string, object>> = {
 describe('tenancy', () => {
   let server: PosthornServer;
   let targets: Targets;
+  let sql: Sql;
   let live: Environment;
   let test: Environment;
   let foreign: Environment;
 
   beforeAll(async () => {
     [server, targets] = await Promise.all([startServer({ OPERATOR_KEY }), startTargets()]);
+    sql = openSql(server);
     live = await settle('live', server.apiKey);
     test = await settle('test', (await createKey(server, { scope: 'admin', environment: 'test' })).key);
     const made = await server.api('POST', '/v1/orgs', { slug: 'foreign', name: 'Foreign', admin: { email: 'ada@foreign.example' } }, as(OPERATOR_KEY));
@@ -70,6 +77,7 @@ describe('tenancy', () => {
   });
 
   afterAll(async () => {
+    await sql.close();
     await server.stop();
     await targets.close();
   });
@@ -96,7 +104,9 @@ describe('tenancy', () => {
     await eventIn(owner, email.json.id, 'delivered');
     const type = await owner.api('POST', '/v1/event-types', { name: `only.in.${where}` });
     const members = mode === 'test' ? live.ids.members : (await owner.api('POST', '/v1/members', { email: `only-in-${where}@example.com`, role: 'read' })).json.id as string;
-    await new PlainBrowser(server).post('/signin/key', { key });
+    const opened = await cookieOf(server, key);
+    const member = await signedInMember(mode === 'test' ? server : owner, sql, 'admin');
+    const ways = { key: as(key), 'session of a key': asPage(opened, mode), 'session of a member': asPage(member.cookie, mode) };
     const [session] = (await owner.api('GET', '/v1/sessions')).json.data;
     const ids = {
       members, sessions: session.id,
@@ -104,7 +114,7 @@ describe('tenancy', () => {
       destinations: destination, keys: own.json.data.at(-1).id, events: event.id, secrets: secret.json.id, endpoints: endpoint.id, pull: pull.json.id,
       replays: replay.json.id, message, routeId: endpoint.routes[0].id, requestId: `req_${received.id.slice(4)}`,
     };
-    return { mode, isForeign, key, target, ids };
+    return { mode, isForeign, key, ways, target, ids };
   }
 
   /** The server as the owner of a key sees it. */
@@ -114,24 +124,41 @@ describe('tenancy', () => {
 
   const pairs = (): [Environment, Environment][] => [[live, test], [test, live], [foreign, live], [foreign, test], [live, foreign]];
 
-  it('404: every route with the id of a thing of another environment or organization, and the thing stays as it is', async () => {
+  /** Calls every route that takes an id, with the ids that `owner` has. */
+  async function knock(headers: Record<string, string>, { isForeign, ids }: Environment, strangerIsForeign: boolean): Promise<[string, ApiAnswer][]> {
     const { paths } = await (await fetch(`${server.url}/openapi.json`)).json() as { paths: Record<string, Record<string, unknown>> };
     const routes = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => [method.toUpperCase(), path] as const));
     const withId = routes.filter(([, path]) => path.includes('{') && !path.startsWith('/v1/orgs/'));
+    expect(withId.length).toBeGreaterThanOrEqual(30);
+    const answers: [string, ApiAnswer][] = [];
+    for (const [method, path] of withId) {
+      const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types' | 'domains' | 'emails' | 'suppressions' | 'members' | 'sessions';
+      if (OF_BOTH.has(kind) && strangerIsForeign === isForeign) continue;
+      const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
+      answers.push([`${method} ${path}`, await server.api(method, filled(path, ids[kind], ids), body, headers)]);
+    }
+    return answers;
+  }
+
+  it.each(WAYS)('404: every route with the id of a thing of another environment or organization, by the %s of a stranger, and the thing stays as it is', async (way) => {
     const [before, answers] = [await snapshot(), [] as [string, ApiAnswer][]];
 
-    for (const [stranger, owner] of pairs()) {
-      for (const [method, path] of withId) {
-        const kind = path.split('/')[2] as 'destinations' | 'keys' | 'events' | 'secrets' | 'endpoints' | 'pull' | 'replays' | 'app' | 'event-types' | 'domains' | 'emails' | 'suppressions' | 'members' | 'sessions';
-        if (OF_BOTH.has(kind) && stranger.isForeign === owner.isForeign) continue;
-        const body = method === 'GET' || method === 'DELETE' ? undefined : BODIES[`${method} ${path}`] ?? {};
-        answers.push([`${method} ${path}`, await server.api(method, filled(path, owner.ids[kind], owner.ids), body, as(stranger.key))]);
-      }
-    }
+    for (const [stranger, owner] of pairs()) answers.push(...await knock(stranger.ways[way], owner, stranger.isForeign));
 
-    expect(withId.length).toBeGreaterThanOrEqual(30);
     expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(answers.map(([route]) => `${route} 404`));
     for (const [, answer] of answers) expectRefusal(answer, 404);
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('403: every route with the ids of the other environment, by the session of a key that says it is there', async () => {
+    const before = await snapshot();
+
+    for (const [stranger, owner] of [[live, test], [test, live]] as const) {
+      const answers = await knock({ ...stranger.ways['session of a key'], 'x-posthorn-environment': owner.mode }, owner, false);
+      expect(answers.map(([route, { status }]) => `${route} ${status}`)).toEqual(answers.map(([route]) => `${route} 403`));
+      for (const [, { json }] of answers) expect(json.error.details).toEqual({ environment: stranger.mode });
+    }
+
     expect(await snapshot()).toEqual(before);
   });
 

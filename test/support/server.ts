@@ -95,7 +95,7 @@ class RunningServer {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** The address from the line `listening on http://…`. */
+  /** The address from the line `listening on http://…`, which is BASE_URL where that is set. */
   async listening(): Promise<string> {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
@@ -107,7 +107,7 @@ class RunningServer {
       const ended = (code: number | null, signal: string | null): void => fail(`ended with ${signal ?? `code ${code}`}`);
       this.child.once('exit', ended);
       this.child.stdout?.on('data', () => {
-        const url = /listening on (http:\/\/[^\s"]+)\s/.exec(this.output)?.[1];
+        const url = /listening on (https?:\/\/[^\s"]+)\s/.exec(this.output)?.[1];
         if (url === undefined) return;
         clearTimeout(timer);
         this.child.off('exit', ended);

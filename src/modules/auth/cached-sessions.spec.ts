@@ -5,6 +5,7 @@ import type { Database } from '#kernel/database.js';
 import type { Ids } from '#kernel/ids.js';
 import type { Notifications } from '#kernel/notifications.js';
 import { CachedSessions } from './cached-sessions.js';
+import { Guesses } from './guesses.js';
 import type { SessionFacts, SessionsStore } from './sessions.store.js';
 
 const TOKEN = 'a'.repeat(43);
@@ -45,7 +46,7 @@ function scene(more: Partial<SessionFacts> = {}) {
     },
   };
   const notifications = { on: () => undefined } as unknown as Notifications;
-  const sessions = new CachedSessions(store as unknown as SessionsStore, {} as Database, notifications, { baseUrl: 'http://localhost' } as Config, {} as Ids, clock);
+  const sessions = new CachedSessions(store as unknown as SessionsStore, {} as Database, notifications, { baseUrl: 'http://localhost' } as Config, {} as Ids, clock, new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock));
   const isIn = async (): Promise<boolean> => (await sessions.read(COOKIE)) !== null;
   return { clock, sessions, counted, isIn };
 }

@@ -8,6 +8,7 @@ import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { Ids } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { Guesses } from './guesses.js';
 import { type SessionCookie, sessionCookie } from './session-cookie.js';
 import { type SessionFacts, SessionsStore } from './sessions.store.js';
 
@@ -39,6 +40,7 @@ export class CachedSessions extends Sessions {
     private readonly config: Config,
     private readonly ids: Ids,
     private readonly clock: Clock,
+    private readonly guesses: Guesses,
   ) {
     super();
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
@@ -47,8 +49,8 @@ export class CachedSessions extends Sessions {
     notifications.on('session', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
-  override async read(cookieHeader: string | undefined): Promise<SignedIn | null> {
-    const found = await this.inForce(cookieHeader);
+  override async read(cookieHeader: string | undefined, from: string | null = null): Promise<SignedIn | null> {
+    const found = await this.inForce(cookieHeader, from);
     if (found === null) return null;
     const { known } = found;
     const nowMs = this.clock.nowMs();
@@ -61,7 +63,7 @@ export class CachedSessions extends Sessions {
   }
 
   override async peek(cookieHeader: string | undefined): Promise<SignedIn | null> {
-    const found = await this.inForce(cookieHeader);
+    const found = await this.inForce(cookieHeader, null);
     return found && signedIn(found);
   }
 
@@ -91,10 +93,10 @@ export class CachedSessions extends Sessions {
     return timingSafeEqual(wanted, other);
   }
 
-  private async inForce(cookieHeader: string | undefined): Promise<{ known: Known; token: string } | null> {
+  private async inForce(cookieHeader: string | undefined, from: string | null): Promise<{ known: Known; token: string } | null> {
     const token = this.cookie.read(cookieHeader);
     if (token === null) return null;
-    const known = await this.cache.get(hash('sha256', token));
+    const known = await this.guesses.look(this.cache, hash('sha256', token), from);
     const nowMs = this.clock.nowMs();
     return known === null || known.endsMs <= nowMs || nowMs - known.lastSeenMs > IDLE_MS_MAX ? null : { known, token };
   }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#kernel/clock.js';
+import type { Config } from '#kernel/config.js';
 import type { Notifications } from '#kernel/notifications.js';
 import { generateApiKey } from './api-key.js';
+import { Guesses } from './guesses.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import type { KeyUsage } from './key-usage.js';
 import type { KeyFacts, KeysStore, KeyUse } from './keys.store.js';
@@ -35,6 +37,7 @@ function arrange(change: Partial<KeyFacts> = {}) {
       return row ? { ...row } : null;
     },
   } as unknown as KeysStore;
+  const clock = { nowMs: () => time.nowMs } as unknown as Clock;
   const authenticator = new KeyAuthenticator(
     store,
     {
@@ -43,8 +46,9 @@ function arrange(change: Partial<KeyFacts> = {}) {
         facts.last_used_at = use.at;
       },
     } as unknown as KeyUsage,
+    new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock),
     { on: (_topic: string, listener: (key: string) => void) => (announce = listener) } as unknown as Notifications,
-    { nowMs: () => time.nowMs } as unknown as Clock,
+    clock,
   );
   return { authenticator, facts, time, table, uses, announce: (key: string) => announce(key) };
 }

@@ -5,6 +5,7 @@ import { Clock } from '#kernel/clock.js';
 import { Notifications } from '#kernel/notifications.js';
 import type { Caller } from '#kernel/tenant.js';
 import { hasApiKeyForm } from './api-key.js';
+import { Guesses } from './guesses.js';
 import { KeyUsage } from './key-usage.js';
 import { type KeyFacts, KeysStore } from './keys.store.js';
 
@@ -31,6 +32,7 @@ export class KeyAuthenticator {
   constructor(
     private readonly keys: KeysStore,
     private readonly usage: KeyUsage,
+    private readonly guesses: Guesses,
     notifications: Notifications,
     private readonly clock: Clock,
   ) {
@@ -39,10 +41,10 @@ export class KeyAuthenticator {
   }
 
   /** As `Authenticator.authenticate`. */
-  async authenticate(bearer: string): Promise<Caller | null> {
+  async authenticate(bearer: string, from: string | null = null): Promise<Caller | null> {
     // What can't be a key costs neither a look-up nor an entry of the cache.
     if (!hasApiKeyForm(bearer)) return null;
-    const key = await this.cache.get(hash('sha256', bearer));
+    const key = await this.guesses.look(this.cache, hash('sha256', bearer), from);
     const nowMs = this.clock.nowMs();
     if (key === null || key.isRevoked || key.expiresAtMs <= nowMs) return null;
     if (nowMs - key.usedAtMs >= USE_NOTED_EVERY_MS) {

@@ -10,8 +10,8 @@ export class SessionCallers extends SessionAuthenticator {
     super();
   }
 
-  override async authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null): Promise<Caller | null> {
-    const who = await this.sessions.read(cookieHeader);
+  override async authenticate(cookieHeader: string | undefined, mode: Tenant['mode'] | null, from: string): Promise<Caller | null> {
+    const who = await this.sessions.read(cookieHeader, from);
     return who && callerOf(who, mode);
   }
 

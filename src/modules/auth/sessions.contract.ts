@@ -44,8 +44,11 @@ export type SessionOwner = { organizationId: Id; how: SignInWay } & (
  * within five seconds whatever becomes of the announcement.
  */
 export abstract class Sessions {
-  /** Who sends this `Cookie` header; null without a session that is in force. Throws only while storage is away. */
-  abstract read(cookieHeader: string | undefined): Promise<SignedIn | null>;
+  /**
+   * Who sends this `Cookie` header; null without a session that is in force. Throws while storage is away, and 429 for an address
+   * that has guessed at too many: `from`, which is left out where requests were counted by address before.
+   */
+  abstract read(cookieHeader: string | undefined, from?: string | null): Promise<SignedIn | null>;
 
   /** As `read`, without counting as a request: for what asks by itself, which must keep nobody signed in. */
   abstract peek(cookieHeader: string | undefined): Promise<SignedIn | null>;

@@ -46,8 +46,8 @@ export class SignIn extends Authenticator implements OnModuleInit {
     return this.others.length === 0 ? KEY_LENGTH_MAX : TOKEN_LENGTH_MAX;
   }
 
-  override authenticate(bearer: string): Promise<Caller | null> {
-    return this.others.length === 0 || bearer.startsWith('ek_') ? this.keys.authenticate(bearer) : this.vouched(bearer);
+  override authenticate(bearer: string, from: string | null = null): Promise<Caller | null> {
+    return this.others.length === 0 || bearer.startsWith('ek_') ? this.keys.authenticate(bearer, from) : this.vouched(bearer);
   }
 
   private async vouched(token: string): Promise<Caller | null> {

@@ -63,9 +63,9 @@ export class IdentityProvider {
     try {
       const tokens = await authorizationCodeGrant(configuration, url, { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true });
       const claims: Readonly<Record<string, unknown>> & { sub: string } = tokens.claims() ?? { sub: '' };
-      const isWhole = typeof claims['email'] === 'string' && (provider.roles.length === 0 || claims[provider.groupsClaim] !== undefined);
+      const isWhole = typeof claims['email'] === 'string' && claims['email_verified'] !== undefined && (provider.roles.length === 0 || claims[provider.groupsClaim] !== undefined);
       const more = isWhole || configuration.serverMetadata().userinfo_endpoint === undefined ? {} : await fetchUserInfo(configuration, tokens.access_token, claims.sub);
-      return personOf({ ...more, ...claims }, provider);
+      return personOf(joined(claims, more), provider);
     } catch (error) {
       if (error instanceof NotProvided) throw error;
       throw awayIn(error) ?? new NotProvided(saidBy(error));
@@ -99,12 +99,20 @@ function client(): Promise<typeof import('openid-client')> {
   return import('openid-client');
 }
 
+/** What the ID token says, and what the user info says beside it: that an address is verified counts for that address. */
+export function joined(claims: Readonly<Record<string, unknown>>, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { email_verified: isVerified, ...rest } = more;
+  const isSame = claims['email'] === undefined || claims['email'] === more['email'];
+  return { ...rest, ...(isSame && isVerified !== undefined && { email_verified: isVerified }), ...claims };
+}
+
 /** Throws `NotProvided` for somebody whom nothing is known of, or who is not let in. */
-export function personOf(claims: Readonly<Record<string, unknown>>, { groupsClaim, roles, domains }: OidcProvider): ProvidedPerson {
+export function personOf(claims: Readonly<Record<string, unknown>>, { groupsClaim, roles, domains, trustsEmail }: OidcProvider): ProvidedPerson {
   const { email: given, email_verified: isVerified, name } = claims;
   if (typeof given !== 'string' || !/^[^\s@]+@[^\s@]+$/.test(given)) throw new NotProvided('Your company\'s sign-in does not say your address. Its operator has to let this service see it.');
-  // Some say it as a text.
-  if (isVerified === false || isVerified === 'false') throw new NotProvided('Your company\'s sign-in has not verified your address.');
+  // OpenID Connect Core, section 5.1: what is not said to be verified is not. Some say it as a text.
+  const isSaid = isVerified !== undefined && isVerified !== null;
+  if (isSaid ? isVerified !== true && isVerified !== 'true' : !trustsEmail) throw new NotProvided('Your company\'s sign-in has not verified your address.');
   const email = given.toLowerCase();
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (domains.length > 0 && !domains.includes(domain)) throw new NotProvided(`Addresses at ${domain} are not let in here.`);

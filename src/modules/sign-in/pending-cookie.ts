@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Vault } from '#kernel/vault.js';
@@ -16,6 +17,8 @@ export type PendingInBrowser = PendingSignIn & { returnTo: string | null };
  */
 @Injectable()
 export class PendingCookie {
+  private ownCookie: HostCookie | null = null;
+
   constructor(
     private readonly vault: Vault,
     private readonly config: Config,
@@ -26,17 +29,18 @@ export class PendingCookie {
   set(pending: PendingInBrowser): string {
     const untilMs = this.clock.nowMs() + LIFETIME_SECONDS * 1000;
     const sealed = this.vault.seal(JSON.stringify({ ...pending, untilMs }), PLACE).toString('base64url');
-    return `${this.name}=${sealed}; Max-Age=${LIFETIME_SECONDS}; ${this.attributes}`;
+    return this.cookie.set(sealed, LIFETIME_SECONDS);
   }
 
   /** `Set-Cookie` that takes it away. */
   get clear(): string {
-    return `${this.name}=; Max-Age=0; ${this.attributes}`;
+    return this.cookie.clear;
   }
 
   /** Null for none, for one that was altered, and for one that is too old. */
   read(header: string | undefined): PendingInBrowser | null {
-    const value = header?.split(';').map((pair) => pair.trim()).find((pair) => pair.startsWith(`${this.name}=`))?.slice(this.name.length + 1);
+    const { name } = this.cookie;
+    const value = header?.split(';').map((pair) => pair.trim()).find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
     if (value === undefined || value === '') return null;
     try {
       const { untilMs, ...pending } = JSON.parse(this.vault.open(Buffer.from(value, 'base64url'), PLACE).toString()) as PendingInBrowser & { untilMs: number };
@@ -46,16 +50,8 @@ export class PendingCookie {
     }
   }
 
-  private get name(): string {
-    return this.isSecure ? '__Host-posthorn_oidc' : 'posthorn_oidc';
-  }
-
-  /** Lax: the answer of the provider is a navigation from its site. */
-  private get attributes(): string {
-    return `Path=/; HttpOnly; SameSite=Lax${this.isSecure ? '; Secure' : ''}`;
-  }
-
-  private get isSecure(): boolean {
-    return this.config.baseUrl.startsWith('https:');
+  /** Made when it is first asked for: with PORT=0 the address is known once the service listens. */
+  private get cookie(): HostCookie {
+    return (this.ownCookie ??= hostCookie('posthorn_oidc', this.config.baseUrl));
   }
 }
