@@ -7,6 +7,12 @@ export interface BlobKey {
   expiresOnDay: number;
 }
 
+/** A blob that is about to be stored. */
+export interface NewBlob {
+  key: BlobKey;
+  bytes: Buffer;
+}
+
 /** What a sweep came to. */
 export interface Swept {
   /** Blobs that were removed, with what crashes left. */
@@ -33,9 +39,30 @@ export abstract class BlobStore {
     await this.put(key, Buffer.concat(whole));
   }
 
+  /**
+   * Stores blobs of at most 256 KB each, and resolves once all are durable, whatever the caller's transaction comes to. Throws when
+   * one could not be stored; others of them may be then.
+   */
+  async putSmall(blobs: readonly NewBlob[]): Promise<void> {
+    const puts = await Promise.allSettled(blobs.map(({ key, bytes }) => this.put(key, bytes)));
+    for (const put of puts) if (put.status === 'rejected') throw put.reason;
+  }
+
+  /** All of its bytes, where whoever asks knows when it expires; null when they are gone. */
+  async whole(key: BlobKey): Promise<Buffer | null> {
+    const chunks = await this.read(key);
+    return chunks === null ? null : joined(chunks);
+  }
+
   /** The bytes in chunks of at most 256 KB, from `offset`; null when they are gone. */
   abstract read(key: Pick<BlobKey, 'environmentId' | 'id'>, offset?: number): Promise<AsyncIterable<Buffer> | null>;
 
   /** Removes them; nothing happens where there is none. */
   abstract remove(key: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void>;
+}
+
+async function joined(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const read: Buffer[] = [];
+  for await (const chunk of chunks) read.push(chunk);
+  return Buffer.concat(read);
 }

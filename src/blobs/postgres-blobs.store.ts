@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
+import { GroupedReads } from '#kernel/grouped-reads.js';
+import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/pg-array.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
-import { BlobStore, type BlobKey } from './contract.js';
+import { BlobStore, type BlobKey, type NewBlob } from './contract.js';
 
 /** Chunks that one statement writes (4 MB) or reads (1 MB): what a process holds of a blob beside the blob itself. */
 const CHUNKS_PER_WRITE = 16;
 const CHUNKS_PER_READ = 4;
+/** Blobs whose first chunks one statement reads. */
+const FIRST_CHUNKS_MAX = 16;
 
 const PUT: Statement = {
   name: 'blobs_put',
@@ -14,6 +18,23 @@ const PUT: Statement = {
     select $1::int, $2::uuid, $4::int + n, date '1970-01-01' + $3::int, $5::int, substring($6::bytea from n * ${CHUNK_BYTES} + 1 for ${CHUNK_BYTES})
     from generate_series(0, $7::int - 1) n
     on conflict do nothing`,
+};
+
+const PUT_SMALL: Statement = {
+  name: 'blobs_put_small',
+  text: `
+    insert into blob_chunks (environment_id, id, ordinal, expires_on, blob_bytes, content)
+    select environment_id, id, 0, expires_on, octet_length(content), content
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::bytea[]) as i(environment_id, id, expires_on, content)
+    on conflict do nothing`,
+};
+
+/** By the key of the one partition of each. */
+const FIRST_CHUNKS: Statement = {
+  name: 'blobs_first_chunks',
+  text: `
+    select i.n::int - 1 as place, c.blob_bytes, c.content from unnest($1::int[], $2::uuid[], $3::date[]) with ordinality as i(environment_id, id, expires_on, n)
+    join blob_chunks c on c.environment_id = i.environment_id and c.id = i.id and c.ordinal = 0 and c.expires_on = i.expires_on`,
 };
 
 /** By the key of each partition. */
@@ -25,15 +46,15 @@ const READ: Statement = {
 };
 
 /** By the key of each partition. */
-const SIZE: Statement = { name: 'blobs_size', text: 'select blob_bytes from blob_chunks where environment_id = $1 and id = $2 and ordinal = 0' };
-
-/** By the key of each partition. */
 const REMOVE: Statement = { name: 'blobs_remove', text: 'delete from blob_chunks where environment_id = $1 and id = $2' };
 
-interface Chunk {
-  ordinal: number;
+interface FirstChunk {
   blob_bytes: number;
   content: Buffer;
+}
+
+interface Chunk extends FirstChunk {
+  ordinal: number;
 }
 
 /**
@@ -42,6 +63,8 @@ interface Chunk {
  */
 @Injectable()
 export class PostgresBlobs extends BlobStore {
+  private readonly firstChunks = new GroupedReads<BlobKey, FirstChunk | null>((keys) => this.readFirst(keys), FIRST_CHUNKS_MAX);
+
   constructor(private readonly database: Database) {
     super();
   }
@@ -58,6 +81,22 @@ export class PostgresBlobs extends BlobStore {
     });
   }
 
+  override async putSmall(blobs: readonly NewBlob[]): Promise<void> {
+    if (blobs.length === 0) return;
+    await this.database.hot(PUT_SMALL, [
+      intArray(blobs.map(({ key }) => key.environmentId)), uuidArray(blobs.map(({ key }) => key.id)), dateArray(blobs.map(({ key }) => key.expiresOnDay)),
+      byteaArray(blobs.map(({ bytes }) => bytes)),
+    ]);
+  }
+
+  override async whole(key: BlobKey): Promise<Buffer | null> {
+    const first = await this.firstChunks.get(key);
+    if (first === null) return null;
+    const read = [first.content];
+    for await (const chunk of this.chunks(key.environmentId, key.id, first.content.length, first.blob_bytes)) read.push(chunk);
+    return read.length === 1 ? first.content : Buffer.concat(read);
+  }
+
   override async putFrom({ environmentId, id, expiresOnDay }: BlobKey, source: AsyncIterable<Buffer>, sizeBytes: number): Promise<void> {
     await this.database.transaction(async () => {
       let first = 0;
@@ -70,18 +109,37 @@ export class PostgresBlobs extends BlobStore {
   }
 
   async read({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, offset = 0): Promise<AsyncIterable<Buffer> | null> {
-    const [row] = await this.database.read<{ blob_bytes: number }>(SIZE, [environmentId, id]);
-    return row === undefined ? null : this.chunks(environmentId, id, offset, row.blob_bytes);
+    const first = await this.rowsFrom(environmentId, id, offset);
+    if (first.length > 0) return this.chunks(environmentId, id, offset, first[0]?.blob_bytes ?? 0, first);
+    // It ends before the offset, or is gone.
+    if (offset === 0) return null;
+    const [row] = await this.rowsFrom(environmentId, id, 0);
+    return row === undefined ? null : this.chunks(environmentId, id, offset, Math.min(offset, row.blob_bytes));
   }
 
   async remove({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void> {
     await this.database.query(REMOVE, [environmentId, id]);
   }
 
-  private async *chunks(environmentId: number, id: string, offset: number, size: number): AsyncGenerator<Buffer> {
+  private rowsFrom(environmentId: number, id: string, offset: number): Promise<Chunk[]> {
+    return this.database.read<Chunk>(READ, [environmentId, id, Math.floor(offset / CHUNK_BYTES)]);
+  }
+
+  private async readFirst(keys: readonly BlobKey[]): Promise<(FirstChunk | null)[]> {
+    const rows = await this.database.read<FirstChunk & { place: number }>(FIRST_CHUNKS, [
+      intArray(keys.map(({ environmentId }) => environmentId)), uuidArray(keys.map(({ id }) => id)), dateArray(keys.map(({ expiresOnDay }) => expiresOnDay)),
+    ]);
+    const found = new Map(rows.map(({ place, ...chunk }) => [place, chunk]));
+    return keys.map((_, place) => found.get(place) ?? null);
+  }
+
+  /** From `offset` on; `first` are the rows from there that were read before. */
+  private async *chunks(environmentId: number, id: string, offset: number, size: number, first: Chunk[] | null = null): AsyncGenerator<Buffer> {
     let at = offset;
+    let read = first;
     while (at < size) {
-      const rows = await this.database.read<Chunk>(READ, [environmentId, id, Math.floor(at / CHUNK_BYTES)]);
+      const rows = read ?? (await this.rowsFrom(environmentId, id, at));
+      read = null;
       if (rows.length === 0) throw new BlobGone();
       for (const { ordinal, content } of rows) {
         const from = at - ordinal * CHUNK_BYTES;

@@ -6,7 +6,7 @@ import { Database } from '../../src/kernel/database.js';
 import { type Id, lowestIdAt } from '../../src/kernel/ids.js';
 import type { PlannedPool } from '../../src/kernel/planned-pool.js';
 import { emailTargetId } from '../../src/modules/email/email-destination.js';
-import { EmailsStore, type EmailState, type NewEmail } from '../../src/modules/email/emails.store.js';
+import { type EmailChange, type EmailPlace, EmailsStore, type EmailState, type NewEmail } from '../../src/modules/email/emails.store.js';
 import { ScheduledEmailsStore } from '../../src/modules/email/scheduled-emails.store.js';
 import { SuppressionsStore } from '../../src/modules/email/suppressions.store.js';
 import { explain, recorder, type Plan, type Recorded } from '../architecture/plans.js';
@@ -115,7 +115,8 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
   const orphansDay = (): number => Math.floor(nowMs / DAY_MS) + 30;
   const orphansOfAnHour = (db: Database): Promise<unknown> =>
     new EmailsStore(db).orphans(orphansDay(), lowestIdAt(nowMs - 2 * 3_600_000), lowestIdAt(nowMs - 3_600_000), 500);
-  const state = (): EmailState => ({ ...some, version: 1 }) as EmailState;
+  const changed = (): EmailChange => ({ environmentId: ENVIRONMENT, state: { ...some, version: 1 } as EmailState, after: added() });
+  const place = (): EmailPlace => ({ environmentId: ENVIRONMENT, id: some.id, expiresOnDay: Date.parse(some.expiresOn) / DAY_MS });
   const added = (): NewEmail => ({
     environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), expiresOnDay: Math.floor(nowMs / DAY_MS) + 30, sender: 'a@b.example', to: ['c@d.example'], cc: [], bcc: [], replyTo: [], subject: 'a',
     messageId: '<a@b>', returnPathHost: null, isCaptured: false, tags: [], attachments: [], sizeBytes: 1, recipients: [], timeline: [], status: 'sending', isOwed: true, scheduledAt: null,
@@ -123,12 +124,14 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
   const KEYS = ['deliveries_pkey', 'due_deliveries_pkey', 'emails_pkey', 'events_pkey'];
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
-    ['insert', (db) => new EmailsStore(db).insert(added(), false), [], 500],
-    ['insert in a transaction', (db) => new EmailsStore(db).insert(added(), true), [], 500],
-    ['state', (db) => new EmailsStore(db).state(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 6],
-    ['change', (db) => new EmailsStore(db).change(ENVIRONMENT, state(), added(), false), ['emails_pkey'], 100],
-    ['change in a transaction', (db) => new EmailsStore(db).change(ENVIRONMENT, state(), added(), true), ['emails_pkey'], 100],
-    ['taken as', (db) => new EmailsStore(db).takenAs(ENVIRONMENT, some.id, 'a'), ['emails_pkey'], DAYS * 8],
+    ['insert', (db) => new EmailsStore(db).insert([added(), added()], false), [], 500],
+    ['insert in a transaction', (db) => new EmailsStore(db).insert([added()], true), [], 500],
+    ['states of the days that ids say', (db) => new EmailsStore(db).statesAt([place(), place()]), ['emails_pkey', 'suppressions_address_idx'], 30],
+    ['state, wherever it is', (db) => new EmailsStore(db).state(ENVIRONMENT, some.id), ['emails_pkey', 'suppressions_address_idx'], DAYS * 6],
+    ['change', (db) => new EmailsStore(db).change([changed(), changed()], false), ['emails_pkey'], 100],
+    ['change in a transaction', (db) => new EmailsStore(db).change([changed()], true), ['emails_pkey'], 100],
+    ['taken as', (db) => new EmailsStore(db).takenAs(ENVIRONMENT, some, 'a'), ['emails_pkey'], 100],
+    ['environment of the day that an id says', (db) => new EmailsStore(db).environmentOf(some.id), ['emails_pkey'], 30],
     ['erase', (db) => new EmailsStore(db).erase(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 8],
     ['find', (db) => new EmailsStore(db).find(ENVIRONMENT, some.id), KEYS, DAYS * 12],
     ['orphans of an hour', (db) => orphansOfAnHour(db), ['emails_pkey', 'environments_pkey', 'events_pkey'], 3_000],

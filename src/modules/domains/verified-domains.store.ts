@@ -1,7 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isStorageAway, type Statement } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
+import { GroupedReads } from '#kernel/grouped-reads.js';
 import type { Id } from '#kernel/ids.js';
+import { intArray, textArray } from '#kernel/pg-array.js';
+
+/** Hosts that one statement asks for. */
+const HOSTS_MAX = 128;
 
 /** What mail that leaves needs to know of a domain. */
 export interface SendingRow {
@@ -14,8 +19,9 @@ const SENDING: Statement = {
   name: 'domains.sending',
   // Index domains_host_idx.
   text: `
-    select id, host as domain, return_path_seen as "isReturnPathSeen" from domains
-    where environment_id = $1::int and host = $2 and is_owner and sending_enabled`,
+    select i.n::int - 1 as place, d.id, d.host as domain, d.return_path_seen as "isReturnPathSeen"
+    from unnest($1::int[], $2::text[]) with ordinality as i(environment_id, host, n)
+    join domains d on d.environment_id = i.environment_id and d.host = i.host and d.is_owner and d.sending_enabled`,
 };
 
 const RECEIVING: Statement = {
@@ -37,11 +43,13 @@ const OF_ENVIRONMENT: Statement = {
 /** What others need to know of domains that have proved whose they are. */
 @Injectable()
 export class VerifiedDomainsStore {
+  private readonly sendingReads = new GroupedReads<{ environmentId: number; host: string }, SendingRow | null>((asked) => this.sendingOf(asked), HOSTS_MAX);
+
   constructor(private readonly database: Database) {}
 
   /** Throws 503 while storage is away. */
   sending(environmentId: number, host: string): Promise<SendingRow | null> {
-    return this.first<SendingRow>(SENDING, [environmentId, host]);
+    return storedOr503(() => this.sendingReads.get({ environmentId, host }));
   }
 
   receiving(host: string): Promise<{ environmentId: number; domainId: Id } | null> {
@@ -52,13 +60,22 @@ export class VerifiedDomainsStore {
     return this.first<{ domain: string }>(OF_ENVIRONMENT, [environmentId, id]);
   }
 
-  private async first<R>(statement: Statement, values: readonly unknown[]): Promise<R | null> {
-    try {
-      const [row] = await this.database.query<R>(statement, values);
-      return row ?? null;
-    } catch (error) {
-      if (isStorageAway(error)) throw unavailable('The service cannot reach its database. Send the request again.');
-      throw error;
-    }
+  private async sendingOf(asked: readonly { environmentId: number; host: string }[]): Promise<(SendingRow | null)[]> {
+    const rows = await this.database.hot<SendingRow & { place: number }>(SENDING, [intArray(asked.map(({ environmentId }) => environmentId)), textArray(asked.map(({ host }) => host))]);
+    const found = new Map(rows.map(({ place, ...row }) => [place, row]));
+    return asked.map((_, place) => found.get(place) ?? null);
+  }
+
+  private first<R>(statement: Statement, values: readonly unknown[]): Promise<R | null> {
+    return storedOr503(async () => (await this.database.query<R>(statement, values))[0] ?? null);
+  }
+}
+
+async function storedOr503<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isStorageAway(error)) throw unavailable('The service cannot reach its database. Send the request again.');
+    throw error;
   }
 }

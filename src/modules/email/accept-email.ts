@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Retention } from '#modules/auth/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
 import { Acceptance } from '#modules/ledger/acceptance.contract.js';
-import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import { Clock } from '#kernel/clock.js';
-import { Database, isStorageAway, sqlState } from '#kernel/database.js';
-import { ApiError, unavailable } from '#kernel/errors.js';
+import { Database, isStorageAway } from '#kernel/database.js';
+import { type ApiError, unavailable } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -15,13 +14,11 @@ import { askedFor, EmailComposition, messageIdOf, shownOf, type CompleteDraft } 
 import { EmailDestination } from './email-destination.js';
 import { type EmailDraft, recipientsOf } from './email-draft.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
+import { EmailGroup } from './email-group.js';
 import { EmailMetrics } from './email.metrics.js';
-import { EmailsStore, type NewEmail, type ShownStatus } from './emails.store.js';
-import { RawEmails } from './raw-emails.js';
+import type { NewEmail, ShownStatus } from './emails.store.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
 import { SenderIdentities, type SenderIdentity } from './sender-identity.js';
-
-const NO_PARTITION = '23514';
 
 /** An email that was accepted. */
 export interface AcceptedEmail {
@@ -47,12 +44,10 @@ export class AcceptEmail {
     private readonly acceptance: Acceptance,
     private readonly attachments: AttachmentFetch,
     private readonly composition: EmailComposition,
-    private readonly raw: RawEmails,
-    private readonly emails: EmailsStore,
+    private readonly group: EmailGroup,
     private readonly scheduled: ScheduledEmailsStore,
     private readonly destination: EmailDestination,
     private readonly ledger: Ledger,
-    private readonly days: KeptDays,
     private readonly retention: Retention,
     private readonly metrics: EmailMetrics,
     private readonly tracing: Tracing,
@@ -71,7 +66,7 @@ export class AcceptEmail {
     if (await this.isForLater(environmentId, draft)) return this.schedule(environmentId, id, complete, identity);
     const named = { environmentId, id, expiresOnDay: await this.retention.expiresOnDay(environmentId, id), messageId: messageIdOf(id, identity) };
     const { email, raw } = await this.composition.make(named, complete, identity);
-    await this.store(email, raw);
+    await this.group.add({ email, raw });
     await this.makeEvent(email, once);
     this.metrics.accepted();
     return { id, status: email.status };
@@ -103,21 +98,6 @@ export class AcceptEmail {
     }
     this.metrics.accepted();
     return { id, status: 'scheduled' };
-  }
-
-  /** Both may be repeated. A row that has no partition is one of a retention that was raised a moment ago. */
-  private async store(email: NewEmail, raw: Buffer, isRepeated = false): Promise<void> {
-    try {
-      await this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw);
-      await this.emails.insert(email, false);
-    } catch (error) {
-      if (error instanceof ApiError) throw error;
-      if (isStorageAway(error)) throw away();
-      if (sqlState(error) !== NO_PARTITION || isRepeated) throw error;
-      await this.days.ensure();
-      await this.raw.remove(email.environmentId, email.id);
-      await this.store(email, raw, true);
-    }
   }
 
   private async makeEvent(email: NewEmail, once: AcceptedOnce | null): Promise<void> {

@@ -6,19 +6,21 @@ import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { parseId, showId, type Id } from '#kernel/ids.js';
-import { type EmailFact, EmailFacts } from './contract.js';
+import type { EmailFact } from './contract.js';
 import { EMAIL_TYPE } from './email-destination.js';
 import { EmailMetrics } from './email.metrics.js';
+import { EmailStates } from './email-states.js';
 import { applyFacts } from './facts.js';
 import { EmailsStore, type EmailState, type StoredRecipient } from './emails.store.js';
 import { answerOf, capturedReply, factsOf, simulatedReply } from './handing-over.js';
 import { RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
-import { SuppressionsStore } from './suppressions.store.js';
+import { StoredFacts } from './stored-facts.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 
 /** So often it is tried to note what came of a submission, with these pauses: the message has left, and must not leave again for nothing. */
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
+const DAY_MS = 86_400_000;
 
 /**
  * Hands emails over: the stored bytes, to those who are still owed them, by the transport. What became of each recipient is
@@ -33,9 +35,9 @@ export class EmailAdapter extends DestinationAdapter {
   private readonly logger = new Logger('Email');
 
   constructor(
+    private readonly states: EmailStates,
     private readonly emails: EmailsStore,
-    private readonly suppressions: SuppressionsStore,
-    private readonly facts: EmailFacts,
+    private readonly facts: StoredFacts,
     private readonly raw: RawEmails,
     private readonly transport: MailTransport,
     private readonly returnPaths: ReturnPaths,
@@ -57,7 +59,7 @@ export class EmailAdapter extends DestinationAdapter {
   override async deliver(outgoing: Outgoing, { environmentId }: Target): Promise<DeliveryAnswer> {
     const startedMs = this.clock.monotonicMs();
     const emailId = parseId('msg', outgoing.webhookId) as Id;
-    const email = await this.ours(() => this.emails.state(environmentId, emailId));
+    const email = await this.ours(() => this.states.find(environmentId, emailId));
     const answer = email === null || email.erasedAt !== null
       ? nothing('refused', 'The email was erased.')
       : await this.handOver(environmentId, email, outgoing.replayed);
@@ -66,19 +68,19 @@ export class EmailAdapter extends DestinationAdapter {
 
   private async handOver(environmentId: number, email: EmailState, replayed: boolean): Promise<Omit<DeliveryAnswer, 'durationMs'>> {
     const owed = email.recipients.filter(({ state }) => isOwed(state, replayed));
-    const suppressed = await this.ours(() => this.suppressions.among(environmentId, owed.map(({ address }) => suppressionKey(address))));
+    const suppressed = new Set(email.suppressed);
     const isSuppressed = ({ address }: StoredRecipient): boolean => suppressed.has(suppressionKey(address)) && !isAtSimulator(address, this.config.platformDomain);
     const open = owed.filter((recipient) => !isSuppressed(recipient));
     const passedBy = owed.filter(isSuppressed).map(({ address }): EmailFact => suppressedFact(address));
     if (open.length === 0) {
-      await this.note(environmentId, email.id, passedBy);
+      await this.note(environmentId, email, passedBy);
       return this.settled(email, passedBy);
     }
     const report = await this.submit(environmentId, email, open.map(({ address }) => address));
     if (report === null) return nothing('refused', 'The bytes of the email are gone.');
     for (const { outcome } of report.replies) this.metrics.replied(outcome, 1);
     const facts = [...passedBy, ...report.replies.flatMap((reply) => this.learned(reply, report.isFinal))];
-    await this.note(environmentId, email.id, facts, report.providerMessageId);
+    await this.note(environmentId, email, facts, report.providerMessageId);
     return this.told(email, facts, report);
   }
 
@@ -90,7 +92,7 @@ export class EmailAdapter extends DestinationAdapter {
     const replies = played.filter((reply): reply is RecipientReply => reply !== null);
     const real = addresses.filter((_, i) => played[i] === null);
     if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
-    const raw = await this.ours(() => this.raw.whole(environmentId, email.id));
+    const raw = await this.ours(() => this.raw.whole({ environmentId, id: email.id, expiresOnDay: Date.parse(email.expiresOn) / DAY_MS }));
     if (raw === null) return null;
     const report = await this.transport.submit({ emailId: showId('evt', email.id), raw, mailFrom: this.returnPath(environmentId, email), recipients: real });
     return { ...report, replies: [...replies, ...report.replies] };
@@ -131,13 +133,13 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /** The provider's name for it first: what it tells may come before its answer has been read. */
-  private async note(environmentId: number, emailId: Id, facts: readonly EmailFact[], providerMessageId?: string): Promise<void> {
+  private async note(environmentId: number, email: EmailState, facts: readonly EmailFact[], providerMessageId?: string): Promise<void> {
     for (const pauseMs of [...NOTE_PAUSES_MS, null]) {
       try {
-        if (providerMessageId !== undefined) await this.emails.takenAs(environmentId, emailId, providerMessageId);
-        return await this.facts.record(environmentId, emailId, facts);
+        if (providerMessageId !== undefined) await this.emails.takenAs(environmentId, email, providerMessageId);
+        return await this.facts.recordOn(environmentId, email, facts);
       } catch (error) {
-        this.logger.warn(`What became of ${showId('evt', emailId)} could not be noted: ${(error as Error).message}`);
+        this.logger.warn(`What became of ${showId('evt', email.id)} could not be noted: ${(error as Error).message}`);
         if (pauseMs === null) throw new NotAttempted('What became of the email could not be noted.', { cause: error });
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ErasedContents } from '#modules/events/erasure.contract.js';
 import type { Id } from '#kernel/ids.js';
+import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
@@ -9,6 +10,7 @@ import { RawEmails } from './raw-emails.js';
 export class EmailErasure implements OnModuleInit {
   constructor(
     private readonly contents: ErasedContents,
+    private readonly states: EmailStates,
     private readonly emails: EmailsStore,
     private readonly raw: RawEmails,
   ) {}
@@ -19,7 +21,7 @@ export class EmailErasure implements OnModuleInit {
 
   /** The row first: from then on no attempt reads the bytes. */
   private async erase(environmentId: number, id: Id): Promise<void> {
-    const known = await this.emails.state(environmentId, id);
+    const known = await this.states.find(environmentId, id);
     if (known === null) return;
     await this.emails.erase(environmentId, id);
     await this.raw.remove(environmentId, id);

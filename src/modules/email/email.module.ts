@@ -8,10 +8,13 @@ import { AcceptEmail } from './accept-email.js';
 import { AttachmentFetch } from './attachment-fetch.js';
 import { EmailFacts, ReturnAddresses, SentEmails } from './contract.js';
 import { EmailAdapter } from './email-adapter.js';
+import { EmailChanges } from './email-changes.js';
 import { EmailComposition } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
 import { EmailErasure } from './email-erasure.js';
+import { EmailGroup } from './email-group.js';
 import { EmailMetrics } from './email.metrics.js';
+import { EmailStates } from './email-states.js';
 import { EmailsController } from './emails.controller.js';
 import { EmailsService } from './emails.service.js';
 import { EmailsStore } from './emails.store.js';
@@ -37,10 +40,13 @@ import { EmailTools } from './email.tools.js';
     AcceptEmail,
     AttachmentFetch,
     EmailAdapter,
+    EmailChanges,
     EmailComposition,
     EmailDestination,
     EmailErasure,
+    EmailGroup,
     EmailMetrics,
+    EmailStates,
     EmailsService,
     EmailsStore,
     EmailTools,
@@ -51,9 +57,10 @@ import { EmailTools } from './email.tools.js';
     ScheduledRelease,
     SendEmails,
     SenderIdentities,
+    StoredFacts,
     SuppressionsService,
     SuppressionsStore,
-    { provide: EmailFacts, useClass: StoredFacts },
+    { provide: EmailFacts, useExisting: StoredFacts },
     { provide: ReturnAddresses, useExisting: ReturnPaths },
     { provide: SentEmails, useClass: StoredEmails },
   ],

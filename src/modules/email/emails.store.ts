@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { EMAIL_STATUSES, type EmailStatus, type HandingOver, type RecipientState } from '#engine/mail/recipient-state.js';
 import { Database, type Statement } from '#kernel/database.js';
-import type { Id } from '#kernel/ids.js';
+import { type Id, idTimeMs } from '#kernel/ids.js';
+import { booleanArray, dateArray, intArray, jsonbArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
 import type { Tag } from './email-draft.js';
 
 /** Where an email stands with one recipient, as it is stored. */
@@ -87,6 +88,23 @@ export interface EmailRecord extends Omit<NewEmail, 'environmentId' | 'expiresOn
 /** What an attempt, or a report, needs of an email. */
 export interface EmailState extends Pick<EmailRecord, 'id' | 'expiresOn' | 'sender' | 'returnPathHost' | 'isCaptured' | 'recipients' | 'timeline' | 'erasedAt'> {
   version: number;
+  /** Keys of those of its recipients that are not sent to now (`suppressionKey`). */
+  suppressed: readonly string[];
+}
+
+/** Where an email is looked for first. */
+export interface EmailPlace {
+  environmentId: number;
+  id: Id;
+  /** The day on which it should expire, in days since the epoch. */
+  expiresOnDay: number;
+}
+
+/** What becomes of an email's row where it is still as it was read. */
+export interface EmailChange {
+  environmentId: number;
+  state: EmailState;
+  after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
 }
 
 /** What a list asks for; ids bound the time range. */
@@ -106,29 +124,55 @@ const INSERT: Statement = {
   text: `
     insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host, is_captured,
                         tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, version)
-    values ($1, $2, date '1970-01-01' + $3::int, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15, $16::jsonb, $17::jsonb, $18, $19, $20, 1)
+    select environment_id, id, expires_on, sender, string_to_array(to_list, E'\\n'), string_to_array(cc, E'\\n'), string_to_array(bcc, E'\\n'), string_to_array(reply_to, E'\\n'),
+           subject, message_id, return_path_host, is_captured, tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, 1
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::boolean[],
+                $13::jsonb[], $14::jsonb[], $15::int[], $16::jsonb[], $17::jsonb[], $18::text[], $19::boolean[], $20::timestamptz[])
+      as i(environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host, is_captured,
+           tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at)
     on conflict do nothing`,
 };
 
-/** emails_pkey, one look-up in each partition. */
-const STATE: Statement = {
-  name: 'emails_state',
+/**
+ * The keys of recipients that are on the list, one by one by suppressions_address_idx, which has the database's own order of texts.
+ * Addresses are stored in A-labels, so that small letters of ASCII are all that a key needs.
+ */
+const SUPPRESSED = `
+  array(select s.address from jsonb_array_elements(e.recipients) r cross join lateral (
+    select address from suppressions where environment_id = e.environment_id and address = lower((r ->> 'address') collate "C") collate "default" offset 0
+  ) s)`;
+
+const STATE_COLUMNS = `
+  e.id, e.expires_on::text as "expiresOn", e.sender, e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.recipients, e.timeline,
+  e.erased_at as "erasedAt", e.version, ${SUPPRESSED} as suppressed`;
+
+/** emails_pkey of the one partition of each. */
+const STATES: Statement = {
+  name: 'emails_states',
   text: `
-    select id, expires_on::text as "expiresOn", sender, return_path_host as "returnPathHost", is_captured as "isCaptured", recipients, timeline,
-           erased_at as "erasedAt", version
-    from emails where environment_id = $1 and id = $2`,
+    select i.n::int - 1 as place, ${STATE_COLUMNS}
+    from unnest($1::int[], $2::uuid[], $3::date[]) with ordinality as i(environment_id, id, expires_on, n)
+    join emails e on e.environment_id = i.environment_id and e.id = i.id and e.expires_on = i.expires_on`,
 };
 
-/** emails_pkey of the one partition; nothing where somebody was faster. */
+/** emails_pkey, one look-up in each partition: for what is not where it should be. */
+const STATE: Statement = { name: 'emails_state', text: `select ${STATE_COLUMNS} from emails e where e.environment_id = $1 and e.id = $2` };
+
+/** emails_pkey of the one partition of each; nothing where somebody was faster. */
 const CHANGE: Statement = {
   name: 'emails_change',
   text: `
-    update emails set recipients = $5::jsonb, timeline = $6::jsonb, status = $7, is_owed = $8, version = version + 1
-    where environment_id = $1 and id = $2 and expires_on = $3::date and version = $4 and erased_at is null returning 1 as changed`,
+    update emails e set recipients = i.recipients, timeline = i.timeline, status = i.status, is_owed = i.is_owed, version = e.version + 1
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::int[], $5::jsonb[], $6::jsonb[], $7::text[], $8::boolean[]) with ordinality
+      as i(environment_id, id, expires_on, version, recipients, timeline, status, is_owed, n)
+    where e.environment_id = i.environment_id and e.id = i.id and e.expires_on = i.expires_on and e.version = i.version and e.erased_at is null
+    returning i.n::int - 1 as place`,
 };
 
-/** emails_pkey. Of a redrive or a replay the last one: what came before has been told long since. */
-const TAKEN_AS: Statement = { name: 'emails_taken_as', text: 'update emails set provider_message_id = $3 where environment_id = $1 and id = $2' };
+/** emails_pkey of the one partition. Of a redrive or a replay the last one: what came before has been told long since. */
+const TAKEN_AS: Statement = {
+  name: 'emails_taken_as', text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
+};
 
 /** emails_pkey. Nobody can be written to again: what is owed is given up. */
 const ERASE: Statement = {
@@ -235,7 +279,16 @@ const orphansOf = (day: string): Statement => ({
     ) e limit $3`,
 });
 
-/** Environments one by one, and emails_pkey for each: reports without a signed address are few. */
+/** The day of its id, which is that of its making, in days since the epoch; what is kept of it stands in its environment: emails_pkey of one partition for each. */
+const ENVIRONMENT_OF_DAY: Statement = {
+  name: 'emails_environment_of_day',
+  text: `
+    select n.id as "environmentId" from environments n cross join lateral (
+      select from emails e where e.environment_id = n.id and e.id = $1 and e.expires_on = date '1970-01-01' + $2::int + n.retention_days limit 1
+    ) e limit 1`,
+};
+
+/** Environments one by one, and emails_pkey of each partition: for emails that left later, and those of another retention. */
 const ENVIRONMENT_OF: Statement = {
   name: 'emails_environment_of',
   text: `
@@ -259,30 +312,51 @@ export class EmailsStore {
   constructor(private readonly database: Database) {}
 
   /** Inside the caller's transaction; or committed by itself, before the event that makes it an accepted one. */
-  async insert(email: NewEmail, isInTransaction: boolean): Promise<void> {
+  async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
+    const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
+    // What people wrote has no line feed: mailboxes are parsed.
+    const lists = (name: 'to' | 'cc' | 'bcc' | 'replyTo'): Buffer => textArray(emails.map((email) => email[name].join('\n')));
+    const json = (name: 'tags' | 'attachments' | 'recipients' | 'timeline'): Buffer => jsonbArray(emails.map((email) => JSON.stringify(email[name])));
     const values = [
-      email.environmentId, email.id, email.expiresOnDay, email.sender, email.to, email.cc, email.bcc, email.replyTo, email.subject, email.messageId,
-      email.returnPathHost, email.isCaptured, JSON.stringify(email.tags), JSON.stringify(email.attachments), email.sizeBytes,
-      JSON.stringify(email.recipients), JSON.stringify(email.timeline), email.status, email.isOwed, email.scheduledAt,
+      intArray(column('environmentId')), uuidArray(column('id')), dateArray(column('expiresOnDay')), textArray(column('sender')), lists('to'), lists('cc'), lists('bcc'),
+      lists('replyTo'), textArray(column('subject')), textArray(column('messageId')), textArray(column('returnPathHost')), booleanArray(column('isCaptured')), json('tags'),
+      json('attachments'), intArray(column('sizeBytes')), json('recipients'), json('timeline'), textArray(column('status')), booleanArray(column('isOwed')),
+      timestampArray(column('scheduledAt').map((at) => at && at.getTime())),
     ];
     await (isInTransaction ? this.database.query(INSERT, values) : this.database.hot(INSERT, values));
   }
 
-  /** Null when there is none in this environment. */
+  /** In their order; null for one that is not there, whether it is elsewhere or nowhere. */
+  async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
+    const rows = await this.database.hot<EmailState & { place: number }>(STATES, [
+      intArray(places.map(({ environmentId }) => environmentId)), uuidArray(places.map(({ id }) => id)), dateArray(places.map(({ expiresOnDay }) => expiresOnDay)),
+    ]);
+    const found = new Map(rows.map(({ place, ...state }) => [place, state]));
+    return places.map((_, place) => found.get(place) ?? null);
+  }
+
+  /** Wherever it is. Null when there is none in this environment. */
   async state(environmentId: number, id: Id): Promise<EmailState | null> {
     const [row] = await this.database.hot<EmailState>(STATE, [environmentId, id]);
     return row ?? null;
   }
 
-  /** False where the row is not what was read any more. Inside the caller's transaction when there is one. */
-  async change(environmentId: number, { id, expiresOn, version }: EmailState, after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>, isInTransaction: boolean): Promise<boolean> {
-    const values = [environmentId, id, expiresOn, version, JSON.stringify(after.recipients), JSON.stringify(after.timeline), after.status, after.isOwed];
-    return (await (isInTransaction ? this.database.query(CHANGE, values) : this.database.hot(CHANGE, values))).length > 0;
+  /** Whether each was made: not where the row is not what was read any more. Of two of one email one. Inside the caller's transaction when there is one. */
+  async change(changes: readonly EmailChange[], isInTransaction: boolean): Promise<boolean[]> {
+    const values = [
+      intArray(changes.map(({ environmentId }) => environmentId)), uuidArray(changes.map(({ state }) => state.id)),
+      dateArray(changes.map(({ state }) => Date.parse(state.expiresOn) / DAY_MS)), intArray(changes.map(({ state }) => state.version)),
+      jsonbArray(changes.map(({ after }) => JSON.stringify(after.recipients))), jsonbArray(changes.map(({ after }) => JSON.stringify(after.timeline))),
+      textArray(changes.map(({ after }) => after.status)), booleanArray(changes.map(({ after }) => after.isOwed)),
+    ];
+    const made = await (isInTransaction ? this.database.query<{ place: number }>(CHANGE, values) : this.database.hot<{ place: number }>(CHANGE, values));
+    const places = new Set(made.map(({ place }) => place));
+    return changes.map((_, place) => places.has(place));
   }
 
   /** What the provider that took it calls it. */
-  async takenAs(environmentId: number, id: Id, providerMessageId: string): Promise<void> {
-    await this.database.hot(TAKEN_AS, [environmentId, id, providerMessageId]);
+  async takenAs(environmentId: number, { id, expiresOn }: Pick<EmailState, 'id' | 'expiresOn'>, providerMessageId: string): Promise<void> {
+    await this.database.hot(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
   }
 
   /** False when there is none, or it was erased before. */
@@ -326,7 +400,8 @@ export class EmailsStore {
 
   /** Null when no environment has it. */
   async environmentOf(id: Id): Promise<number | null> {
-    const [row] = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
+    const ofDay = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF_DAY, [id, Math.floor(idTimeMs(id) / DAY_MS)]);
+    const [row] = ofDay.length > 0 ? ofDay : await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
     return row?.environmentId ?? null;
   }
 

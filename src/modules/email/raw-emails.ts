@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BlobStore } from '#blobs/contract.js';
+import { CHUNK_BYTES } from '#blobs/chunks.js';
+import { BlobStore, type BlobKey, type NewBlob } from '#blobs/contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Database } from '#kernel/database.js';
 
@@ -11,9 +12,19 @@ export class RawEmails {
     private readonly database: Database,
   ) {}
 
+  /** Whether an email is put by itself; others are put together. */
+  static isLarge(raw: Buffer): boolean {
+    return raw.length > CHUNK_BYTES;
+  }
+
   /** Committed by itself, whatever the caller's transaction comes to: an attempt may read it at once. Throws 503 while storage is away. */
   put(environmentId: number, id: Id, expiresOnDay: number, raw: Buffer): Promise<void> {
     return this.database.unit(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
+  }
+
+  /** The same of some that are not large. */
+  putSmall(blobs: readonly NewBlob[]): Promise<void> {
+    return this.blobs.putSmall(blobs);
   }
 
   /** In the caller's transaction, where the store keeps bytes in PostgreSQL: put again, they are the same email's. Throws 503 while storage is away. */
@@ -26,12 +37,9 @@ export class RawEmails {
     return this.blobs.read({ environmentId, id });
   }
 
-  async whole(environmentId: number, id: Id): Promise<Buffer | null> {
-    const chunks = await this.read(environmentId, id);
-    if (chunks === null) return null;
-    const read: Buffer[] = [];
-    for await (const chunk of chunks) read.push(chunk);
-    return Buffer.concat(read);
+  /** Null when they are gone. Throws 503 while storage is away. */
+  whole(key: BlobKey): Promise<Buffer | null> {
+    return this.blobs.whole(key);
   }
 
   /** By itself as well. */

@@ -93,7 +93,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
     const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
-    await this.emails.insert(made.email, true);
+    await this.emails.insert([made.email], true);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     await this.ledger.acceptWithin(emailEvent(made.email, await this.destination.of(environmentId), { traceparent: span.traceparent, idempotency: null }));
     await this.scheduled.remove(environmentId, id);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { headersOf } from '#engine/mail/mime-parts.js';
 import type { Id } from '#kernel/ids.js';
 import { SentEmails } from './contract.js';
+import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
@@ -9,6 +10,7 @@ import { RawEmails } from './raw-emails.js';
 @Injectable()
 export class StoredEmails extends SentEmails {
   constructor(
+    private readonly states: EmailStates,
     private readonly emails: EmailsStore,
     private readonly raw: RawEmails,
   ) {
@@ -16,7 +18,7 @@ export class StoredEmails extends SentEmails {
   }
 
   override async recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null> {
-    const state = await this.emails.state(environmentId, emailId);
+    const state = await this.states.find(environmentId, emailId);
     return state === null || state.erasedAt !== null ? null : state.recipients.map(({ address }) => address);
   }
 

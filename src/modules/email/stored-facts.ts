@@ -8,6 +8,8 @@ import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import { type EmailFact, EmailFacts } from './contract.js';
+import { EmailChanges } from './email-changes.js';
+import { EmailStates } from './email-states.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
 import { applyFacts, type FactsApplied } from './facts.js';
@@ -24,7 +26,9 @@ const TOLD_AS: Readonly<Record<FactsApplied['news'][number]['state'], SystemEven
 @Injectable()
 export class StoredFacts extends EmailFacts {
   constructor(
+    private readonly states: EmailStates,
     private readonly emails: EmailsStore,
+    private readonly changes: EmailChanges,
     private readonly suppressions: SuppressionsStore,
     private readonly lateFailures: LateFailures,
     private readonly systemEvents: SystemEvents,
@@ -39,27 +43,39 @@ export class StoredFacts extends EmailFacts {
 
   override async record(environmentId: number, emailId: Id, facts: readonly EmailFact[]): Promise<void> {
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const state = await this.emails.state(environmentId, emailId);
-      if (state === null || state.erasedAt !== null) return;
-      const applied = applyFacts(state, facts, this.clock.now().toISOString());
-      if (!applied.isChanged && applied.suppressed.length === 0) return;
-      if (await this.write(environmentId, state, applied)) return;
+      const state = await this.states.find(environmentId, emailId);
+      if (state === null || await this.apply(environmentId, state, facts)) return;
     }
     throw new Error(`The email ${showId('evt', emailId)} changed too often to note what became of it.`);
+  }
+
+  /** The same for who has read the email a moment ago: it is read again only where somebody else wrote it meanwhile. */
+  async recordOn(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<void> {
+    if (!(await this.apply(environmentId, state, facts))) await this.record(environmentId, state.id, facts);
+  }
+
+  /** False where the row is not what was read any more. */
+  private async apply(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<boolean> {
+    if (state.erasedAt !== null) return true;
+    const applied = applyFacts(state, facts, this.clock.now().toISOString());
+    return (!applied.isChanged && applied.suppressed.length === 0) || this.write(environmentId, state, applied);
   }
 
   /** One statement where all went well, which is nearly always; otherwise everything that follows is in the same commit. */
   private async write(environmentId: number, state: EmailState, applied: FactsApplied): Promise<boolean> {
     const isPlain = applied.suppressed.length === 0 && applied.news.length === 0 && !applied.isLateFailure;
     const isWritten = isPlain
-      ? await this.emails.change(environmentId, state, applied.after, false)
+      ? await this.changes.make({ environmentId, state, after: applied.after })
       : await this.database.unit(() => this.database.transaction(() => this.writeAll(environmentId, state, applied)));
     if (isWritten) for (const { state: became } of applied.news) this.metrics.told(became);
     return isWritten;
   }
 
   private async writeAll(environmentId: number, state: EmailState, { after, isChanged, suppressed, news, isLateFailure }: FactsApplied): Promise<boolean> {
-    if (isChanged && !(await this.emails.change(environmentId, state, after, true))) return false;
+    if (isChanged) {
+      const [isMade] = await this.emails.change([{ environmentId, state, after }], true);
+      if (!isMade) return false;
+    }
     for (const { address, origin } of suppressed) await this.suppress(environmentId, address, origin, state.id);
     if (isLateFailure) await this.lateFailures.fail(environmentId, state, after.status);
     for (const { state: became, address, fact } of news) {

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
+import { GroupedReads } from '#kernel/grouped-reads.js';
 import type { Id } from '#kernel/ids.js';
+import { intArray, textArray } from '#kernel/pg-array.js';
 
 /** Why an address is not sent to. */
 export type SuppressionOrigin = (typeof SUPPRESSION_ORIGINS)[number];
@@ -30,6 +32,9 @@ export interface SuppressionFilter {
   origin: SuppressionOrigin | null;
 }
 
+/** Questions that one statement answers: fifty addresses each, at most. */
+const ASKED_MAX = 64;
+
 const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "createdAt"`;
 
 /** suppressions_address_idx. The first reason stays, but a complaint is more than a bounce. */
@@ -45,7 +50,9 @@ const ADD: Statement = {
 /** suppressions_address_idx. */
 const AMONG: Statement = {
   name: 'suppressions_among',
-  text: 'select address from suppressions where environment_id = $1 and address = any ($2::text[])',
+  text: `
+    select i.place, s.address from unnest($1::int[], $2::int[], $3::text[]) as i(place, environment_id, address)
+    join suppressions s on s.environment_id = i.environment_id and s.address = i.address`,
 };
 
 /** suppressions_pkey, backwards; the origin is applied on the way. */
@@ -61,9 +68,17 @@ const FIND: Statement = { name: 'suppressions_find', text: `select ${COLUMNS} fr
 const FIND_ADDRESS: Statement = { name: 'suppressions_find_address', text: `select ${COLUMNS} from suppressions where environment_id = $1 and address = $2` };
 const REMOVE: Statement = { name: 'suppressions_remove', text: 'delete from suppressions where environment_id = $1 and id = $2 returning 1 as removed' };
 
+/** Which of some addresses are on the list of an environment. */
+interface Asked {
+  environmentId: number;
+  keys: readonly string[];
+}
+
 /** Statements on addresses that are not sent to. */
 @Injectable()
 export class SuppressionsStore {
+  private readonly amongReads = new GroupedReads<Asked, ReadonlySet<string>>((asked) => this.amongEach(asked), ASKED_MAX);
+
   constructor(private readonly database: Database) {}
 
   /** Inside the caller's transaction. Null when the address was there before. */
@@ -73,9 +88,18 @@ export class SuppressionsStore {
   }
 
   /** Those of `keys` that are on the list. */
-  async among(environmentId: number, keys: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.database.hot<{ address: string }>(AMONG, [environmentId, [...keys]]);
-    return new Set(rows.map(({ address }) => address));
+  among(environmentId: number, keys: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.amongReads.get({ environmentId, keys });
+  }
+
+  private async amongEach(asked: readonly Asked[]): Promise<ReadonlySet<string>[]> {
+    const single = asked.flatMap(({ environmentId, keys }, place) => keys.map((key) => ({ place, environmentId, key })));
+    const rows = await this.database.hot<{ place: number; address: string }>(AMONG, [
+      intArray(single.map(({ place }) => place)), intArray(single.map(({ environmentId }) => environmentId)), textArray(single.map(({ key }) => key)),
+    ]);
+    const found = asked.map(() => new Set<string>());
+    for (const { place, address } of rows) found[place]?.add(address);
+    return found;
   }
 
   /** Newest first. */

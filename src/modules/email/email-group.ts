@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { KeptDays } from '#modules/ledger/kept-days.contract.js';
+import { isStorageAway, sqlState } from '#kernel/database.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
+import { GroupCommit } from '#kernel/group-commit.js';
+import { EmailsStore, type NewEmail } from './emails.store.js';
+import { RawEmails } from './raw-emails.js';
+
+const GROUP_EMAILS_MAX = 128;
+const GROUP_BYTES_MAX = 4 * 1024 * 1024;
+/** As where webhooks are accepted: under load one commit instead of three. */
+const GAP_MS = 4;
+const BACKLOG_MAX = 4_000;
+const NO_PARTITION = '23514';
+
+/** An email with its bytes. */
+export interface ComposedEmail {
+  email: NewEmail;
+  raw: Buffer;
+}
+
+/** The group commit of emails before their events: the bytes, then the rows. */
+@Injectable()
+export class EmailGroup {
+  private readonly group: GroupCommit<ComposedEmail, void>;
+
+  constructor(
+    private readonly raw: RawEmails,
+    private readonly emails: EmailsStore,
+    private readonly days: KeptDays,
+  ) {
+    this.group = new GroupCommit({
+      write: (composed) => this.write(composed),
+      itemsMax: GROUP_EMAILS_MAX,
+      weigh: ({ raw }) => (RawEmails.isLarge(raw) ? 0 : raw.length),
+      weightMax: GROUP_BYTES_MAX,
+      lingerMs: 0,
+      gapMs: GAP_MS,
+    });
+  }
+
+  /** Resolves once both are committed, which makes no accepted email yet. Throws 503 while storage is away, or does not keep up. */
+  async add(composed: ComposedEmail): Promise<void> {
+    if (this.group.backlog >= BACKLOG_MAX) throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
+    // By itself: nobody else's email waits for its bytes.
+    if (RawEmails.isLarge(composed.raw)) await this.stored(() => this.putLarge(composed));
+    await this.group.add(composed);
+  }
+
+  private async write(composed: ComposedEmail[]): Promise<(void | Error)[]> {
+    return this.stored(async () => {
+      try {
+        await this.insert(composed);
+        return [];
+      } catch (error) {
+        if (error instanceof ApiError || isStorageAway(error)) throw error;
+        return this.oneByOne(composed);
+      }
+    });
+  }
+
+  /** One that PostgreSQL refuses must not fail those that travelled with it. */
+  private async oneByOne(composed: ComposedEmail[]): Promise<(void | Error)[]> {
+    const outcomes: (void | Error)[] = [];
+    for (const each of composed) outcomes.push(await this.withPartition(() => this.insert([each])).catch((failure: Error) => failure));
+    return outcomes;
+  }
+
+  /** Both may be repeated. */
+  private async insert(composed: ComposedEmail[]): Promise<void> {
+    await this.raw.putSmall(composed.filter(({ raw }) => !RawEmails.isLarge(raw)).map(({ email, raw }) => ({ key: email, bytes: raw })));
+    await this.emails.insert(composed.map(({ email }) => email), false);
+  }
+
+  private putLarge({ email, raw }: ComposedEmail): Promise<void> {
+    return this.withPartition(() => this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw));
+  }
+
+  /** What has no partition is of a retention that was raised a moment ago. */
+  private async withPartition(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      if (sqlState(error) !== NO_PARTITION) throw error;
+      await this.days.ensure();
+      await write();
+    }
+  }
+
+  private async stored<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof ApiError || !isStorageAway(error)) throw error;
+      throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
+    }
+  }
+}
