@@ -14,6 +14,7 @@ import { EraseStore } from './erase.store.js';
 import { ApplicationErasures, ErasedContents, Erasures } from './erasure.contract.js';
 import { AttachedEventSources } from './event-sources.js';
 import { EventSources } from './event-sources.contract.js';
+import { ApplicationEventsController } from './application-events.controller.js';
 import { EventsController } from './events.controller.js';
 import { EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
@@ -40,7 +41,7 @@ import { EventTools } from './events.tools.js';
 @Module({
   imports: [DestinationsModule, LedgerModule],
   // In this order: what is named `stream` is no event's id.
-  controllers: [StreamController, EventsController],
+  controllers: [StreamController, EventsController, ApplicationEventsController],
   providers: [
     ApplicationErasureStore,
     AttachedContents,
