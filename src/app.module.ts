@@ -28,6 +28,7 @@ import { FeedbackModule } from './modules/feedback/feedback.module.js';
 import { InboxModule } from './modules/inbox/inbox.module.js';
 import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
+import { PortalModule } from './modules/portal/portal.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
 import { ReceivingModule } from './modules/receiving/receiving.module.js';
 import { ReplayModule } from './modules/replay/replay.module.js';
@@ -77,6 +78,7 @@ export class AppModule {
         ReplayModule.for(config.role),
         SystemEventsModule,
         AgentsModule,
+        PortalModule,
         ConsoleModule,
         DeliveryModule.for(config.role),
         ...extensions,

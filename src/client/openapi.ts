@@ -976,6 +976,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/app/{app}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of an application
+         * @description Newest first: each message at each of its endpoints is one. As `GET /v1/events` with `application`, and as bounded. Needs a key of scope `read`.
+         */
+        get: operations["listApplicationEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/app/{app}/messages/{message}": {
         parameters: {
             query?: never;
@@ -990,6 +1010,26 @@ export interface paths {
         get: operations["getMessage"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/endpoints/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a URL for an endpoint
+         * @description Whether it can be reached. Nothing is stored, and nothing is sent to it but the question. Needs a key of scope `write`.
+         */
+        post: operations["checkApplicationEndpointUrl"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1022,6 +1062,26 @@ export interface paths {
          * @description What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other. Needs a key of scope `write`.
          */
         patch: operations["updateApplicationEndpoint"];
+        trace?: never;
+    };
+    "/v1/app/{app}/events/{event}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event of an application
+         * @description With its payload, its deliveries and every attempt. 404 for an event of anybody else. Needs a key of scope `read`.
+         */
+        get: operations["getApplicationEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/app/{app}/endpoints/{endpoint}/secret": {
@@ -1119,6 +1179,98 @@ export interface paths {
          */
         post: operations["rotateApplicationEndpointSecret"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/portal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get your portal
+         * @description What the page of a portal shows and lets somebody do, and until when. For that page: a key has no portal. Needs a key of scope `read`.
+         */
+        get: operations["getOwnPortal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/portal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the portals of an application
+         * @description Sessions that are in force, newest first. Needs a key of scope `read`.
+         */
+        get: operations["listPortals"];
+        put?: never;
+        /**
+         * Open a portal
+         * @description Call it from your backend for a customer who is signed in with you, and hand him `url`. A frame shows it on the origins that `PATCH /v1/org` names, and on no other one. Each call opens another session; it ends with its time, with `DELETE`, and with the key or the member that opened it. Needs a key of scope `write`.
+         */
+        post: operations["openPortal"];
+        /**
+         * Close all portals of an application
+         * @description At once here, and within five seconds on every node. Also when there are none. Needs a key of scope `write`.
+         */
+        delete: operations["closePortals"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/portal/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at a portal as the customer sees it
+         * @description For your own people: nothing can be changed there, no secret is shown, no page may frame it, and it ends after 15 minutes. That it was opened, and by whom, is in the audit log. Needs a key of scope `read`.
+         */
+        post: operations["previewPortal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/app/{app}/portal/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a portal of an application
+         * @description Without its token. Needs a key of scope `read`.
+         */
+        get: operations["getPortal"];
+        put?: never;
+        post?: never;
+        /**
+         * Close a portal
+         * @description At once here, and within five seconds on every node. Needs a key of scope `write`.
+         */
+        delete: operations["closePortal"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2447,13 +2599,13 @@ export interface components {
         };
         AuditActorItem: {
             /**
-             * @description A key, a member, the operator of the installation, a token that an extension vouches for, or nobody who is known.
+             * @description A key, a member, the operator of the installation, a token that an extension vouches for, the session of a customers' portal, or nobody who is known.
              * @example key
              * @enum {string}
              */
-            kind: "key" | "member" | "operator" | "token" | "unknown";
+            kind: "key" | "member" | "operator" | "token" | "portal" | "unknown";
             /**
-             * @description The id of the key or the member, or the token's subject.
+             * @description The id of the key, the member or the portal's session (`pls_…`), or the token's subject.
              * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string | null;
@@ -2853,6 +3005,13 @@ export interface components {
              */
             system_destination: string | null;
             /**
+             * @description Which origins may show that environment's customers' portal in a frame.
+             * @example [
+             *       "https://app.example.com"
+             *     ]
+             */
+            portal_origins: string[];
+            /**
              * Format: date-time
              * @description When it was created.
              * @example 2026-11-21T09:30:00.000Z
@@ -2885,6 +3044,13 @@ export interface components {
              * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             system_destination?: string | null;
+            /**
+             * @description Which origins may show that environment's customers' portal in a frame: https, or http on the own computer in test. None for none: then it opens as a page alone.
+             * @example [
+             *       "https://app.example.com"
+             *     ]
+             */
+            portal_origins?: string[];
         };
         SigningSecret: {
             /**
@@ -4498,7 +4664,7 @@ export interface components {
             /** @description The old signature header that is sent as well; null when there is none. */
             legacy_signature?: components["schemas"]["LegacySignatureItem"] | null;
             /**
-             * @description What signs its deliveries, shown this once and at `…/secret`; null for one that goes to a destination, which has its own.
+             * @description What signs its deliveries, shown this once and at `…/secret`; null for one that goes to a destination, which has its own, and for a portal that may see no secrets.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
              */
             secret: string | null;
@@ -4507,6 +4673,25 @@ export interface components {
              * @example null
              */
             public_key: string | null;
+        };
+        EndpointUrlBody: {
+            /**
+             * @description Where an endpoint could be.
+             * @example https://example.com/webhooks
+             */
+            url: string;
+        };
+        EndpointUrlItem: {
+            /**
+             * @description True when it can be reached.
+             * @example true
+             */
+            ok: boolean;
+            /**
+             * @description A sentence for people.
+             * @example The target answered with status 200.
+             */
+            detail: string;
         };
         ApplicationEndpointChangesBody: {
             /**
@@ -9118,6 +9303,231 @@ export interface components {
              */
             service_documentation: string;
         };
+        PortalThemeBody: {
+            /**
+             * @description Light, dark, or as the customer's system has it.
+             * @example system
+             * @enum {string|null}
+             */
+            scheme?: "light" | "dark" | "system" | null;
+            /**
+             * @description Your colour, for buttons and links: `#rrggbb`. Where its contrast with the ground is too low to be read, the page takes a lighter or darker tone of it.
+             * @example #0a58b5
+             */
+            accent?: string | null;
+            /**
+             * @description Of corners, in pixels.
+             * @example 6
+             */
+            radius?: number | null;
+            /**
+             * @description Your logo, as a `data:` URL of a picture of at most 24 KB: the page asks no other host for anything.
+             * @example data:image/png;base64,iVBORw0KGgo=
+             */
+            logo?: string | null;
+        };
+        NewPortalBody: {
+            /**
+             * @description After how many seconds its token ends.
+             * @default 3600
+             * @example 3600
+             */
+            expires_in: number;
+            /**
+             * @description What the customer may do: `view` is part of all, `secrets` reads and rotates signing secrets, `manage` changes endpoints, `resend` sends again. All when left out.
+             * @example [
+             *       "view",
+             *       "manage",
+             *       "resend"
+             *     ]
+             */
+            permissions?: ("view" | "secrets" | "manage" | "resend")[];
+            /** @description How it looks. */
+            theme?: components["schemas"]["PortalThemeBody"];
+            /**
+             * @description The language of the page, and how it writes times and numbers: `en` and `de` have texts, any other is shown in English.
+             * @default en
+             * @example de
+             */
+            locale: string;
+            /**
+             * @description Where a link leads out of the portal: https, or http on the own computer in the test environment.
+             * @example https://app.example.com/settings
+             */
+            return_url?: string | null;
+        };
+        OpenedPortalItem: {
+            /**
+             * @description The session's id.
+             * @example pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The page: for a link, a redirect or a frame. The token stands behind `#`, which browsers send to nobody.
+             * @example https://hooks.example.com/portal/pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1#pt_…
+             */
+            url: string;
+            /**
+             * @description The token alone, which renews a portal that is open. Shown this once; only its SHA-256 is stored.
+             * @example pt_2vJ8kQm1Xc0Zr5Lw9Tn3Yb7Hd4Gf6Ks8Pa2Ue1Ri0oM
+             */
+            token: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             * @example 2026-11-21T10:30:00.000Z
+             */
+            expires_at: string;
+        };
+        PortalPreviewBody: {
+            /**
+             * @description The language of the page.
+             * @default en
+             * @example de
+             */
+            locale: string;
+        };
+        PortalSessionItem: {
+            /**
+             * @description The session's id.
+             * @example pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description The application that it shows.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application: string;
+            /**
+             * @description `customer`, or `preview` for somebody of yours who looks at what the customer sees.
+             * @example customer
+             * @enum {string}
+             */
+            kind: "customer" | "preview";
+            /**
+             * @description What may be done there.
+             * @example [
+             *       "view",
+             *       "manage",
+             *       "resend"
+             *     ]
+             */
+            permissions: ("view" | "secrets" | "manage" | "resend")[];
+            /**
+             * @description The key or the member that opened it; it ends with them.
+             * @example ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            opened_by: string;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             * @example 2026-11-21T10:30:00.000Z
+             */
+            expires_at: string;
+        };
+        PortalSessionPage: {
+            /** @description The sessions of this page. */
+            data: components["schemas"]["PortalSessionItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        PortalApplicationItem: {
+            /**
+             * @description The application's id.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description What it is called.
+             * @example Customer 42
+             */
+            name: string;
+        };
+        PortalThemeItem: {
+            /**
+             * @description Light, dark, or as the customer's system has it.
+             * @example system
+             * @enum {string}
+             */
+            scheme: "light" | "dark" | "system";
+            /**
+             * @description The colour of buttons and links; null for the portal's own.
+             * @example #0a58b5
+             */
+            accent: string | null;
+            /**
+             * @description Of corners, in pixels; null for the portal's own.
+             * @example 6
+             */
+            radius: number | null;
+            /**
+             * @description A picture as a `data:` URL; null without one.
+             * @example null
+             */
+            logo: string | null;
+        };
+        OwnPortalItem: {
+            /**
+             * @description The session's id.
+             * @example pls_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id: string;
+            /**
+             * @description `customer`, or `preview` for somebody of the company who looks at what its customer sees.
+             * @example customer
+             * @enum {string}
+             */
+            kind: "customer" | "preview";
+            /**
+             * @description What may be done.
+             * @example [
+             *       "view",
+             *       "manage",
+             *       "resend"
+             *     ]
+             */
+            permissions: ("view" | "secrets" | "manage" | "resend")[];
+            /** @description The application that it shows. */
+            application: components["schemas"]["PortalApplicationItem"];
+            /**
+             * @description Whose portal it is.
+             * @example Acme
+             */
+            organization: string;
+            /**
+             * @description The environment that it is in.
+             * @example live
+             * @enum {string}
+             */
+            environment: "live" | "test";
+            /** @description How it looks. */
+            theme: components["schemas"]["PortalThemeItem"];
+            /**
+             * @description The language of the page.
+             * @example en
+             */
+            locale: string;
+            /**
+             * @description Where a link leads out of the portal; null without one.
+             * @example https://app.example.com/settings
+             */
+            return_url: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             * @example 2026-11-21T10:30:00.000Z
+             */
+            expires_at: string;
+        };
         /** @description Every answer that is not 2xx. */
         Error: {
             /** @description What went wrong. */
@@ -12056,6 +12466,64 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listApplicationEvents: {
+        parameters: {
+            query?: {
+                /** @description Only events in one of these states: the parameter several times, or once with commas. */
+                status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
+                /** @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination. */
+                endpoint?: string;
+                /** @description Only events of exactly this type. */
+                event_type?: string;
+                /** @description Only the events of this message. */
+                message_id?: string;
+                /**
+                 * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
+                 *     deliveries that is the last attempt of the one that gives the event its status.
+                 */
+                error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
+                /** @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery. */
+                q?: string;
+                /** @description Only events received at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only events received at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getMessage: {
         parameters: {
             query?: never;
@@ -12086,6 +12554,48 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkApplicationEndpointUrl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndpointUrlBody"];
+            };
+        };
+        responses: {
+            /** @description Whether it can be reached. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointUrlItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12202,6 +12712,42 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getApplicationEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The event. */
+                event: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventDetailItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12434,6 +12980,277 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOwnPortal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnPortalItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            /** @description A key calls, which has no portal. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPortals: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of sessions. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalSessionPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openPortal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewPortalBody"];
+            };
+        };
+        responses: {
+            /** @description The portal. The answer is the only one that shows its token. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedPortalItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closePortals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Closed. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewPortal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PortalPreviewBody"];
+            };
+        };
+        responses: {
+            /** @description The portal. The answer is the only one that shows its token. */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedPortalItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPortal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The session of the portal. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalSessionItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closePortal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The application: its `app_` id, or your own id of it. */
+                app: string;
+                /** @description The session of the portal. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Closed. */
+            204: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

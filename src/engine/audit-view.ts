@@ -40,8 +40,8 @@ function isSecret(name: string, value: unknown): boolean {
   return (SECRET_NAME.test(name) || SECRET_CAMEL_NAME.test(name)) && !/^(?:ek|mbr|sec)_[0-9A-HJKMNP-TV-Z]{26}$/.test(typeof value === 'string' ? value : '');
 }
 
-/** What is a secret by its form, wherever it stands: keys of ours, and secrets that sign. */
-const OWN_SECRET = /\bek_(?:live|test)_[0-9A-Za-z]{20,}|\bwhsec_[0-9A-Za-z+/=_-]{16,}/g;
+/** What is a secret by its form, wherever it stands: keys and tokens of ours, and secrets that sign. */
+const OWN_SECRET = /\bek_(?:live|test)_[0-9A-Za-z]{20,}|\bpt_[0-9A-Za-z_-]{43}|\bwhsec_[0-9A-Za-z+/=_-]{16,}/g;
 
 function withoutSecrets(text: string): string {
   return text.replaceAll(OWN_SECRET, MASKED).replaceAll(UNSTORABLE, '\uFFFD').replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, `$1${MASKED}@`);

@@ -3,6 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { ApiError } from '#kernel/errors.js';
 import { providersExtending } from '#kernel/extension-points.js';
 import { type Caller, grants } from '#kernel/tenant.js';
+import { type PortalRequest, portalRefusal } from './portal-requests.js';
 import type { Access } from './request.js';
 
 /** What is known of who calls, once the gate has authenticated: a caller with a tenant, the operator, or neither. */
@@ -45,8 +46,10 @@ export class AccessRules implements OnModuleInit {
     if (own !== undefined) this.rule = own;
   }
 
-  refusal(access: Access, presented: Presented): ApiError | undefined {
-    return this.rule.refusal(access, presented);
+  /** The tokens of customers' portals are held to the marks of routes, whatever rule an extension brings. */
+  refusal(access: Access, presented: Presented & PortalRequest): ApiError | undefined {
+    const portal = presented.caller?.portal;
+    return portal === undefined || access === 'public' ? this.rule.refusal(access, presented) : portalRefusal(portal, presented);
   }
 }
 

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { type Caller, type Scope as KeyScope, type Tenant } from '#kernel/tenant.js';
+import { type Caller, type PortalPermission, type Scope as KeyScope, type Tenant } from '#kernel/tenant.js';
 import { unauthenticated } from './access-rules.js';
 import { withRouteConfig } from './route-config.js';
 
@@ -19,6 +19,13 @@ export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'publ
 
 /** The route is about the session itself, so that a session need not say which of its environments it means. */
 export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
+
+/**
+ * The route also answers the token of a customers' portal, for its own application (`:app` of the path, by its `app_` id) and with this
+ * permission. A route without it answers none. Of the body it takes only `fields`, where they are named.
+ */
+export const TakesPortalToken = (permission: PortalPermission, options: { fields?: readonly string[] } = {}): MethodDecorator =>
+  withRouteConfig({ portal: { permission, ...options } });
 
 /** The route only reads, and a browser's `EventSource` is let in with the cookie of a session alone; the query has `environment`. */
 export const TakesEventSource = (): MethodDecorator => withRouteConfig({ eventSource: true });

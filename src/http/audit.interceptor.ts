@@ -91,7 +91,8 @@ export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, 
 function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOperator'>): AuditActor {
   if (isOperator) return { kind: 'operator', id: null };
   if (caller === null) return { kind: 'unknown', id: null };
-  const { keyId, session } = caller;
+  const { keyId, session, portal } = caller;
+  if (portal !== undefined) return { kind: 'portal', id: showId('pls', portal.id) };
   if (session !== undefined) {
     const { memberId } = session;
     return { ...(memberId === null ? { kind: 'key', id: showId('ek', keyId) } : { kind: 'member', id: showId('mbr', memberId) }), session: showId('ses', session.id) };

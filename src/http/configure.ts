@@ -77,7 +77,8 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
 const requests = new Logger('http');
 
 /** Of a token that an extension vouches for, its subject. */
-function nameOf({ keyId, session }: Caller): Record<string, string> {
+function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
+  if (portal !== undefined) return { portal_session_id: showId('pls', portal.id) };
   if (session !== undefined) return { session_id: showId('ses', session.id) };
   return keyId.startsWith('token:') ? { subject: keyId.slice('token:'.length) } : { key_id: showId('ek', keyId) };
 }

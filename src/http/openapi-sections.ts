@@ -4,7 +4,7 @@ const DESCRIPTIONS = new Map<string, string>();
 
 /** Sections in the order of a first visit; those of extensions come behind, as they were found. */
 const ORDER = [
-  'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Aliases',
+  'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Portal', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Aliases',
   'Received mail', 'Secrets', 'Metrics', 'Attention', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
 ];
 

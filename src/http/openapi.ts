@@ -33,6 +33,11 @@ const SESSION_DESCRIPTION =
   'in its query. `Origin` and `Sec-Fetch-Site` must be our own where they are sent. The member\'s role is the scope. The cookie is called `__Host-posthorn_session` ' +
   'where `BASE_URL` is https, and has the words of its path behind the name.';
 
+const PORTAL_SCHEME = 'portalToken';
+const PORTAL_DESCRIPTION =
+  'For the customers\' portal, in the place of a key: the `pt_…` token of `POST /v1/app/{app}/portal`. It reaches its own application by its `app_` id and nothing else, ' +
+  'with the permission that stands behind the scheme.';
+
 /** Requests with these methods may have a body, whatever the operation does with it. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -54,6 +59,7 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
     .addSecurity(SECURITY_SCHEME, { type: 'http', scheme: 'bearer', description: SECURITY_DESCRIPTION })
     .addSecurity(OPERATOR_SCHEME, { type: 'http', scheme: 'bearer', description: OPERATOR_DESCRIPTION })
     .addSecurity(SESSION_SCHEME, { type: 'apiKey', in: 'cookie', name: 'posthorn_session', description: SESSION_DESCRIPTION })
+    .addSecurity(PORTAL_SCHEME, { type: 'http', scheme: 'bearer', description: PORTAL_DESCRIPTION })
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
   const queries = routes.flatMap<Type>(({ query }) => query ?? []);
@@ -125,6 +131,7 @@ function completeAccess(operation: Operation, config: RouteHandler['config'], ur
   if (access === 'operator') return operatorsOwn(operation);
   operation.security = access === undefined || access === 'public' ? [] : [{ [SECURITY_SCHEME]: [access] }];
   if (access !== undefined && takesSession(config, url)) operation.security.push({ [SESSION_SCHEME]: [access] });
+  if (config.portal !== undefined) operation.security.push({ [PORTAL_SCHEME]: [config.portal.permission] });
   if (operation.security.length === 0) return;
   const needs = config.anyEnvironment === true ? 'Needs a session.' : `Needs a key of scope \`${access}\`.`;
   operation.description = [operation.description, needs].filter(Boolean).join(' ');

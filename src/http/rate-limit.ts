@@ -24,7 +24,8 @@ export class RouteQuotaInterceptor implements NestInterceptor {
   }
 
   private async count({ name, count, seconds }: RouteQuota, { caller, ip }: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const whose = caller?.tenant.organizationId ?? clientNetwork(ip);
+    // One customer's tries are not those of all.
+    const whose = caller?.portal === undefined ? (caller?.tenant.organizationId ?? clientNetwork(ip)) : caller.keyId;
     const id = `route:${name}:${whose}`;
     const verdict = await this.limiter.count(whose, [{ id, quota: { count, periodMs: seconds * 1000 } }]);
     if (verdict.allowed) return;

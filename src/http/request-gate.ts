@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Authenticator, SessionAuthenticator } from '#kernel/authenticator.js';
+import { Authenticator, hasPortalTokenForm, PortalAuthenticator, SessionAuthenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import { AccessRules } from './access-rules.js';
@@ -25,6 +25,7 @@ export class RequestGate {
     private readonly rules: AccessRules,
     private readonly config: Config,
     private readonly sessions: SessionAuthenticator,
+    private readonly portals: PortalAuthenticator,
   ) {}
 
   /**
@@ -41,7 +42,7 @@ export class RequestGate {
       request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
       return this.countAndCheck(request, reply, done);
     }
-    this.authenticator.authenticate(bearer, request.ip).then(
+    (hasPortalTokenForm(bearer) ? this.portals.authenticate(bearer) : this.authenticator.authenticate(bearer, request.ip)).then(
       (caller) => {
         request.caller = caller;
         this.countAndCheck(request, reply, done);
@@ -92,7 +93,7 @@ export class RequestGate {
 
   /** Null when both quotas are off. A key that is not valid costs its guess: it is counted like no key, by address. */
   private count({ caller, ip }: FastifyRequest): Verdict | Promise<Verdict> | null {
-    const { rateLimitKey, rateLimitOrg } = this.config;
+    const { rateLimitKey, rateLimitOrg, rateLimitPortal } = this.config;
     const addressQuota = rateLimitKey ?? rateLimitOrg;
     if (addressQuota === null) return null;
     if (!caller) {
@@ -101,7 +102,8 @@ export class RequestGate {
     }
     const { organizationId } = caller.tenant;
     const buckets: Counted[] = [];
-    if (rateLimitKey) buckets.push({ id: caller.keyId, quota: rateLimitKey });
+    const ownQuota = caller.portal === undefined ? rateLimitKey : rateLimitPortal;
+    if (ownQuota) buckets.push({ id: caller.keyId, quota: ownQuota });
     if (rateLimitOrg) buckets.push({ id: organizationId, quota: rateLimitOrg });
     return this.limiter.count(organizationId, buckets);
   }

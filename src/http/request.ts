@@ -1,6 +1,6 @@
 import type { ApiError } from '#kernel/errors.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
-import type { Caller, Scope } from '#kernel/tenant.js';
+import type { Caller, PortalPermission, Scope } from '#kernel/tenant.js';
 
 /** Who may call a route: a key of at least this scope, the operator of the installation, or anybody. */
 export type Access = Scope | 'operator' | 'public';
@@ -22,6 +22,13 @@ export interface RouteQuota {
   seconds: number;
 }
 
+/** How a route takes the token of a customers' portal. */
+export interface PortalAccess {
+  permission: PortalPermission;
+  /** The fields of the body that such a token may give; left out where it may give all. */
+  fields?: readonly string[];
+}
+
 /** What the edge knows of a route; the decorators of `access.ts` and `idempotent.ts` write it. */
 export interface EdgeRouteConfig {
   access?: Access;
@@ -29,6 +36,8 @@ export interface EdgeRouteConfig {
   anyEnvironment?: boolean;
   /** True where a browser's `EventSource` reads, which can send no header: the cookie of a session is enough, and the query names the environment. */
   eventSource?: boolean;
+  /** Set where the token of a customers' portal is taken: left out, the route is closed to it. */
+  portal?: PortalAccess;
   /** True where no rate limit counts: health and metrics. */
   uncounted?: boolean;
   idempotency?: IdempotencyMode;

@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '#kernel/errors.js';
 import { AccessRules } from './access-rules.js';
+import { portalBodyFault } from './portal-requests.js';
 
 /**
  * Stands in front of every handler, also those of extensions, and lets nobody through whom the route's `@Scope` or `@Public`
@@ -16,10 +17,14 @@ export class ScopeGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     // A request that no gate has seen carries nothing yet.
     const access = (request.edge as FastifyRequest['edge'] | null)?.access;
-    const refused = access === undefined ? UNDECLARED : this.rules.refusal(access, request);
+    const refused = access === undefined ? UNDECLARED : (this.rules.refusal(access, request) ?? bodyFault(request));
     if (refused !== undefined) throw refused;
     return true;
   }
+}
+
+function bodyFault({ caller, edge, body }: FastifyRequest): ApiError | undefined {
+  return caller?.portal === undefined || edge.portal === undefined ? undefined : portalBodyFault(edge.portal, body);
 }
 
 const UNDECLARED = new ApiError('insufficient_scope', 'This route does not say who may call it, so nobody may.');

@@ -1,9 +1,9 @@
 import type { Id } from './ids.js';
 
-/** Who did something: a key, a member, the operator, a token that an extension vouches for, or nobody who is known. */
+/** Who did something: a key, a member, the operator, a token that an extension vouches for, the session of a customers' portal, or nobody who is known. */
 export interface AuditActor {
-  kind: 'key' | 'member' | 'operator' | 'token' | 'unknown';
-  /** `ek_…`, `mbr_…`, the token's subject; null for the operator and for nobody. */
+  kind: 'key' | 'member' | 'operator' | 'token' | 'portal' | 'unknown';
+  /** `ek_…`, `mbr_…`, `pls_…`, the token's subject; null for the operator and for nobody. */
   id: string | null;
   /** `ses_…` of who was signed in and sent no key. */
   session?: string;

@@ -25,6 +25,20 @@ export abstract class SessionAuthenticator {
   abstract isInForce(cookieHeader: string | undefined): Promise<boolean>;
 }
 
+/** Turns the token of a customers' portal into who is calling. The portal's context provides it. */
+export abstract class PortalAuthenticator {
+  /** The caller behind a bearer value that has the form of such a token; null when it is unknown, expired or revoked. Throws only when storage is away. */
+  abstract authenticate(token: string): Promise<Caller | null>;
+}
+
+/** Whether a bearer value has the form of the token of a customers' portal. */
+export function hasPortalTokenForm(bearer: string): boolean {
+  return bearer.startsWith('pt_') && PORTAL_TOKEN.test(bearer);
+}
+
+/** 32 bytes in base64url. */
+const PORTAL_TOKEN = /^pt_[A-Za-z0-9_-]{43}$/;
+
 /** For whom a token of somebody else's speaks. */
 export interface Identity {
   /** `org_…`, as `GET /v1/org` shows it. */

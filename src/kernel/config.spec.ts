@@ -56,6 +56,8 @@ describe('loadConfig', () => {
       dnsServers: [],
       rateLimitKey: { count: 6000, periodMs: 60_000 },
       rateLimitOrg: { count: 12_000, periodMs: 60_000 },
+      rateLimitPortal: { count: 600, periodMs: 60_000 },
+      portalEndpointsMax: 50,
       idempotencyTtlMs: 24 * 3600 * 1000,
       logLevel: 'info',
       metricsToken: null,

@@ -90,6 +90,10 @@ export class Config {
   declare readonly rateLimitKey: RateLimit | null;
   /** RATE_LIMIT_ORG: the quota of all keys of one organization; `null` means none. */
   declare readonly rateLimitOrg: RateLimit | null;
+  /** RATE_LIMIT_PORTAL: the quota of one session of a customers' portal; `null` means none. */
+  declare readonly rateLimitPortal: RateLimit | null;
+  /** PORTAL_ENDPOINTS_MAX: how many endpoints an application may have for its customer to add one in the portal. */
+  declare readonly portalEndpointsMax: number;
   /** IDEMPOTENCY_TTL: how long the answer to an Idempotency-Key is kept. */
   declare readonly idempotencyTtlMs: number;
   /** LOG_LEVEL. */
@@ -313,15 +317,18 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
 
 type LimitFields = Pick<
   ConfigFields,
-  'rateLimitKey' | 'rateLimitOrg' | 'idempotencyTtlMs' | 'shutdownGraceMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
+  'rateLimitKey' | 'rateLimitOrg' | 'rateLimitPortal' | 'portalEndpointsMax' | 'idempotencyTtlMs' | 'shutdownGraceMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
 >;
 
 function readLimits(read: ConfigReader): LimitFields {
   const keyLimit = read.rateLimit('RATE_LIMIT_KEY');
   const orgLimit = read.rateLimit('RATE_LIMIT_ORG');
+  const portalLimit = read.rateLimit('RATE_LIMIT_PORTAL');
   return {
     rateLimitKey: keyLimit === undefined ? { count: 6000, periodMs: 60_000 } : keyLimit,
     rateLimitOrg: orgLimit === undefined ? { count: 12_000, periodMs: 60_000 } : orgLimit,
+    rateLimitPortal: portalLimit === undefined ? { count: 600, periodMs: 60_000 } : portalLimit,
+    portalEndpointsMax: read.wholeNumber('PORTAL_ENDPOINTS_MAX', 1, 1000) ?? 50,
     idempotencyTtlMs: read.durationMs('IDEMPOTENCY_TTL', '1m', '720h') ?? 86_400_000,
     shutdownGraceMs: read.durationMs('SHUTDOWN_GRACE', '0s', '5m') ?? 5_000,
     shutdownTimeoutMs: read.durationMs('SHUTDOWN_TIMEOUT', '1s', '1h') ?? 30_000,

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from './clock.js';
 import { decodeUlid, encodeUlid, incrementUlid, ulidBytes, ulidTime } from './ulid.js';
 
-/** The prefixes of the specification's identifiers, `rte` for the routes of an endpoint, `rep` for reports about mail, `mbr` for members, `ses` for sessions and `aud` for the audit log. */
-export type IdPrefix = 'org' | 'ek' | 'ep' | 'dst' | 'app' | 'msg' | 'evt' | 'dom' | 'pdom' | 'rte' | 'al' | 'sec' | 'sup' | 'rpl' | 'rpj' | 'req' | 'rep' | 'mbr' | 'ses' | 'aud';
+/** The prefixes of the specification's identifiers, `rte` for the routes of an endpoint, `rep` for reports about mail, `mbr` for members, `ses` for sessions, `pls` for sessions of customers' portals and `aud` for the audit log. */
+export type IdPrefix = 'org' | 'ek' | 'ep' | 'dst' | 'app' | 'msg' | 'evt' | 'dom' | 'pdom' | 'rte' | 'al' | 'sec' | 'sup' | 'rpl' | 'rpj' | 'req' | 'rep' | 'mbr' | 'ses' | 'pls' | 'aud';
 
 /**
  * An id inside the service: a ULID in the text form of a uuid, which is what PostgreSQL stores in 16 bytes.

@@ -23,12 +23,26 @@ export interface CallerSession {
   memberId: Id | null;
 }
 
+/** What the session of a customers' portal may do, beyond seeing: read and rotate secrets, change endpoints, send again. */
+export const PORTAL_PERMISSIONS = ['view', 'secrets', 'manage', 'resend'] as const;
+export type PortalPermission = (typeof PORTAL_PERMISSIONS)[number];
+
+/** The session of a customers' portal: one application, and what may be done there. Every route that is not marked for it is closed. */
+export interface CallerPortal {
+  /** `pls_…` without its prefix. */
+  id: Id;
+  applicationId: Id;
+  permissions: readonly PortalPermission[];
+}
+
 /** Who is calling: the tenant, and the key that proved it. */
 export interface Caller {
   tenant: Tenant;
-  /** The key; `token:` with the subject of a token that an extension vouches for, `member:` with the id of a member who is signed in. */
+  /** The key; `portal:` with the id of the session of a portal, `token:` with the subject of a token that an extension vouches for, `member:` with the id of a member who is signed in. */
   keyId: Id;
   scope: Scope;
   /** Only where the cookie of a session proved it, and no key. */
   session?: CallerSession;
+  /** Only where the token of a customers' portal proved it. */
+  portal?: CallerPortal;
 }

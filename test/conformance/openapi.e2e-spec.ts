@@ -7,6 +7,7 @@ import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
 import { freePort } from '../durability/processes.js';
 import { callAccess, callOperator } from './access-calls.js';
+import { callPortal } from './portal-calls.js';
 import { callEmails, callInbox, callReports } from './mail-calls.js';
 import { callAgents } from './oauth-calls.js';
 import { Conformance, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
@@ -186,6 +187,8 @@ describe('what the service answers', () => {
   });
 
   it('conforms: members, sessions and the audit log', () => callAccess(call, server));
+
+  it('conforms: customers\' portals', () => callPortal(call, receiver.url));
 
   it('conforms: agents and their sign-in', () => callAgents(call, async (url, cookie) => void (await call(200, 'GET', url, undefined, { cookie })), server));
 

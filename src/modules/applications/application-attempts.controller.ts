@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AttemptLog } from '#modules/events/attempts.contract.js';
@@ -18,6 +18,7 @@ export class ApplicationAttemptsController {
 
   @Get()
   @Scope('read')
+  @TakesPortalToken('view')
   @ApiOperation({
     summary: 'List the attempts of an endpoint',
     description: 'Newest event first, and of each event the newest attempt first. A filtered page may be short, even empty, and have a `next_cursor` all the same.',

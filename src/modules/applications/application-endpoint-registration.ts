@@ -55,19 +55,21 @@ export class ApplicationEndpointRegistration {
   ) {}
 
   /** Throws 404, 422 with the faults, and 409 for a uid that is taken or for one endpoint too many. */
-  async create(tenant: Tenant, application: string, asked: NewApplicationEndpoint): Promise<RegisteredEndpoint> {
+  async create(tenant: Tenant, application: string, asked: NewApplicationEndpoint, placesMax = FAN_OUT_MAX): Promise<RegisteredEndpoint> {
     const { environmentId } = tenant;
     const applicationId = await this.reference.resolve(environmentId, application);
     const faults = [...fieldFaults(asked), ...placeFaults(asked)];
     if (faults.length > 0) throw invalid(faults);
     const place = await this.placeOf(environmentId, asked);
     const row = this.row({ environmentId, applicationId }, place, asked);
-    return this.database.transaction(() => this.register(tenant, row, { ...asked, url: place.url }));
+    return this.database.transaction(async () => {
+      await this.makeRoom(environmentId, applicationId, placesMax);
+      return this.register(tenant, row, { ...asked, url: place.url });
+    });
   }
 
   private async register(tenant: Tenant, row: ApplicationEndpointEntity, { url, secret, ...asked }: NewApplicationEndpoint): Promise<RegisteredEndpoint> {
-    const { environmentId, id, applicationId } = row;
-    await this.makeRoom(environmentId, applicationId);
+    const { id, applicationId } = row;
     if (!(await this.store.insert(row))) throw takenUid();
     if (url == null) return { row, secret: null };
     await this.destinations.create(tenant, { id: applicationId }, { id, name: showId('ep', id), url, settings: deliverySettingsOf(asked), secret });
@@ -91,10 +93,10 @@ export class ApplicationEndpointRegistration {
   }
 
   /** Held until the transaction ends, so that no two calls take the last place. */
-  private async makeRoom(environmentId: number, applicationId: Id): Promise<void> {
+  private async makeRoom(environmentId: number, applicationId: Id, placesMax: number): Promise<void> {
     if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null) throw notFound('application');
-    if ((await this.store.count(environmentId, applicationId)) < FAN_OUT_MAX) return;
-    throw conflict(`An application has at most ${FAN_OUT_MAX} endpoints. Delete one first.`, { limit: FAN_OUT_MAX });
+    if ((await this.store.count(environmentId, applicationId)) < placesMax) return;
+    throw conflict(`An application has at most ${placesMax} endpoints. Delete one first.`, { limit: placesMax });
   }
 }
 

@@ -1,17 +1,21 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
+import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
+import { RateLimit } from '#http/rate-limit.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
+import { UrlChecks } from '#modules/destinations/contract.js';
 import { ApplicationEndpointChanges } from './application-endpoint-changes.js';
 import { ApplicationEndpointRegistration } from './application-endpoint-registration.js';
 import {
   ApplicationEndpointChangesBody, ApplicationEndpointCreated, ApplicationEndpointDetail, ApplicationEndpointListQuery, ApplicationEndpointPage,
-  NewApplicationEndpointBody, presentCreated, presentEndpoint, presentEndpoints, presentEndpointTo,
+  EndpointUrlBody, EndpointUrlItem, NewApplicationEndpointBody, presentCreated, presentEndpoints, presentEndpointTo,
 } from './application-endpoints.dto.js';
 import { ApplicationEndpointsService } from './application-endpoints.service.js';
 import { Applications } from './contract.js';
+import { CHANGED_IN_PORTAL, NEW_IN_PORTAL, PortalEndpoints } from './portal-endpoints.js';
 
 /** Where a customer wants its events. */
 @ApiTags('Applications')
@@ -22,10 +26,13 @@ export class ApplicationEndpointsController {
     private readonly endpoints: ApplicationEndpointsService,
     private readonly registration: ApplicationEndpointRegistration,
     private readonly changes: ApplicationEndpointChanges,
+    private readonly customers: PortalEndpoints,
+    private readonly checks: UrlChecks,
   ) {}
 
   @Get()
   @Scope('read')
+  @TakesPortalToken('view')
   @ApiOperation({ summary: 'List the endpoints of an application', description: 'Newest first. An application has at most 1,000.' })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: ApplicationEndpointPage, description: 'One page of endpoints.' })
@@ -37,6 +44,7 @@ export class ApplicationEndpointsController {
 
   @Post()
   @Scope('write')
+  @TakesPortalToken('manage', { fields: NEW_IN_PORTAL })
   @Idempotent()
   @ApiOperation({
     summary: 'Create an endpoint of an application',
@@ -45,14 +53,29 @@ export class ApplicationEndpointsController {
   @ApiParam(APPLICATION)
   @ApiCreatedResponse({ type: ApplicationEndpointCreated, description: 'The endpoint, with its secret.' })
   async createApplicationEndpoint(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Body() body: NewApplicationEndpointBody,
+    @CurrentCaller() caller: Caller, @Param('app') application: string, @Body() body: NewApplicationEndpointBody,
   ): Promise<ApplicationEndpointCreated> {
-    const { row, secret } = await this.registration.create(tenant, application, body);
-    return presentCreated(await this.endpoints.view(row), secret);
+    const { row, secret } = await this.registration.create(caller.tenant, application, this.customers.creation(caller, body), this.customers.placesMax(caller));
+    return presentCreated(caller, await this.endpoints.view(row), secret);
+  }
+
+  @Post('check')
+  @Audit('never')
+  @RateLimit({ name: 'check', count: 300, seconds: 60 })
+  @Scope('write')
+  @TakesPortalToken('manage')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Check a URL for an endpoint', description: 'Whether it can be reached. Nothing is stored, and nothing is sent to it but the question.' })
+  @ApiParam(APPLICATION)
+  @ApiOkResponse({ type: EndpointUrlItem, description: 'Whether it can be reached.' })
+  async checkApplicationEndpointUrl(@CurrentTenant() { environmentId }: Tenant, @Param('app') application: string, @Body() { url }: EndpointUrlBody): Promise<EndpointUrlItem> {
+    await this.applications.find(environmentId, application);
+    return this.checks.tryUrl(url);
   }
 
   @Get(':endpoint')
   @Scope('read')
+  @TakesPortalToken('view')
   @ApiOperation({ summary: 'Get an endpoint of an application', description: 'Its secrets are never shown.' })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
@@ -67,6 +90,7 @@ export class ApplicationEndpointsController {
 
   @Patch(':endpoint')
   @Scope('write')
+  @TakesPortalToken('manage', { fields: CHANGED_IN_PORTAL })
   @ApiOperation({
     summary: 'Change an endpoint of an application',
     description: 'What is left out stays. A URL may be replaced by another one, and a destination by another one, but not one by the other.',
@@ -75,15 +99,18 @@ export class ApplicationEndpointsController {
   @ApiParam(ENDPOINT)
   @ApiOkResponse({ type: ApplicationEndpointDetail, description: 'The endpoint with the changes.' })
   async updateApplicationEndpoint(
-    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
+    @CurrentCaller() caller: Caller, @Param('app') application: string, @Param('endpoint') endpoint: string,
     @Body() body: ApplicationEndpointChangesBody,
   ): Promise<ApplicationEndpointDetail> {
+    const { tenant } = caller;
     const found = await this.applications.endpoint(tenant.environmentId, application, endpoint);
-    return presentEndpoint(await this.endpoints.view(await this.changes.update(tenant, found, body)));
+    const changed = await this.changes.update(tenant, found, await this.customers.change(caller, found, body));
+    return presentEndpointTo(caller, await this.endpoints.view(changed));
   }
 
   @Delete(':endpoint')
   @Scope('write')
+  @TakesPortalToken('manage')
   @HttpCode(204)
   @ApiOperation({ summary: 'Delete an endpoint of an application', description: 'Deliveries that wait for its URL become failed.' })
   @ApiParam(APPLICATION)

@@ -111,6 +111,24 @@ export class ApplicationEndpointChangesBody extends ApplicationEndpointFieldsBod
   disabled_reason?: string | null;
 }
 
+/** The URL to try. */
+export class EndpointUrlBody {
+  /** Where an endpoint could be. */
+  @ApiProperty({ minLength: 1, maxLength: 2048, example: 'https://example.com/webhooks' })
+  url: string;
+}
+
+/** Whether a URL can be reached. */
+export class EndpointUrlItem {
+  /** True when it can be reached. */
+  @ApiProperty({ example: true })
+  ok: boolean;
+
+  /** A sentence for people. */
+  @ApiProperty({ example: 'The target answered with status 200.' })
+  detail: string;
+}
+
 /** How to rotate the secret of an endpoint. */
 @Examples({
   day: { summary: 'Both secrets sign for a day', value: { grace_seconds: 86_400 } },
@@ -194,7 +212,7 @@ export class ApplicationEndpointDetail extends IntersectionType(ApplicationEndpo
 
 /** An endpoint that was just created. */
 export class ApplicationEndpointCreated extends ApplicationEndpointDetail {
-  /** What signs its deliveries, shown this once and at `…/secret`; null for one that goes to a destination, which has its own. */
+  /** What signs its deliveries, shown this once and at `…/secret`; null for one that goes to a destination, which has its own, and for a portal that may see no secrets. */
   @ApiProperty({ type: String, nullable: true, example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
   secret: string | null;
 
@@ -239,9 +257,11 @@ export function presentEndpoint(view: ApplicationEndpointView): ApplicationEndpo
   };
 }
 
-/** As a caller may see it: sensitive headers are for who may write. */
+/** As a caller may see it: sensitive headers are for who may write with a key. */
 export function presentEndpointTo(caller: Caller, view: ApplicationEndpointView): ApplicationEndpointDetail {
-  const shown = presentEndpoint(view);
+  const { metadata, ...rest } = presentEndpoint(view);
+  // Notes of the company are not for its customer.
+  const shown = { ...rest, metadata: caller.portal === undefined ? metadata : {} };
   return shown.headers ? { ...shown, headers: shownHeaders(shown.headers, caller) } : shown;
 }
 
@@ -251,6 +271,8 @@ export function presentEndpoints(
   return { data: views.map((view) => presentEndpointTo(caller, view)), next_cursor: nextCursor };
 }
 
-export function presentCreated(view: ApplicationEndpointView, secret: ShownSecret | null): ApplicationEndpointCreated {
-  return { ...presentEndpoint(view), secret: secret?.secret ?? null, public_key: secret?.publicKey ?? null };
+/** A portal without the permission is shown no secret, here neither. */
+export function presentCreated(caller: Caller, view: ApplicationEndpointView, secret: ShownSecret | null): ApplicationEndpointCreated {
+  const shown = caller.portal === undefined || caller.portal.permissions.includes('secrets') ? secret : null;
+  return { ...presentEndpointTo(caller, view), secret: shown?.secret ?? null, public_key: shown?.publicKey ?? null };
 }

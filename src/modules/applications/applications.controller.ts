@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Header, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
+import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
@@ -91,6 +91,7 @@ export class ApplicationsController {
   @Get(':app/messages')
   @HoldsContent()
   @Scope('read')
+  @TakesPortalToken('view')
   @ApiOperation({ summary: 'List the messages of an application', description: 'What was sent to it, newest first, whether or not an endpoint subscribed.' })
   @ApiParam(APPLICATION)
   @ApiOkResponse({ type: MessagePage, description: 'One page of messages.' })
@@ -103,6 +104,7 @@ export class ApplicationsController {
   @Get(':app/messages/:message')
   @HoldsContent()
   @Scope('read')
+  @TakesPortalToken('view')
   @Header('content-type', 'application/json; charset=utf-8')
   @ApiOperation({ summary: 'Get a message', description: 'What was sent to the application, with its payload. What became of it: `GET /v1/events?message_id=`.' })
   @ApiParam(APPLICATION)

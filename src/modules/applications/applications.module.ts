@@ -19,6 +19,7 @@ import { EndpointSecretsController } from './endpoint-secrets.controller.js';
 import { KnownApplications } from './known-applications.js';
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
+import { PortalEndpoints } from './portal-endpoints.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 import { ApplicationTools } from './applications.tools.js';
 
@@ -40,6 +41,7 @@ import { ApplicationTools } from './applications.tools.js';
     EndpointPlaces,
     LiveApplications,
     LiveApplicationsStore,
+    PortalEndpoints,
     WaitingDeliveries,
     { provide: ApplicationRemovals, useExisting: ApplicationRemoval },
     { provide: Applications, useClass: KnownApplications },

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -23,6 +23,7 @@ export class EndpointSecretsController {
 
   @Get()
   @Scope('write')
+  @TakesPortalToken('secrets')
   @ApiOperation({ summary: 'Get the signing secret of an endpoint', description: 'And its public key, when it signs with one. 409 for one that goes to a destination.' })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
@@ -36,6 +37,7 @@ export class EndpointSecretsController {
 
   @Post('rotate')
   @Scope('write')
+  @TakesPortalToken('secrets')
   @HttpCode(200)
   @Idempotent()
   @ApiOperation({ summary: 'Rotate the signing secret of an endpoint', description: 'And its key pair, when it has one. Old and new sign until the grace ends.' })

@@ -28,7 +28,10 @@ export class KnownApplications extends Applications {
     super();
     users.attach(async (environmentId, destinationId, max) => (await this.store.endpointsTo(environmentId, destinationId, max)).map(shownUser));
     sources.attach((environmentId, name) => this.aim(environmentId, name));
-    sources.attachApplications((environmentId, name) => (name.startsWith('app_') ? Promise.resolve(parseId('app', name)) : this.store.byUid(environmentId, name)));
+    sources.attachApplications(
+      (environmentId, name) => (name.startsWith('app_') ? Promise.resolve(parseId('app', name)) : this.store.byUid(environmentId, name)),
+      (environmentId, name) => this.reference.resolve(environmentId, name),
+    );
   }
 
   override async subscribers(

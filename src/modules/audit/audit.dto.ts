@@ -4,7 +4,7 @@ import { badRequest } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import type { AuditFilter, AuditRow } from './audit.store.js';
 
-const KINDS = ['key', 'member', 'operator', 'token', 'unknown'] as const;
+const KINDS = ['key', 'member', 'operator', 'token', 'portal', 'unknown'] as const;
 const FORMATS = ['jsonl', 'csv'] as const;
 
 /** Which entries. */
@@ -67,11 +67,11 @@ export class AuditListQuery {
 
 /** Who did it. */
 export class AuditActorItem {
-  /** A key, a member, the operator of the installation, a token that an extension vouches for, or nobody who is known. */
+  /** A key, a member, the operator of the installation, a token that an extension vouches for, the session of a customers' portal, or nobody who is known. */
   @ApiProperty({ enum: KINDS, example: 'key' })
   kind: AuditActor['kind'];
 
-  /** The id of the key or the member, or the token's subject. */
+  /** The id of the key, the member or the portal's session (`pls_…`), or the token's subject. */
   @ApiProperty({ type: String, nullable: true, example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   id: string | null;
 

@@ -55,6 +55,10 @@ export class EnvironmentEntity {
   @Column('bool', { name: 'public_event_catalog', default: false })
   publicEventCatalog: boolean;
 
+  /** Which origins may show the customers' portal in a frame. */
+  @Column('text', { name: 'portal_origins', array: true, default: [] })
+  portalOrigins: string[];
+
   @Column('bytea', { name: 'previous_secret', nullable: true })
   previousSecret: Buffer | null;
 

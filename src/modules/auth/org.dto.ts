@@ -7,6 +7,7 @@ import type { OrganizationChanges, OrganizationView } from './organization.servi
 @Examples({
   name: { summary: 'Another name', value: { name: 'Acme' } },
   retention: { summary: 'What is accepted is kept for 30 days', value: { retention_days: 30 } },
+  portal: { summary: 'Where the customers\' portal may stand in a frame', value: { portal_origins: ['https://app.example.com'] } },
   system: { summary: "Where the service's own events go", value: { system_destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } },
 })
 export class OrgChangesBody {
@@ -29,6 +30,10 @@ export class OrgChangesBody {
   /** The destination that gets the service's own events of that environment (see `GET /v1/system-events`); null for none. */
   @ApiProperty({ required: false, type: String, nullable: true, maxLength: 64, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   system_destination?: string | null;
+
+  /** Which origins may show that environment's customers' portal in a frame: https, or http on the own computer in test. None for none: then it opens as a page alone. */
+  @ApiProperty({ required: false, type: 'array', items: { type: 'string', maxLength: 300 }, maxItems: 20, uniqueItems: true, example: ['https://app.example.com'] })
+  portal_origins?: string[];
 }
 
 /** The organization, seen from the calling key's environment. */
@@ -61,6 +66,10 @@ export class OrgItem {
   @ApiProperty({ type: String, nullable: true, example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   system_destination: string | null;
 
+  /** Which origins may show that environment's customers' portal in a frame. */
+  @ApiProperty({ type: [String], example: ['https://app.example.com'] })
+  portal_origins: string[];
+
   /** When it was created. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
@@ -85,8 +94,8 @@ export class SigningSecret {
 }
 
 export function organizationChanges(body: OrgChangesBody): OrganizationChanges {
-  const { name, slug, retention_days: retentionDays, public_event_catalog: publicEventCatalog, system_destination: systemDestination } = body;
-  return { name, slug, retentionDays, publicEventCatalog, systemDestination };
+  const { name, slug, retention_days: retentionDays, public_event_catalog: publicEventCatalog, system_destination: systemDestination, portal_origins: portalOrigins } = body;
+  return { name, slug, retentionDays, publicEventCatalog, systemDestination, portalOrigins };
 }
 
 export function presentOrganization({ organization, environment }: OrganizationView): OrgItem {
@@ -98,6 +107,7 @@ export function presentOrganization({ organization, environment }: OrganizationV
     retention_days: environment.retentionDays,
     public_event_catalog: environment.publicEventCatalog,
     system_destination: environment.systemDestinationId && showId('dst', environment.systemDestinationId),
+    portal_origins: environment.portalOrigins,
     created_at: organization.createdAt.toISOString(),
   };
 }

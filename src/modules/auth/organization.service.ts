@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { frameOriginFault } from '#engine/web-origin.js';
 import { Database, sqlState } from '#kernel/database.js';
 import { ApiError, conflict, invalid } from '#kernel/errors.js';
 import { type Id, parseId } from '#kernel/ids.js';
@@ -26,6 +27,8 @@ export interface OrganizationChanges {
   publicEventCatalog?: boolean;
   /** A destination's id in the form of the API, or null for none. */
   systemDestination?: string | null;
+  /** Of the environment. */
+  portalOrigins?: readonly string[];
 }
 
 /** The caller's organization. */
@@ -48,9 +51,10 @@ export class OrganizationService {
   }
 
   /** Retention and catalogue are the environment's; the retention holds for what is accepted from now on. Throws 403 for a name or a slug by a test key, 409 for a slug that is taken or was another one's, and 422. */
-  async update(tenant: Tenant, { name, slug, systemDestination, ...given }: OrganizationChanges): Promise<OrganizationView> {
+  async update(tenant: Tenant, { name, slug, systemDestination, portalOrigins, ...given }: OrganizationChanges): Promise<OrganizationView> {
     await this.refuseShorterThanRetries(tenant, given.retentionDays);
-    const settings = { ...given, systemDestinationId: await this.named(tenant, systemDestination) };
+    refuseOrigins(tenant, portalOrigins);
+    const settings = { ...given, portalOrigins: portalOrigins && [...portalOrigins], systemDestinationId: await this.named(tenant, systemDestination) };
     return this.database.transaction(async () => {
       await this.rename(tenant, { name, slug });
       const isSet = Object.values(settings).some((value) => value !== undefined);
@@ -103,4 +107,12 @@ export class OrganizationService {
   private announce(tenant: Tenant): Promise<void> {
     return this.notifications.announce('environment', String(tenant.environmentId));
   }
+}
+
+function refuseOrigins({ mode }: Tenant, origins: readonly string[] = []): void {
+  const faults = origins.flatMap((origin, i) => {
+    const message = frameOriginFault(origin, mode);
+    return message === null ? [] : [{ path: `portal_origins.${i}`, message }];
+  });
+  if (faults.length > 0) throw invalid(faults);
 }

@@ -34,6 +34,8 @@ export class ConsoleFiles {
   private readonly names: ReadonlySet<string>;
   private readonly kept = new Map<string, ConsoleFile>();
   private readonly pages = new Map<string, ConsolePage>();
+  private portal: string | null | undefined;
+  private embed: Buffer | undefined;
 
   constructor(private readonly folder: string) {
     this.names = new Set(readdirSync(path.join(folder, 'assets')));
@@ -54,16 +56,30 @@ export class ConsoleFiles {
     return kept;
   }
 
-  /** The page, whose relative addresses begin at `base`: read and made once. */
+  /** The page of the console, whose relative addresses begin at `base`: read and made once. */
   page(base: string): ConsolePage {
     const page = this.pages.get(base) ?? this.makePage(base);
     this.pages.set(base, page);
     return page;
   }
 
+  /** The page of the customers' portal; null when the build has none. `origins` are told to it: those that may frame it. */
+  portalPage(base: string, origins: readonly string[]): Buffer | null {
+    if (this.portal === undefined) {
+      const file = path.join(this.folder, 'portal.html');
+      this.portal = existsSync(file) ? readFileSync(file, 'utf8') : null;
+    }
+    return this.portal === null ? null : Buffer.from(inPlace(this.portal, base, `\n    <meta name="posthorn-portal-origins" content="${attribute(origins.join(' '))}">`));
+  }
+
+  /** What mounts the portal in other people's pages; null when the build has none. */
+  embedScript(): Buffer | null {
+    const file = path.join(this.folder, 'embed', 'portal.js');
+    return existsSync(file) ? (this.embed ??= readFileSync(file)) : null;
+  }
+
   private makePage(base: string): ConsolePage {
-    const text = readFileSync(path.join(this.folder, 'index.html'), 'utf8');
-    const bytes = Buffer.from(text.replace('<head>', `<head>\n    <base href="${base.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">`));
+    const bytes = Buffer.from(inPlace(readFileSync(path.join(this.folder, 'index.html'), 'utf8'), base));
     return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
   }
 
@@ -75,3 +91,10 @@ export class ConsoleFiles {
     return new Map(CONTENT_CODINGS.flatMap((coding) => (this.names.has(name + ENDINGS[coding]) ? [[coding, this.read(name + ENDINGS[coding])] as const] : [])));
   }
 }
+
+/** The page as it stands below `base`, with `more` in its head. */
+function inPlace(page: string, base: string, more = ''): string {
+  return page.replace('<head>', () => `<head>\n    <base href="${attribute(base)}">${more}`);
+}
+
+const attribute = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

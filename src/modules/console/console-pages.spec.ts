@@ -6,7 +6,8 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { EnvelopeFilter } from '#http/envelope.filter.js';
 import { type Config, loadConfig } from '#kernel/config.js';
 import { ConsoleFiles } from './console-files.js';
-import { ConsolePages, policyOf } from './console-pages.js';
+import { ConsolePages } from './console-pages.js';
+import { policyOf } from './page-place.js';
 
 const filter = { answer: (error: { type: string }, _request: unknown, reply: { code: (status: number) => { send: (body: unknown) => unknown } }) => reply.code(404).send({ error }) } as unknown as EnvelopeFilter;
 const untouched = {

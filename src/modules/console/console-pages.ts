@@ -3,14 +3,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredCoding } from '#http/content-coding.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
-import { originCalled } from '#http/forwarded.js';
 import { Config } from '#kernel/config.js';
 import { notFound } from '#kernel/errors.js';
 import { ConsoleFiles } from './console-files.js';
+import { originFor, policyOf } from './page-place.js';
 
 const PREFIX = '/console';
-/** Stands in the query after one redirect to the host of BASE_URL: a proxy that hides the host must not turn people round in a circle. */
-const MOVED = 'moved';
 
 /** What every answer below the prefix carries. */
 const PROTECTION = {
@@ -59,7 +57,7 @@ export class ConsolePages implements OnModuleInit {
   }
 
   private showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): void {
-    const origin = this.originFor(request);
+    const origin = originFor(request, this.config);
     if (origin === null) return void this.refuse(request, reply);
     if (typeof origin === 'object') return void reply.headers({ ...PROTECTION, 'cache-control': 'no-store' }).redirect(origin.elsewhere, 302);
     const base = `${this.config.basePath}${PREFIX}/`;
@@ -69,37 +67,8 @@ export class ConsolePages implements OnModuleInit {
     reply.header('content-type', 'text/html; charset=utf-8').send(bytes);
   }
 
-  /**
-   * The origin that the page is shown under: that of BASE_URL, or without one whatever was called. Another place for people who came
-   * by another host, and null on the host where customers' endpoints are.
-   */
-  private originFor(request: FastifyRequest): string | { elsewhere: string } | null {
-    const called = originCalled(request);
-    const { configuredBaseUrl, platformDomain } = this.config;
-    if (configuredBaseUrl === null) return called ?? new URL(this.config.baseUrl).origin;
-    const { origin, host, hostname } = new URL(configuredBaseUrl);
-    if (request.host.toLowerCase() === host) return origin;
-    if (request.hostname.toLowerCase() === platformDomain && platformDomain !== hostname) return null;
-    const [path = '', query = ''] = request.url.split('?', 2);
-    const asked = new URLSearchParams(query);
-    if (asked.has(MOVED)) return origin;
-    asked.set(MOVED, '1');
-    return { elsewhere: `${configuredBaseUrl}${path}?${asked.toString()}` };
-  }
-
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     await this.filter.answer(notFound('path'), request, reply);
     return reply;
   }
-}
-
-/**
- * Scripts and styles come from the built files alone: tenants' endpoints answer with bytes of their own choice on this very origin,
- * and `'self'` would run them. No script makes markup of texts (Trusted Types).
- */
-export function policyOf(assets: string): string {
-  return [
-    "default-src 'none'", `script-src ${assets}`, `style-src ${assets}`, "img-src 'self' data:", "font-src 'self'", "connect-src 'self'", "frame-src 'self'",
-    "form-action 'self'", "base-uri 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
-  ].join('; ');
 }

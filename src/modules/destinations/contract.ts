@@ -312,6 +312,12 @@ export abstract class OwnedDestinations {
   abstract rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret>;
 }
 
+/** Whether URLs can be reached, through the same gate as deliveries; nothing is stored. */
+export abstract class UrlChecks {
+  /** With a sentence for people. */
+  abstract tryUrl(url: string): Promise<{ ok: boolean; detail: string }>;
+}
+
 /** A destination that the service needs for itself, such as the one that emails are handed over by. */
 export interface ServiceDestination {
   id: Id;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { Circuits, DestinationNames, OwnedDestinations, ServiceDestinations, Targets } from '#modules/destinations/contract.js';
+import { Circuits, DestinationNames, OwnedDestinations, ServiceDestinations, Targets, UrlChecks } from '#modules/destinations/contract.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { SecretsModule } from '../secrets/secrets.module.js';
 import { AdHocTargets } from './ad-hoc-targets.js';
@@ -54,7 +54,8 @@ import { DestinationTools } from './destinations.tools.js';
     { provide: OwnedDestinations, useClass: StoredOwnedDestinations },
     { provide: ServiceDestinations, useClass: StoredServiceDestinations },
     { provide: Targets, useClass: CachedTargets },
+    { provide: UrlChecks, useExisting: Reachability },
   ],
-  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, ServiceDestinations, Targets],
+  exports: [Circuits, DestinationNames, DestinationUsers, OwnedDestinations, ServiceDestinations, Targets, UrlChecks],
 })
 export class DestinationsModule {}

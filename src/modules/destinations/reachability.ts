@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { DestinationAdapter, Draft, ProbeReport } from '#modules/destinations/contract.js';
+import { type DestinationAdapter, type Draft, type ProbeReport, UrlChecks } from '#modules/destinations/contract.js';
 import { ApiError, checkFailed, type Fault, invalid } from '#kernel/errors.js';
 import { AdapterRegistry } from './adapter-registry.js';
 import { DestinationSecrets } from './destination-secrets.js';
@@ -17,11 +17,13 @@ export interface CheckReport {
 
 /** Asks a type's adapter whether a target can be reached. */
 @Injectable()
-export class Reachability {
+export class Reachability extends UrlChecks {
   constructor(
     private readonly adapters: AdapterRegistry,
     private readonly secrets: DestinationSecrets,
-  ) {}
+  ) {
+    super();
+  }
 
   /** What to note of a target that may be stored. Throws 422 with the check that failed. */
   async admit(draft: Draft): Promise<Validation> {
@@ -47,6 +49,10 @@ export class Reachability {
     if (fault) return { ok: false, detail: sentenceOf(fault) };
     const { ok, detail } = await probeOf(adapter, theirs);
     return { ok, detail };
+  }
+
+  override tryUrl(url: string): Promise<{ ok: boolean; detail: string }> {
+    return this.try({ type: 'https', url, config: {}, credentials: null });
   }
 
   /** Every check of a stored destination. */

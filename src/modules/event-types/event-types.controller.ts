@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
@@ -28,6 +28,7 @@ export class EventTypesController {
 
   @Get()
   @Scope('read')
+  @TakesPortalToken('view')
   @ApiOperation({ summary: 'List event types', description: 'Newest first, without their schemas and examples.' })
   @ApiOkResponse({ type: EventTypePage, description: 'One page of event types.' })
   async listEventTypes(@CurrentTenant() tenant: Tenant, @Query() query: EventTypeListQuery): Promise<EventTypePage> {
@@ -57,6 +58,7 @@ export class EventTypesController {
 
   @Get(':name')
   @Scope('read')
+  @TakesPortalToken('view')
   @ApiOperation({ summary: 'Get an event type', description: 'With its schema and its example.' })
   @ApiParam(NAME)
   @ApiOkResponse({ type: EventTypeDetail, description: 'The event type.' })

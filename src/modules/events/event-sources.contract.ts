@@ -14,6 +14,9 @@ export type FindAim = (environmentId: number, name: string) => Promise<EventAim 
 /** The application that an `app_` id or a caller's own id names, or null. */
 export type FindApplication = (environmentId: number, name: string) => Promise<Id | null>;
 
+/** The application that exists under an id or a caller's own id. Throws 404. */
+export type RequireApplication = (environmentId: number, name: string) => Promise<Id>;
+
 /** Knows endpoints by their ids and paths, and applications; connected by the contexts that have them. */
 export abstract class EventSources {
   /** What an `ep_` id or a path stands for; the id of an endpoint that is gone is still one. */
@@ -24,5 +27,8 @@ export abstract class EventSources {
 
   abstract attach(find: FindAim): void;
 
-  abstract attachApplications(find: FindApplication): void;
+  /** The id of an application that is there. Throws 404. */
+  abstract existingApplication(environmentId: number, name: string): Promise<Id>;
+
+  abstract attachApplications(find: FindApplication, require: RequireApplication): void;
 }

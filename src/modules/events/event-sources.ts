@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
-import { EventSources, type EventAim, type FindAim, type FindApplication } from './event-sources.contract.js';
+import { EventSources, type EventAim, type FindAim, type FindApplication, type RequireApplication } from './event-sources.contract.js';
 
 /** Asks every context that has endpoints. */
 @Injectable()
 export class AttachedEventSources extends EventSources {
   private readonly finders: FindAim[] = [];
   private findApplication: FindApplication = async () => null;
+  private requireApplication: RequireApplication = async () => {
+    throw notFound('application');
+  };
 
   override async aim(environmentId: number, name: string): Promise<EventAim | null> {
     for (const find of this.finders) {
@@ -25,7 +29,12 @@ export class AttachedEventSources extends EventSources {
     this.finders.push(find);
   }
 
-  override attachApplications(find: FindApplication): void {
+  override existingApplication(environmentId: number, name: string): Promise<Id> {
+    return this.requireApplication(environmentId, name);
+  }
+
+  override attachApplications(find: FindApplication, require: RequireApplication): void {
     this.findApplication = find;
+    this.requireApplication = require;
   }
 }

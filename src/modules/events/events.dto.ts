@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
 import type { Circuit } from '#engine/circuit.js';
 import { ATTEMPT_ERRORS } from '#engine/outcome.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
@@ -79,6 +79,9 @@ export class EventListQuery extends EventFilterQuery {
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 100, default: 50, example: 50 })
   limit?: number;
 }
+
+/** Filters of the list of an application's events. */
+export class ApplicationEventQuery extends OmitType(EventListQuery, ['application', 'destination', 'direction']) {}
 
 /** An event in a list. */
 export class EventItem {

@@ -16,6 +16,7 @@ import { AttachedEventSources } from './event-sources.js';
 import { EventSources } from './event-sources.contract.js';
 import { EventSelections } from './event-selection.contract.js';
 import { ListedSelections } from './event-selection.js';
+import { ApplicationEventsController } from './application-events.controller.js';
 import { EventsController } from './events.controller.js';
 import { EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
@@ -42,7 +43,7 @@ import { EventTools } from './events.tools.js';
 @Module({
   imports: [DestinationsModule, LedgerModule],
   // In this order: what is named `stream` is no event's id.
-  controllers: [StreamController, EventsController],
+  controllers: [StreamController, EventsController, ApplicationEventsController],
   providers: [
     ApplicationErasureStore,
     AttachedContents,

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EndpointStatsItem, EndpointStatsQuery, presentStats } from './endpoint-stats.dto.js';
@@ -15,6 +15,7 @@ export class EndpointStatsController {
 
   @Get()
   @Scope('read')
+  @TakesPortalToken('view')
   @ApiOperation({
     summary: 'Get the statistics of an endpoint',
     description: 'What happened in a span of time, about two seconds old, and what waits right now, with the time of the next retry.',

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { Cancelled } from '#modules/events/contract.dto.js';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Cancel } from './cancel.js';
@@ -44,6 +44,7 @@ export class RecoverController {
   @Post('app/:app/endpoints/:endpoint/recover')
   @HttpCode(202)
   @Scope('write')
+  @TakesPortalToken('resend', { fields: ['since', 'until', 'status'] })
   @Idempotent()
   @ApiOperation({ summary: 'Recover an application\'s endpoint', description: RECOVERS })
   @ApiParam(APP)

@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -19,6 +19,7 @@ export class ResendController {
   @Post()
   @HttpCode(202)
   @Scope('write')
+  @TakesPortalToken('resend')
   @Idempotent()
   @ApiOperation({
     summary: 'Resend a message to an endpoint',

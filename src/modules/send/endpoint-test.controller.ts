@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { CurrentTenant, Scope } from '#http/access.js';
+import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
@@ -20,6 +20,7 @@ export class EndpointTestController {
   @RateLimit({ name: 'test', count: 300, seconds: 60 })
   @HttpCode(200)
   @Scope('write')
+  @TakesPortalToken('manage')
   @Idempotent()
   @ApiOperation({
     summary: 'Send a test event to an endpoint',

@@ -1,0 +1,125 @@
+import { hash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Applications } from '#modules/applications/contract.js';
+import { Config } from '#kernel/config.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
+import { Database } from '#kernel/database.js';
+import { invalid, notFound } from '#kernel/errors.js';
+import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import { type Caller, PORTAL_PERMISSIONS, type PortalPermission, type Tenant } from '#kernel/tenant.js';
+import { type PortalKind, type PortalSessionRow, PortalSessionsStore } from './portal-sessions.store.js';
+import { returnFaults, type ThemeAsked, themeOf } from './portal-theme.js';
+
+const LIFETIME_SECONDS_DEFAULT = 3_600;
+const PREVIEW_SECONDS = 900;
+const LIMIT_DEFAULT = 50;
+
+/** What a portal is opened with; what is left out is the default. */
+export interface PortalAsked {
+  lifetimeSeconds?: number;
+  permissions?: readonly PortalPermission[];
+  theme?: ThemeAsked;
+  locale?: string;
+  returnUrl?: string | null;
+}
+
+/** A portal that was just opened: the only time that its token is shown. */
+export interface OpenedPortal {
+  id: Id;
+  token: string;
+  url: string;
+  expiresAt: Date;
+}
+
+/** Opens portals for customers, and closes them. */
+@Injectable()
+export class PortalLinks {
+  constructor(
+    private readonly store: PortalSessionsStore,
+    private readonly applications: Applications,
+    private readonly database: Database,
+    private readonly notifications: Notifications,
+    private readonly cursors: Cursors,
+    private readonly ids: Ids,
+    private readonly config: Config,
+  ) {}
+
+  /** Throws 404 for an application that does not exist, and 422. */
+  async open(caller: Caller, application: string, asked: PortalAsked): Promise<OpenedPortal> {
+    const faults = returnFaults(asked.returnUrl ?? null, caller.tenant.mode);
+    if (faults.length > 0) throw invalid(faults);
+    return this.begin(caller, application, 'customer', asked);
+  }
+
+  /** What the customer sees, for somebody of the company: nothing can be changed there, and no page may frame it. Throws 404. */
+  preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
+    return this.begin(caller, application, 'preview', { permissions: ['view'], lifetimeSeconds: PREVIEW_SECONDS, locale });
+  }
+
+  /** Those in force. Throws 404 for an application that does not exist. */
+  async list(tenant: Tenant, application: string, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: PortalSessionRow[]; nextCursor: string | null }> {
+    const applicationId = await this.applications.find(tenant.environmentId, application);
+    const list: CursorQuery = { list: `portals of ${applicationId}`, filters: {} };
+    const before = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
+    const rows = await this.store.page(tenant.environmentId, applicationId, before, limit + 1);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
+  }
+
+  /** Throws 404. */
+  async find({ environmentId }: Tenant, application: string, session: string): Promise<PortalSessionRow> {
+    const id = parseId('pls', session);
+    const applicationId = await this.applications.find(environmentId, application);
+    const row = id === null ? null : await this.store.find(environmentId, applicationId, id);
+    if (row === null) throw notFound('portal session');
+    return row;
+  }
+
+  /** Ends one, or all of the application, within five seconds on every node. Throws 404 for one that is not in force. */
+  async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<number> {
+    const id = session === null ? null : parseId('pls', session);
+    if (session !== null && id === null) throw notFound('portal session');
+    const applicationId = await this.applications.find(environmentId, application);
+    return this.database.transaction(async () => {
+      const hashes = await this.store.revoke(environmentId, applicationId, id);
+      if (id !== null && hashes.length === 0) throw notFound('portal session');
+      const [only] = hashes;
+      if (only !== undefined) await this.notifications.announce('portal', hashes.length === 1 ? only.toString('hex') : '*');
+      return hashes.length;
+    });
+  }
+
+  private async begin(caller: Caller, application: string, kind: PortalKind, asked: PortalAsked): Promise<OpenedPortal> {
+    const { environmentId } = caller.tenant;
+    const applicationId = await this.applications.find(environmentId, application);
+    const token = `pt_${randomBytes(32).toString('base64url')}`;
+    const hashHex = hash('sha256', token);
+    const id = this.ids.next();
+    const expiresAt = await this.database.transaction(async () => {
+      const inserted = await this.store.insert({
+        environmentId, applicationId, id, hash: Buffer.from(hashHex, 'hex'), kind, ...openerOf(caller),
+        permissions: permissionsOf(asked.permissions ?? PORTAL_PERMISSIONS), theme: themeOf(asked.theme ?? {}), locale: asked.locale ?? 'en',
+        returnUrl: asked.returnUrl ?? null, lifetimeSeconds: asked.lifetimeSeconds ?? LIFETIME_SECONDS_DEFAULT,
+      });
+      // Somebody may have asked for it before it was there.
+      await this.notifications.announce('portal', hashHex);
+      return inserted;
+    });
+    return { id, token, url: `${this.config.baseUrl}/portal/${showId('pls', id)}#${token}`, expiresAt };
+  }
+}
+
+/** In their order, each once; whoever may do anything may see what he does it to. */
+function permissionsOf(asked: readonly PortalPermission[]): PortalPermission[] {
+  return PORTAL_PERMISSIONS.filter((permission) => permission === 'view' || asked.includes(permission));
+}
+
+function openerOf({ keyId, session }: Caller): { openedBy: string; keyId: Id | null; memberId: Id | null } {
+  const memberId = session?.memberId ?? null;
+  if (memberId !== null) return { openedBy: showId('mbr', memberId), keyId: null, memberId };
+  // Whose token an extension vouches for has no key of ours.
+  if (keyId.startsWith('token:')) return { openedBy: keyId, keyId: null, memberId: null };
+  return { openedBy: showId('ek', keyId), keyId, memberId: null };
+}

@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { PortalFrames } from '#modules/portal/contract.js';
+import { hasPortalTokenForm, PortalAuthenticator } from '#kernel/authenticator.js';
+import { Cache } from '#kernel/cache.js';
+import { Clock } from '#kernel/clock.js';
+import { parseId } from '#kernel/ids.js';
+import { Notifications } from '#kernel/notifications.js';
+import type { Caller } from '#kernel/tenant.js';
+import { type PortalFacts, PortalSessionsStore } from './portal-sessions.store.js';
+
+const ENTRIES_MAX = 10_000;
+
+/**
+ * Sessions of portals from a cache by the SHA-256 of their tokens, which every change of a session, a key, a member or an environment empties: one
+ * that was revoked ends within moments on every node, and within five seconds whatever becomes of the announcement.
+ */
+@Injectable()
+export class PortalSessions extends PortalAuthenticator {
+  private readonly cache: Cache<PortalFacts | null>;
+
+  constructor(
+    store: PortalSessionsStore,
+    notifications: Notifications,
+    private readonly clock: Clock,
+  ) {
+    super();
+    this.cache = new Cache((hashHex) => store.byHash(Buffer.from(hashHex, 'hex')), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
+    for (const topic of ['member', 'key', 'organization', 'environment']) notifications.on(topic, () => this.cache.clear());
+    notifications.on('portal', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
+  }
+
+  override async authenticate(token: string): Promise<Caller | null> {
+    const facts = await this.read(token);
+    return facts && callerOf(facts);
+  }
+
+  /** The session of a token; null when it is unknown, expired or revoked. Throws only while storage is away. */
+  async read(token: string): Promise<PortalFacts | null> {
+    if (!hasPortalTokenForm(token)) return null;
+    const facts = await this.cache.get(hash('sha256', token));
+    return facts === null || facts.expires_at.getTime() <= this.clock.nowMs() ? null : facts;
+  }
+}
+
+/** Readers' scope, whatever the session may change: values of headers that let somebody in are not shown to customers. */
+function callerOf({ id, environment_id: environmentId, organization_id: organizationId, mode, application_id: applicationId, permissions }: PortalFacts): Caller {
+  return { tenant: { environmentId, organizationId, mode }, keyId: `portal:${id}`, scope: 'read', portal: { id, applicationId, permissions } };
+}
+
+/** Who may frame, from a cache by the session's id. */
+@Injectable()
+export class CachedPortalFrames extends PortalFrames {
+  private readonly cache: Cache<readonly string[]>;
+
+  constructor(store: PortalSessionsStore, notifications: Notifications, clock: Clock) {
+    super();
+    this.cache = new Cache((id) => store.origins(id), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
+    notifications.on('environment', () => this.cache.clear());
+  }
+
+  override async originsOf(session: string): Promise<readonly string[]> {
+    const id = parseId('pls', session);
+    return id === null ? [] : this.cache.get(id);
+  }
+}

@@ -1,0 +1,32 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { PortalSessionsStore } from './portal-sessions.store.js';
+
+const EVERY_MS = 3_600_000;
+
+/** Deletes sessions of portals that ended a month ago. */
+@Injectable()
+export class PortalSweep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly sessions: PortalSessionsStore,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('PortalSweep', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async sweep(): Promise<{ restMs: number }> {
+    await this.sessions.purge();
+    return { restMs: EVERY_MS };
+  }
+}
