@@ -3874,6 +3874,12 @@ export interface components {
              * @example null
              */
             opened_at: string | null;
+            /**
+             * Format: date-time
+             * @description Not before when a probe is sent, or, while one is under way, another; null while closed.
+             * @example null
+             */
+            next_probe_at: string | null;
         };
         DestinationDetail: {
             /**
@@ -8284,6 +8290,12 @@ export interface components {
              * @example false
              */
             is_capped: boolean;
+            /**
+             * Format: date-time
+             * @description Since when the oldest of the environment is due that no worker has taken up; null when none is, and for an application.
+             * @example null
+             */
+            oldest_due_at: string | null;
         };
         RollupItem: {
             /**

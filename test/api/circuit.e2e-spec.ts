@@ -24,10 +24,10 @@ describe('the circuit breaker', () => {
     await targets.close();
   });
 
-  const circuitOf = async (destination: string): Promise<{ state: string; opened_at: string | null }> =>
+  const circuitOf = async (destination: string): Promise<{ state: string; opened_at: string | null; next_probe_at: string | null }> =>
     expectStatus(await server.api('GET', `/v1/destinations/${destination}`), 200).json.circuit;
 
-  const circuitIn = (destination: string, state: string): Promise<{ state: string; opened_at: string | null }> =>
+  const circuitIn = (destination: string, state: string): Promise<{ state: string; opened_at: string | null; next_probe_at: string | null }> =>
     until(() => circuitOf(destination), (circuit) => circuit.state === state, WITHIN_MS);
 
   /** Sends and waits for the attempt, so that outcomes have an order. */
@@ -80,9 +80,10 @@ describe('the circuit breaker', () => {
     const before = await circuitOf(destination);
     await attempted(destination, 1);
 
-    expect(before).toEqual({ state: 'closed', opened_at: null });
-    const { opened_at: openedAt } = await circuitIn(destination, 'open');
+    expect(before).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
+    const { opened_at: openedAt, next_probe_at: probeAt } = await circuitIn(destination, 'open');
     expect(Math.abs(Date.now() - Date.parse(openedAt ?? ''))).toBeLessThan(60_000);
+    expect(Date.parse(probeAt ?? '') - Date.parse(openedAt ?? '')).toBe(30_000);
   });
 
   it('opens after as many as config.circuit_breaker.failure_threshold says, of whatever kind', async () => {
@@ -132,7 +133,7 @@ describe('the circuit breaker', () => {
     await attempted(destination, 4);
     await everythingCounted();
 
-    expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null });
+    expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
   });
 
   const parkedOf = async (messageIds: string[]): Promise<number> =>
@@ -174,7 +175,7 @@ describe('the circuit breaker', () => {
     }
 
     expect(target.posts()).toHaveLength(7);
-    expect(await circuitOf(destination)).toEqual({ state: 'open', opened_at: openedAt });
+    expect(await circuitOf(destination)).toMatchObject({ state: 'open', opened_at: openedAt });
     const [{ used, made }] = await sql.rows<{ used: number; made: number }>(
       'select sum(attempts_used)::int as used, sum(attempts)::int as made from due_deliveries where event_id = any($1)', [held.map(uuidOf)],
     ) as [{ used: number; made: number }];
@@ -195,7 +196,7 @@ describe('the circuit breaker', () => {
     const received = target.posts().slice(2).map(({ headers }) => headers['webhook-id']);
     expect(received).toHaveLength(200);
     expect(new Set(received)).toEqual(new Set(held));
-    expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null });
+    expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
   }, 90_000);
 
   it('closes when PATCH sets the destination active, without a probe', async () => {
@@ -206,7 +207,7 @@ describe('the circuit breaker', () => {
 
     const patched = await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'active' });
 
-    expect(patched.json.circuit).toEqual({ state: 'closed', opened_at: null });
+    expect(patched.json.circuit).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
     for (const messageId of held) await eventIn(server, messageId, 'delivered');
     expect(target.posts()).toHaveLength(12);
   });

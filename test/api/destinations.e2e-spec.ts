@@ -48,7 +48,7 @@ describe('destinations', () => {
         id: expect.stringMatching(/^dst_[0-9A-HJKMNP-TV-Z]{26}$/), name: 'Orders', type: 'https', url,
         validation: 'valid', status: 'active', version: 1, created_at: expect.stringMatching(TIMESTAMP),
         config: {}, headers: {}, retry: DEFAULT_RETRY, rate_limit: null, timeout_ms: 15_000,
-        concurrency: null, asymmetric: false, legacy_signature: null, circuit: { state: 'closed', opened_at: null }, disabled_reason: null, unserved: null,
+        concurrency: null, asymmetric: false, legacy_signature: null, circuit: { state: 'closed', opened_at: null, next_probe_at: null }, disabled_reason: null, unserved: null,
       });
       expect(await read(json.id)).toEqual(json);
     });
@@ -294,7 +294,7 @@ describe('destinations', () => {
 
       const { circuit } = await until(() => read(id), (destination) => destination.circuit.state === 'open');
       expect(circuit.opened_at).toMatch(TIMESTAMP);
-      expect((await patch(id, { status: 'active' })).json.circuit).toEqual({ state: 'closed', opened_at: null });
+      expect((await patch(id, { status: 'active' })).json.circuit).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
     });
 
     it('410 disables the target, with the reason', async () => {

@@ -106,6 +106,10 @@ export class CircuitItem {
   /** When the outage began; null while closed. */
   @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
   opened_at: string | null;
+
+  /** Not before when a probe is sent, or, while one is under way, another; null while closed. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  next_probe_at: string | null;
 }
 
 /** A destination with all its settings. Credentials and secrets are never in it. */
@@ -162,7 +166,7 @@ export function presentDestination({ row, settings, circuit, unserved }: Destina
     ...presentItem(row),
     config: row.config,
     ...settings,
-    circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null },
+    circuit: { state: circuit.state, opened_at: circuit.openedAt?.toISOString() ?? null, next_probe_at: circuit.probeAt?.toISOString() ?? null },
     disabled_reason: row.disabledReason,
     unserved,
   };

@@ -40,6 +40,10 @@ export class OpenItem {
   /** True when counting ended at 10,000: there may be more. */
   @ApiProperty({ example: false })
   is_capped: boolean;
+
+  /** Since when the oldest of the environment is due that no worker has taken up; null when none is, and for an application. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  oldest_due_at: string | null;
 }
 
 /** Everything of the range added up. */
@@ -121,7 +125,7 @@ export function presentOverview({ window, sinceMs, untilMs, rollups, total, open
     until: new Date(untilMs).toISOString(),
     window,
     total: counts,
-    waiting: { count: open.count, is_capped: open.isCapped },
+    waiting: { count: open.count, is_capped: open.isCapped, oldest_due_at: open.oldestDueAt?.toISOString() ?? null },
     data: (isSparse ? rollups.filter(isBusy) : rollups).map((rollup) => presentRollup(window, rollup)),
   };
 }

@@ -19,12 +19,24 @@ export interface FailingTarget extends Counts {
 export interface OpenDeliveries {
   count: number;
   isCapped: boolean;
+  /** Since when the oldest of an environment is due that no worker took up; null when there is none, and for an application. */
+  oldestDueAt: Date | null;
 }
 
-/** due_deliveries_pkey, up to the cap: of an environment all open deliveries stand together. */
+/** Due deliveries of all environments that are looked at, the oldest: one that waits for long stands among them. */
+const DUE_MAX = 1_000;
+
+/**
+ * due_deliveries_pkey, up to the cap: of an environment all open deliveries stand together. What is due longest stands at the head of
+ * due_deliveries_due_at_idx, over all environments.
+ */
 const OPEN: Statement = {
   name: 'overview_open',
-  text: `select count(*)::int as count from (select 1 from due_deliveries where environment_id = $1 limit $2) open`,
+  text: `
+    select (select count(*)::int from (select 1 from due_deliveries where environment_id = $1 limit $2) open) as count,
+           (select min(due_at) from (
+             select environment_id, due_at from due_deliveries where claimed_by is null and not parked order by due_at limit $3
+           ) oldest where environment_id = $1 and due_at <= now()) as "oldestDueAt"`,
 };
 
 /**
@@ -77,10 +89,10 @@ export class OverviewStore {
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =
       applicationId === null
-        ? await this.database.read<{ count: number }>(OPEN, [environmentId, OPEN_MAX])
-        : await this.database.read<{ count: number }>(OPEN_OF_APPLICATION, [environmentId, applicationId, OPEN_MAX]);
+        ? await this.database.read<{ count: number; oldestDueAt: Date | null }>(OPEN, [environmentId, OPEN_MAX, DUE_MAX])
+        : await this.database.read<{ count: number; oldestDueAt?: Date | null }>(OPEN_OF_APPLICATION, [environmentId, applicationId, OPEN_MAX]);
     const count = row?.count ?? 0;
-    return { count, isCapped: count >= OPEN_MAX };
+    return { count, isCapped: count >= OPEN_MAX, oldestDueAt: row?.oldestDueAt ?? null };
   }
 
   failing(environmentId: number, window: Window, sinceMs: number, limit: number): Promise<FailingTarget[]> {
