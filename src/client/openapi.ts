@@ -644,6 +644,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List presets
+         * @description The providers that an endpoint can be made for, all of them: which secret they sign with, and what they expect. Needs a key of scope `read`.
+         */
+        get: operations["listPresets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/endpoints/{id}": {
         parameters: {
             query?: never;
@@ -726,6 +746,26 @@ export interface paths {
          * @description Signs a sample event of the preset with the endpoint's secret and receives it as if the provider had sent it. Needs a key of scope `write`.
          */
         post: operations["testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/endpoints/{id}/trial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try settings on a raw request
+         * @description Says what would become of a request that the endpoint received, with a transform, routes or rules that need not be saved. Nothing is stored, delivered or answered. Code is given the name of each secret in parentheses in place of its value, and headers that authenticate are hidden. Needs a key of scope `write`.
+         */
+        post: operations["trySettings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6869,6 +6909,52 @@ export interface components {
              */
             grace_seconds: number;
         };
+        PresetItem: {
+            /**
+             * @description What `preset` of an endpoint holds.
+             * @example stripe
+             */
+            id: string;
+            /**
+             * @description The provider.
+             * @example Stripe
+             */
+            name: string;
+            /**
+             * @description What to give as the endpoint's secret, in the words of the provider's console.
+             * @example The signing secret of the endpoint (whsec_…).
+             */
+            secret: string;
+            /**
+             * @description The handshake or answer that it has (`response.type` of an endpoint); null for the default answer.
+             * @example null
+             */
+            response: string | null;
+            /**
+             * @description Whether it asks for the URL with GET or HEAD, unsigned, before it saves it: answered 200, and no event.
+             * @example false
+             */
+            checks_url: boolean;
+            /**
+             * @description Whether it repeats an id when it sends again, so that `deduplicate` can have the source `provider_id`.
+             * @example true
+             */
+            has_id: boolean;
+            /**
+             * @description What the provider does by itself when the answer is no 2xx.
+             * @example Stripe retries for up to three days in live mode, with growing waits.
+             */
+            retries: string;
+        };
+        PresetPage: {
+            /** @description The presets; those that are alike stand together. */
+            data: components["schemas"]["PresetItem"][];
+            /**
+             * @description Always null: there are no more.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
         IngestDomainDetail: {
             /**
              * @description The domain's id.
@@ -7155,6 +7241,133 @@ export interface components {
              * @example 200
              */
             status: number;
+        };
+        TriedRouteBody: {
+            /**
+             * @description Its destination, to tell routes apart in the answer; it need not exist.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination?: string | null;
+            /**
+             * @description Which events: a condition in the grammar of `when`, whose `type` is `json` when left out; null for all.
+             * @example {
+             *       "path": "$.type",
+             *       "op": "starts_with",
+             *       "value": "invoice."
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        TrialBody: {
+            /**
+             * @description A raw request of the endpoint, or the event (`evt_`) that it became.
+             * @example req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            request: string;
+            /** @description What changes the event before it is routed; null for nothing. A URL is asked, as it would be. */
+            transform?: components["schemas"]["TransformConfig"] | null;
+            /** @description The routes. */
+            routes?: components["schemas"]["TriedRouteBody"][];
+            /** @description The synchronous answers by rules; null for none. */
+            responseRules?: components["schemas"]["ResponseRules"] | null;
+        };
+        TriedRoute: {
+            /**
+             * @description Its destination.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string | null;
+            /**
+             * @description Whether it takes the event; null where its filter took too long.
+             * @example true
+             */
+            matches: boolean | null;
+        };
+        TriedAnswer: {
+            /**
+             * @description The place of the rule, from 0; null for the default answer.
+             * @example 0
+             */
+            rule: number | null;
+            /**
+             * @description HTTP status.
+             * @example 200
+             */
+            status: number;
+            /**
+             * @description The headers; names in lower case.
+             * @example {
+             *       "content-type": "application/json"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description The body.
+             * @example {"challenge": "3eZbrw1aB"}
+             */
+            body: string;
+        };
+        TrialResult: {
+            /**
+             * @description `routed`, `quarantined` (its signature does not hold), `parked` (its transform fails, or filters or rules take too long) or `ignored` (the
+             *     transform drops it, or no route takes it). What each step says is there whatever the steps before say.
+             * @example routed
+             * @enum {string}
+             */
+            outcome: "routed" | "quarantined" | "parked" | "ignored";
+            /**
+             * @description Whether the signature holds with the secrets of now; null where nothing is verified.
+             * @example true
+             */
+            verified: boolean | null;
+            /**
+             * @description Why the signature does not hold; null where it does.
+             * @example null
+             */
+            verification_reason: string | null;
+            /**
+             * @description The event's type, after the transform.
+             * @example invoice.paid
+             */
+            event_type: string;
+            /**
+             * @description What the transform did: `none` where there is none.
+             * @example ran
+             * @enum {string}
+             */
+            transform: "none" | "ran" | "dropped" | "failed";
+            /**
+             * @description Why the transform failed, with the line of the code where it says one; null where it did not.
+             * @example null
+             */
+            transform_error: string | null;
+            /**
+             * @description The body that the transform made; null where it stays as it came.
+             * @example {"amount":4200,"token":"(CRM_TOKEN)"}
+             */
+            body: string | null;
+            /**
+             * @description Headers that the transform sets.
+             * @example {
+             *       "x-tenant": "42"
+             *     }
+             */
+            headers_set: {
+                [key: string]: string;
+            };
+            /**
+             * @description Names of headers that it takes away.
+             * @example []
+             */
+            headers_removed: string[];
+            /** @description What each route makes of the event, in the order in which they were given. */
+            routes: components["schemas"]["TriedRoute"][];
+            /** @description What the rules answer; null where they answer nothing. A proxy is not asked. */
+            answer: components["schemas"]["TriedAnswer"] | null;
         };
         ReportItem: {
             /**
@@ -11527,6 +11740,36 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPresets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The presets. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getEndpoint: {
         parameters: {
             query?: never;
@@ -11753,6 +11996,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EndpointTested"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    trySettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The endpoint. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialBody"];
+            };
+        };
+        responses: {
+            /** @description What would become of it. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialResult"];
                 };
             };
             400: components["responses"]["BadRequest"];

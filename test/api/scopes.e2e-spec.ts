@@ -110,6 +110,8 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/endpoints/{id}/requests/{requestId}/replay': 'write',
   'POST /v1/endpoints/{id}/requests/replay': 'write',
   'POST /v1/endpoints/{id}/test': 'write',
+  'POST /v1/endpoints/{id}/trial': 'write',
+  'GET /v1/presets': 'read',
   'POST /v1/endpoints/{id}/replay': 'write',
   'GET /v1/ingest-domains': 'read',
   'GET /v1/domains': 'read',

@@ -328,6 +328,8 @@ describe('what the service answers', () => {
     await call(200, 'GET', `/v1/endpoints/${id}/requests?limit=1&cursor=${requests.next_cursor}`);
     await call(200, 'GET', `/v1/endpoints/${id}/requests/${requests.data[0].id}`);
     await call(202, 'POST', `/v1/endpoints/${id}/requests/${requests.data[0].id}/replay`);
+    await call(200, 'POST', `/v1/endpoints/${id}/trial`, { request: requests.data[0].id, transform: { engine: 'managed', code: 'export default (event) => event' }, routes: [{ filter: null }] });
+    await call(200, 'GET', '/v1/presets');
     await call(200, 'GET', `/v1/endpoints/${id}/requests?status=quarantined&method=PUT&since=2026-01-01T00:00:00Z`);
     await call(200, 'POST', `/v1/endpoints/${id}/requests/replay`, { status: 'parked', dry_run: true });
     const release = (await call(202, 'POST', `/v1/endpoints/${id}/requests/replay`, { status: 'quarantined', since: '2026-01-01T00:00:00Z' })).json.id;

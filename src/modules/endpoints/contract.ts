@@ -3,6 +3,7 @@ import { genericScheme, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/
 import { presetOf } from '#engine/inbound/presets.js';
 import type { ResponseSettings } from '#engine/inbound/response.js';
 import type { Scheme } from '#engine/inbound/scheme.js';
+import type { Fault } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 
 /** Where endpoints are on the platform's host, behind BASE_URL. */
@@ -87,6 +88,16 @@ export function schemeOf(
   const scheme = preset === null ? undefined : presetOf(preset)?.verify;
   if (scheme === undefined) throw new Error(`The endpoint verifies by "${verification}", which is not known.`);
   return scheme;
+}
+
+/** What holds for a proxy and a transform alike: `managed` is code, and `url` is a URL. */
+export function hostFaults({ code, url }: ResponseProxySettings | TransformSettings, host: 'managed' | 'url', at: string): Fault[] {
+  const [needed, other] = host === 'managed' ? ['code', 'url'] as const : ['url', 'code'] as const;
+  const given = { code, url };
+  const faults: Fault[] = [];
+  if (given[needed] === undefined) faults.push({ path: `${at}.${needed}`, message: `is required for ${host}` });
+  if (given[other] !== undefined) faults.push({ path: `${at}.${other}`, message: `is not for ${host}` });
+  return faults;
 }
 
 /** How endpoints are set up now. A change is announced as `endpoint` in its own transaction: whoever remembers one listens. */

@@ -7,7 +7,7 @@ import { secretHeaders } from '#engine/inbound/secret-headers.js';
 import { steeringPaths } from '#engine/inbound/steering-headers.js';
 import type { Fault } from '#kernel/errors.js';
 import { isSensitive } from '#kernel/sensitive-headers.js';
-import { PROXY_TIMEOUT_MS, type ResponseProxySettings, schemeOf, TRANSFORM_TIMEOUT_MS, type TransformSettings } from './contract.js';
+import { hostFaults, PROXY_TIMEOUT_MS, type ResponseProxySettings, schemeOf, TRANSFORM_TIMEOUT_MS, type TransformSettings } from './contract.js';
 import type { EndpointEntity } from './endpoints.entities.js';
 
 type Columns = Pick<EndpointEntity,
@@ -141,16 +141,6 @@ function repeatFaults(changes: SettingsChanges, settings: Settings, isVerified: 
 }
 
 const refusedHeader = (path: string): Fault => ({ path, message: 'This header is set by the service or by the connection and can\'t be part of an answer.' });
-
-/** What holds for a proxy and a transform alike: `managed` is code, and `url` is a URL. */
-function hostFaults({ code, url }: ResponseProxySettings | TransformSettings, host: 'managed' | 'url', at: string): Fault[] {
-  const [needed, other] = host === 'managed' ? ['code', 'url'] as const : ['url', 'code'] as const;
-  const given = { code, url };
-  const faults: Fault[] = [];
-  if (given[needed] === undefined) faults.push({ path: `${at}.${needed}`, message: `is required for ${host}` });
-  if (given[other] !== undefined) faults.push({ path: `${at}.${other}`, message: `is not for ${host}` });
-  return faults;
-}
 
 /** Of the same type it keeps the secrets that it leaves out: nobody can have read them back. */
 function responseAfter(before: ResponseSettings | null, given: ResponseSettings | null): ResponseSettings | null {

@@ -18,13 +18,14 @@ import { EndpointsStore } from './endpoints.store.js';
 import { IngestDomainsController } from './ingest-domains.controller.js';
 import { IngestDomains } from './ingest-domains.js';
 import { OutsideChecks } from './outside-checks.js';
+import { PresetsController } from './presets.controller.js';
 import { SealedConfigurations } from './sealed-configurations.js';
 import { EndpointTools } from './endpoints.tools.js';
 
 /** URLs that providers send to: how they are set up. */
 @Module({
   imports: [AuthModule, DestinationsModule, EventsModule, SecretsModule],
-  controllers: [EndpointsController, IngestDomainsController],
+  controllers: [EndpointsController, PresetsController, IngestDomainsController],
   providers: [
     CodeSecrets,
     ConfigurationsStore,

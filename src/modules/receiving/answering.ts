@@ -61,16 +61,19 @@ export class Answering {
     if (proxied.kind === 'answer') return proxied.answer;
     if (proxied.kind === 'unavailable') return 'unavailable';
     const ruled = endpoint.rules && (await this.ruled(endpoint.rules, endpoint.id, { request, verification, organizationId }));
-    if (ruled) return ruled;
+    if (ruled === 'undecided') return ruled;
+    if (ruled?.answer) return ruled.answer;
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** Rules that need more work than a moment's are looked at on a thread. */
-  private async ruled(rules: CompiledRules, endpoint: Id, { request, verification, organizationId }: Asked): Promise<SynchronousAnswer | 'undecided' | null> {
+  /** What rules say: the place of the first that matches (-1 for none) and the answer. Rules that need more work than a moment's are looked at on a thread. */
+  async ruled(
+    rules: CompiledRules, endpoint: Id, { request, verification, organizationId }: Asked,
+  ): Promise<{ place: number; answer: SynchronousAnswer | null } | 'undecided'> {
     const view = new RequestView(request, verification);
     const first = rules.first(view);
     const place = first < 0 && view.isExhausted ? await this.judge.first({ organization: organizationId, endpoint }, rules, view) : first;
-    return place === null ? 'undecided' : rules.answer(place, view.fresh());
+    return place === null ? 'undecided' : { place, answer: rules.answer(place, view.fresh()) };
   }
 
   /** Throws 503 when it can't be confirmed right now: SNS sends its confirmation again then. */

@@ -22,6 +22,8 @@ import { ResponseProxy } from './response-proxy.js';
 import { Routing } from './routing.js';
 import { SampleEvents } from './sample-events.js';
 import { Transformer } from './transformer.js';
+import { Trial } from './trial.js';
+import { TrialsController } from './trials.controller.js';
 import { UrlTransforms } from './url-transforms.js';
 import { VerificationWatch } from './verification-watch.js';
 import { Verifying } from './verifying.js';
@@ -30,7 +32,7 @@ import { RequestTools } from './requests.tools.js';
 /** What happens to a request that came to an endpoint, from its bytes to the answer. */
 @Module({
   imports: [AuthModule, DestinationsModule, EndpointsModule, EventsModule, LedgerModule, SecretsModule],
-  controllers: [RequestsController],
+  controllers: [RequestsController, TrialsController],
   providers: [
     Accepting,
     Answering,
@@ -47,6 +49,7 @@ import { RequestTools } from './requests.tools.js';
     Routing,
     SampleEvents,
     Transformer,
+    Trial,
     UrlTransforms,
     VerificationWatch,
     Verifying,

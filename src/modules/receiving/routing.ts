@@ -40,15 +40,23 @@ export class Routing {
     return taken;
   }
 
-  /** What the moment that an event has here is not enough for is looked at on a thread. */
   private async matching({ id, routes }: EndpointSummary, organization: string, view: RequestView): Promise<LiveRoute[] | null> {
-    const verdicts = routes.map(({ filter }) => {
+    const verdicts = await this.verdicts({ organization, endpoint: id }, routes.map(({ filter }) => filter), view);
+    return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
+  }
+
+  /**
+   * Whether each filter lets the event through; null for those that nobody knows of. What the moment that an event has here is not enough for
+   * is looked at on a thread.
+   */
+  async verdicts(owner: { organization: string; endpoint: string }, filters: readonly (Condition | null)[], view: RequestView): Promise<(boolean | null)[]> {
+    const verdicts = filters.map((filter) => {
       const holds = filter === null || filter.matches(view);
       return filter !== null && view.isExhausted ? null : holds;
     });
-    const open = routes.flatMap(({ filter }, at): { filter: Condition; at: number }[] => (verdicts[at] === null && filter ? [{ filter, at }] : []));
-    const judged = open.length === 0 ? [] : await this.judge.filters({ organization, endpoint: id }, open.map(({ filter }) => filter), view);
+    const open = filters.flatMap((filter, at): { filter: Condition; at: number }[] => (verdicts[at] === null && filter ? [{ filter, at }] : []));
+    const judged = open.length === 0 ? [] : await this.judge.filters(owner, open.map(({ filter }) => filter), view);
     open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
-    return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
+    return verdicts;
   }
 }

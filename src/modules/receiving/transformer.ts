@@ -22,19 +22,20 @@ export class Transformer {
     private readonly environments: Environments,
   ) {}
 
-  async run(endpoint: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
+  /** `secrets: 'names'` gives the code the name of each secret in place of its value: for results that somebody is shown. */
+  async run(endpoint: LiveEndpoint, event: TransformInput, { secrets = 'values' }: { secrets?: 'values' | 'names' } = {}): Promise<TransformResult> {
     if (endpoint.transform === null) return { kind: 'unchanged' };
-    return this.attempt(endpoint, event).catch((error: unknown): TransformResult => {
+    return this.attempt(endpoint, event, secrets === 'names').catch((error: unknown): TransformResult => {
       this.logger.warn(`A transform could not be run: ${(error as Error).message}`);
       return { kind: 'busy' };
     });
   }
 
-  private attempt(endpoint: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
-    return endpoint.transform?.engine === 'url' ? this.transforms.ask(endpoint, event) : this.call(endpoint, event);
+  private attempt(endpoint: LiveEndpoint, event: TransformInput, isShown: boolean): Promise<TransformResult> {
+    return endpoint.transform?.engine === 'url' ? this.transforms.ask(endpoint, event) : this.call(endpoint, event, isShown);
   }
 
-  private async call({ environmentId, id, transform }: LiveEndpoint, event: TransformInput): Promise<TransformResult> {
+  private async call({ environmentId, id, transform }: LiveEndpoint, event: TransformInput, isShown: boolean): Promise<TransformResult> {
     const code = transform?.code ?? '';
     const { organizationId } = await this.environments.get(environmentId);
     const values = await this.secrets.resolve(environmentId, secretNames(code));
@@ -43,13 +44,13 @@ export class Transformer {
     const input = { id: event.eventId, event_type: event.eventType, ...guestRequest({ ...event.request, body }, event.verification) };
     const outcome = await this.sandbox.run({
       code,
-      args: [JSON.stringify(input), JSON.stringify({ secrets: Object.fromEntries(values) })],
+      args: [JSON.stringify(input), JSON.stringify({ secrets: Object.fromEntries([...values].map(([name, value]) => [name, isShown ? `(${name})` : value])) })],
       timeoutMs: transform?.timeoutMs ?? TRANSFORM_TIMEOUT_MS.managed,
       organization: organizationId,
       endpoint: id,
       resultBytesMax: TRANSFORMED_BYTES_MAX,
     });
-    if (!outcome.ok) return outcome.reason === 'busy' ? { kind: 'busy' } : { kind: 'failed', why: outcome.reason };
+    if (!outcome.ok) return outcome.reason === 'busy' ? { kind: 'busy' } : { kind: 'failed', why: outcome.reason, message: outcome.message };
     return outcome.json === null ? { kind: 'dropped' } : returnedEvent(JSON.parse(outcome.json), input);
   }
 }

@@ -15,7 +15,8 @@ export type TransformResult =
   | { kind: 'unchanged' }
   | TransformedEvent
   | { kind: 'dropped' }
-  | { kind: 'failed'; why: string }
+  /** `message` is what the code said of it, with the values of secrets that it was given. */
+  | { kind: 'failed'; why: string; message?: string }
   /** There was no room for it: nothing is stored, and the provider sends again. */
   | { kind: 'busy' };
 

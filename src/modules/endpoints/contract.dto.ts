@@ -1,0 +1,1 @@
+export { ResponseRules, TransformConfig } from './endpoint-config.dto.js';

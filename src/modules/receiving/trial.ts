@@ -1,0 +1,128 @@
+import { Injectable } from '@nestjs/common';
+import { Environments } from '#modules/auth/contract.js';
+import { hostFaults, type TransformSettings } from '#modules/endpoints/contract.js';
+import { Requests, type RequestDetail } from '#modules/events/requests.contract.js';
+import { compileFilter, type Condition } from '#engine/conditions/condition.js';
+import { RequestView } from '#engine/conditions/request-view.js';
+import { compileRules, type CompiledRules } from '#engine/conditions/rules.js';
+import { eventTypeOf } from '#engine/inbound/classify.js';
+import type { ReceivedRequest, SynchronousAnswer } from '#engine/inbound/request.js';
+import { secretHeaders } from '#engine/inbound/secret-headers.js';
+import { unpacked } from '#engine/inbound/unpacked.js';
+import { Clock } from '#kernel/clock.js';
+import { conflict, type Fault, invalid, notFound, unavailable } from '#kernel/errors.js';
+import { idTimeMs, showId, type Id } from '#kernel/ids.js';
+import { HIDDEN } from '#kernel/sensitive-headers.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Answering } from './answering.js';
+import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
+import { LiveEndpoints } from './live-endpoints.js';
+import { Routing } from './routing.js';
+import { Transformer } from './transformer.js';
+import type { TransformResult } from './url-transforms.js';
+import { type Verdict, Verifying } from './verifying.js';
+
+/** Settings to try in place of the endpoint's own; what is left out is as it is set now. */
+export interface TrialDraft {
+  transform?: TransformSettings | null;
+  routes?: readonly { destination: string | null; filter: Record<string, unknown> | null }[];
+  responseRules?: object | null;
+}
+
+/** What would become of a request. */
+export interface Tried {
+  verdict: Verdict;
+  eventType: string;
+  transformed: Exclude<TransformResult, { kind: 'busy' }>;
+  /** Whether an event whose transform fails goes on as it came. */
+  failsOpen: boolean;
+  /** Null where nobody knows: the filter took too long. */
+  routes: readonly { destination: string | null; matches: boolean | null }[];
+  /** What the rules answer, and which of them (-1 for the default). Null where there are none, `undecided` where they took too long. */
+  ruled: { place: number; answer: SynchronousAnswer | null } | 'undecided' | null;
+}
+
+/** An endpoint's settings as they are to be tried. */
+interface Compiled {
+  transform: TransformSettings | null;
+  routes: readonly { destination: string | null; filter: Condition | null }[];
+  rules: CompiledRules | null;
+}
+
+/** Says what would become of a stored request under settings that nobody saved. Nothing is stored, delivered or answered. */
+@Injectable()
+export class Trial {
+  constructor(
+    private readonly endpoints: LiveEndpoints,
+    private readonly requests: Requests,
+    private readonly environments: Environments,
+    private readonly verifying: Verifying,
+    private readonly transformer: Transformer,
+    private readonly routing: Routing,
+    private readonly answering: Answering,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Code is given the names of secrets in place of their values, and neither it nor filters see a header that authenticates: what comes out
+   * is shown. Throws 404, 409 for a request that was erased, 422 for settings that could not be saved, 503 when there is no room.
+   */
+  async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
+    const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);
+    if (endpoint === null) throw notFound('endpoint');
+    const stored = await this.requests.find(tenant.environmentId, requestId);
+    if (stored === null || stored.endpointId !== endpointId) throw notFound('request');
+    if (stored.erasedAt !== null) throw conflict('The request was erased: there is nothing to try.', { reason: 'erased' });
+    const compiled = compile(endpoint, draft);
+    const given = receivedOf(stored);
+    const verdict = await this.verifying.verify(endpoint, given, secretsInForce(endpoint, this.clock.nowMs()), stored.verification);
+    return this.through(endpoint, compiled, { id: stored.id, request: withoutSecrets(given, endpoint), verdict });
+  }
+
+  private async through(
+    endpoint: LiveEndpoint, { transform, routes, rules }: Compiled, { id, request, verdict }: { id: Id; request: ReceivedRequest; verdict: Verdict },
+  ): Promise<Tried> {
+    const { verification } = verdict;
+    const { organizationId } = await this.environments.get(endpoint.environmentId);
+    const eventType = eventTypeOf(endpoint.preset, unpacked(request));
+    const transformed = await this.transformer.run({ ...endpoint, transform }, { eventId: showId('evt', id), eventType, request, verification }, { secrets: 'names' });
+    if (transformed.kind === 'busy') throw unavailable('Too many transforms are running. Try again in a moment.');
+    const body = transformed.kind === 'event' ? transformed.body : null;
+    const view = body === null ? new RequestView(request, verification) : new RequestView({ ...request, body: Buffer.from(body.text) }, verification, { isUnpacked: true });
+    const verdicts = await this.routing.verdicts({ organization: organizationId, endpoint: endpoint.id }, routes.map(({ filter }) => filter), view);
+    const ruled = rules && (await this.answering.ruled(rules, endpoint.id, { request, verification, organizationId }));
+    return {
+      verdict, transformed, ruled, failsOpen: transform?.failMode === 'open',
+      eventType: (transformed.kind === 'event' ? transformed.eventType : null) ?? eventType,
+      routes: routes.map(({ destination }, at) => ({ destination, matches: verdicts[at] ?? null })),
+    };
+  }
+}
+
+function compile(endpoint: LiveEndpoint, { transform, routes, responseRules }: TrialDraft): Compiled {
+  const faults: Fault[] = transform ? hostFaults(transform, transform.engine, 'transform') : [];
+  const filters = routes?.map(({ filter }, at) => filter && compileFilter(filter, `routes.${at}.filter`));
+  for (const filter of filters ?? []) if (filter && 'faults' in filter) faults.push(...filter.faults);
+  const rules = responseRules && compileRules(responseRules, 'responseRules');
+  if (rules && 'faults' in rules) faults.push(...rules.faults);
+  if (faults.length > 0) throw invalid(faults);
+  const compiledRules = rules && 'rules' in rules ? rules.rules : null;
+  return {
+    transform: transform === undefined ? endpoint.transform : transform,
+    rules: responseRules === undefined ? endpoint.rules : compiledRules,
+    routes: routes?.map(({ destination }, at) => {
+      const filter = filters?.[at] ?? null;
+      return { destination, filter: filter && 'condition' in filter ? filter.condition : null };
+    }) ?? endpoint.routes.map(({ destinationId, filter }) => ({ destination: showId('dst', destinationId), filter })),
+  };
+}
+
+/** A repetition repeats what came first: its signature is as old as that. */
+function receivedOf({ id, method, path, query, headers, body, url, ip, replayOf }: RequestDetail): ReceivedRequest {
+  return { method, path, query, headers, body, url, ip, receivedAtMs: idTimeMs(replayOf ?? id) };
+}
+
+function withoutSecrets(request: ReceivedRequest, { scheme }: LiveEndpoint): ReceivedRequest {
+  const secret = secretHeaders(scheme);
+  return { ...request, headers: request.headers.map(([name, value]) => [name, secret.has(name) ? HIDDEN : value]) };
+}

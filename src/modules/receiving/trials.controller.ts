@@ -1,0 +1,36 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import { Audit, HoldsContent } from '#http/audit.js';
+import { RateLimit } from '#http/rate-limit.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { endpointIdOf, requestId } from './requests.dto.js';
+import { presentTried, TrialBody, TrialResult } from './trial.dto.js';
+import { Trial } from './trial.js';
+
+/** Filters, rules and transforms on what came already. */
+@ApiTags('Endpoints')
+@Controller('v1/endpoints/:id')
+export class TrialsController {
+  constructor(private readonly trial: Trial) {}
+
+  @Post('trial')
+  @Audit('never')
+  @HoldsContent()
+  @RateLimit({ name: 'trial', count: 300, seconds: 60 })
+  @HttpCode(200)
+  @Scope('write')
+  @ApiOperation({
+    summary: 'Try settings on a raw request',
+    description:
+      'Says what would become of a request that the endpoint received, with a transform, routes or rules that need not be saved. Nothing is ' +
+      'stored, delivered or answered. Code is given the name of each secret in parentheses in place of its value, and headers that authenticate are hidden.',
+  })
+  @ApiParam({ name: 'id', description: 'The endpoint.', example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiOkResponse({ type: TrialResult, description: 'What would become of it.' })
+  async trySettings(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body: TrialBody): Promise<TrialResult> {
+    const { request, transform, routes, responseRules } = body;
+    const asked = routes?.map(({ destination, filter }) => ({ destination: destination ?? null, filter: filter ?? null }));
+    return presentTried(await this.trial.run(tenant, endpointIdOf(id), requestId(request), { transform, routes: asked, responseRules }));
+  }
+}
