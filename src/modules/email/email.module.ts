@@ -10,6 +10,8 @@ import { EmailFacts, ReturnAddresses, SentEmails } from './contract.js';
 import { EmailAdapter } from './email-adapter.js';
 import { EmailComposition } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
+import { EmailContents } from './email-contents.js';
+import { EmailContentsController } from './email-contents.controller.js';
 import { EmailErasure } from './email-erasure.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailsController } from './emails.controller.js';
@@ -32,12 +34,13 @@ import { EmailTools } from './email.tools.js';
 /** Sending email: an email is an event, and its transport a destination type. */
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EventsModule, LedgerModule],
-  controllers: [EmailsController, SuppressionsController],
+  controllers: [EmailsController, EmailContentsController, SuppressionsController],
   providers: [
     AcceptEmail,
     AttachmentFetch,
     EmailAdapter,
     EmailComposition,
+    EmailContents,
     EmailDestination,
     EmailErasure,
     EmailMetrics,
