@@ -1588,6 +1588,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/emails/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what an email says
+         * @description Its text, HTML, headers and files, read out of the message itself. 404 once it was erased, and before a scheduled one is composed. Needs a key of scope `read`.
+         */
+        get: operations["getEmailContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a view of an email
+         * @description Where its HTML is shown: an address for a frame, good for a minute. Needs a key of scope `read`.
+         */
+        get: operations["viewEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/emails/{id}/attachments/{index}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an attachment of an email
+         * @description Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream. Needs a key of scope `read`.
+         */
+        get: operations["getEmailAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/suppressions": {
         parameters: {
             query?: never;
@@ -1848,6 +1908,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/aliases/{alias}/messages/{messageId}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a view of a message
+         * @description Where its HTML is shown: an address for a frame, good for a minute. 404 for a message without HTML. Needs a key of scope `read`.
+         */
+        get: operations["viewReceivedMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/aliases/{alias}/messages/{messageId}/attachments/{index}": {
         parameters: {
             query?: never;
@@ -1860,6 +1940,26 @@ export interface paths {
          * @description Decoded, always as a download. What a browser would run (HTML, SVG, XML, scripts) is served as application/octet-stream. Needs a key of scope `read`.
          */
         get: operations["getReceivedAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/mail-views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the HTML of a message
+         * @description With a token instead of a key, since a frame can send no header. Images that the message brings along are a part of it, and nothing else is loaded: no script, no form, no remote image or style, no link that leads away. Only pages of this origin may frame it.
+         */
+        get: operations["showMail"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5627,6 +5727,84 @@ export interface components {
              * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
             id: string;
+        };
+        EmailHeaderItem: {
+            /**
+             * @description In lower case.
+             * @example subject
+             */
+            name: string;
+            /**
+             * @description Unfolded, otherwise as it leaves.
+             * @example Your order
+             */
+            value: string;
+        };
+        EmailFileItem: {
+            /**
+             * @description What it is called.
+             * @example invoice.pdf
+             */
+            filename: string;
+            /**
+             * @description Its media type.
+             * @example application/pdf
+             */
+            content_type: string;
+            /**
+             * @description Decoded.
+             * @example 48213
+             */
+            size_bytes: number;
+            /**
+             * @description How the HTML names it (`cid:`); null for none.
+             * @example null
+             */
+            content_id: string | null;
+            /**
+             * @description Where its bytes are, below this service.
+             * @example /v1/emails/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/attachments/0
+             */
+            path: string;
+        };
+        EmailContent: {
+            /**
+             * @description Its text, up to 1 MB; null without one.
+             * @example It is on its way.
+             */
+            text: string | null;
+            /**
+             * @description Its HTML, up to 1 MB, as it was given: whoever shows it takes a view. Null without one.
+             * @example <p>It is on its way.</p>
+             */
+            html: string | null;
+            /** @description Its headers in their order, repeated ones too. */
+            header_lines: components["schemas"]["EmailHeaderItem"][];
+            /** @description Its files, in their order. */
+            attachments: components["schemas"]["EmailFileItem"][];
+            /**
+             * @description Whether something was cut. The message itself has all of it.
+             * @example false
+             */
+            truncated: boolean;
+        };
+        MailViewItem: {
+            /**
+             * @description What `GET /v1/mail-views` takes: good for this one message, and for a minute.
+             * @example WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl
+             */
+            token: string;
+            /**
+             * @description The document's address, with the token: for an `<iframe sandbox>` of a page of this service's own origin.
+             * @example https://hooks.example.com/v1/mail-views?token=WzEsIjAxOWFhNGMwLTAwMDAtNzAwMC04MDAwLTAwMDAwMDAwMDAwMCIsbnVsbCwxNzk1NTk3ODYwMDAwXQ.c2lnbmF0dXJl
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description Until when it is good.
+             * @example 2026-11-21T09:31:00.000Z
+             */
+            expires_at: string;
         };
         SuppressionItem: {
             /**
@@ -14384,6 +14562,111 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getEmailContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it says. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailContent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    viewEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailViewItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEmailAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The email. */
+                id: string;
+                /** @description Which attachment, from 0, as the content lists them. */
+                index: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example hello */
+                    "*/*": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSuppressions: {
         parameters: {
             query?: {
@@ -15102,6 +15385,42 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    viewReceivedMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+                /** @description The message. */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The view. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailViewItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getReceivedAttachment: {
         parameters: {
             query?: never;
@@ -15135,6 +15454,50 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showMail: {
+        parameters: {
+            query: {
+                /** @description The token. */
+                token: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, at most 1 MB of it beside its images. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <p>It is on its way.</p> */
+                    "text/html; charset=utf-8": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description There is no such view, its minute is over, or the message is gone. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

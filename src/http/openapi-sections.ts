@@ -5,7 +5,7 @@ const DESCRIPTIONS = new Map<string, string>();
 /** Sections in the order of a first visit; those of extensions come behind, as they were found. */
 const ORDER = [
   'Send', 'Destinations', 'Events', 'Replay', 'Endpoints', 'Ingest domains', 'Pull', 'Applications', 'Portal', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Aliases',
-  'Received mail', 'Secrets', 'Metrics', 'Attention', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
+  'Received mail', 'Mail views', 'Secrets', 'Metrics', 'Attention', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
 ];
 
 /** What is made comes before what reads it, and that before what changes it. */

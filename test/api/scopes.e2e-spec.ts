@@ -14,6 +14,9 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/emails': 'read',
   'GET /v1/emails/{id}': 'read',
   'GET /v1/emails/{id}/raw': 'read',
+  'GET /v1/emails/{id}/content': 'read',
+  'GET /v1/emails/{id}/attachments/{index}': 'read',
+  'GET /v1/emails/{id}/view': 'read',
   'DELETE /v1/emails/{id}': 'write',
   'POST /v1/emails/{id}/cancel': 'write',
   'GET /v1/suppressions': 'read',
@@ -32,6 +35,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/aliases/{alias}/messages/{messageId}': 'read',
   'GET /v1/aliases/{alias}/messages/{messageId}/raw': 'read',
   'GET /v1/aliases/{alias}/messages/{messageId}/attachments/{index}': 'read',
+  'GET /v1/aliases/{alias}/messages/{messageId}/view': 'read',
   'POST /v1/aliases/{alias}/replay': 'write',
   'POST /mcp': 'read',
   'GET /v1/events': 'read',
@@ -168,7 +172,7 @@ const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const PREFIXES: Readonly<Record<string, string>> = { keys: 'ek', events: 'evt', secrets: 'sec', endpoints: 'ep', app: 'ep', replays: 'rpj', domains: 'dom', members: 'mbr', sessions: 'ses', orgs: 'org' };
 const PUBLIC = [
   'GET /.well-known/oauth-authorization-server', 'GET /.well-known/oauth-protected-resource', 'GET /.well-known/oauth-protected-resource/mcp', 'GET /health/live', 'GET /health/ready',
-  'GET /oauth/authorize', 'POST /oauth/device', 'POST /oauth/register', 'POST /oauth/revoke', 'POST /oauth/token', 'POST /v1/providers/ses/notifications',
+  'GET /oauth/authorize', 'GET /v1/mail-views', 'POST /oauth/device', 'POST /oauth/register', 'POST /oauth/revoke', 'POST /oauth/token', 'POST /v1/providers/ses/notifications',
 ];
 const SCOPES: readonly Scope[] = ['read', 'write', 'admin'];
 const ROWS = Object.entries(ROUTES).map(([route, scope]): [string, Scope] => [route, scope]);

@@ -27,6 +27,14 @@ export async function callEmails(call: Call): Promise<void> {
   await call(200, 'GET', `/v1/emails/${id}`);
   await call(404, 'GET', '/v1/emails/nonsense');
   await call(200, 'GET', `/v1/emails/${id}/raw`);
+  const rich = (await call(202, 'POST', '/v1/emails', { ...email, html: '<p>Hello</p>', attachments: [{ filename: 'a.txt', content: 'aGVsbG8=', content_type: 'text/plain' }] })).json.id;
+  await call(200, 'GET', `/v1/emails/${rich}/content`);
+  await call(200, 'GET', `/v1/emails/${rich}/attachments/0`);
+  await call(404, 'GET', `/v1/emails/${rich}/attachments/7`);
+  const { token } = (await call(200, 'GET', `/v1/emails/${rich}/view`)).json;
+  await call(200, 'GET', `/v1/mail-views?token=${token}`);
+  await call(404, 'GET', '/v1/mail-views?token=nonsense');
+  await call(400, 'GET', '/v1/mail-views');
   const [first, second] = [await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' }), await call(202, 'POST', '/v1/emails', { ...email, scheduled_at: 'in 1 hour' })];
   await call(200, 'GET', `/v1/emails/${first.json.id}`);
   await call(200, 'GET', '/v1/emails?status=scheduled');
@@ -54,7 +62,7 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await call(200, 'GET', `/v1/aliases/${id}`);
   await call(200, 'PATCH', `/v1/aliases/${id}`, { maxSizeBytes: 1_000_000 });
   await deliver(smtpPort, address, MESSAGE);
-  await deliver(smtpPort, address, MESSAGE.replace('<file@', '<another@'));
+  await deliver(smtpPort, address, MESSAGE.replace('<file@', '<another@').replace('text/plain', 'text/html'));
   await until(`/v1/aliases/${id}/messages`, (json) => json.data.length === 2 && json.data.every(({ state }: { state: string }) => state !== 'received'));
   const { data: messages } = (await call(200, 'GET', `/v1/aliases/${id}/messages`)).json;
   for (const { id: message } of messages) await call(200, 'GET', `/v1/aliases/${id}/messages/${message}`);
@@ -62,6 +70,8 @@ export async function callInbox(call: Call, until: Until, server: PosthornServer
   await call(200, 'GET', `${at}/raw`);
   await call(200, 'GET', `${at}/attachments/0`);
   await call(404, 'GET', `${at}/attachments/7`);
+  await call(404, 'GET', `${at}/view`);
+  await call(200, 'GET', `/v1/aliases/${id}/messages/${messages[0].id}/view`);
   await call(200, 'POST', `/v1/aliases/${id}/replay`, { dry_run: true });
   await call(204, 'DELETE', `/v1/aliases/${id}`);
 }

@@ -58,6 +58,9 @@ export abstract class SentEmails {
   /** The addresses of an email's recipients; null when it is gone, was erased, or there is none. */
   abstract recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null>;
 
+  /** The message as it leaves; null when it is gone, was erased, or is not composed yet. Throws 503 while storage is away. */
+  abstract rawOf(environmentId: number, emailId: Id): Promise<Buffer | null>;
+
   /** Whose email an id is, over all environments: for what names an email and no environment. Null when there is none. */
   abstract environmentOf(emailId: Id): Promise<number | null>;
 

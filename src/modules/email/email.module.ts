@@ -11,6 +11,8 @@ import { EmailAdapter } from './email-adapter.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailComposition } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
+import { EmailContents } from './email-contents.js';
+import { EmailContentsController } from './email-contents.controller.js';
 import { EmailErasure } from './email-erasure.js';
 import { EmailGroup } from './email-group.js';
 import { EmailMetrics } from './email.metrics.js';
@@ -35,13 +37,14 @@ import { EmailTools } from './email.tools.js';
 /** Sending email: an email is an event, and its transport a destination type. */
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EventsModule, LedgerModule],
-  controllers: [EmailsController, SuppressionsController],
+  controllers: [EmailsController, EmailContentsController, SuppressionsController],
   providers: [
     AcceptEmail,
     AttachmentFetch,
     EmailAdapter,
     EmailChanges,
     EmailComposition,
+    EmailContents,
     EmailDestination,
     EmailErasure,
     EmailGroup,

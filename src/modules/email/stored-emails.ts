@@ -22,6 +22,11 @@ export class StoredEmails extends SentEmails {
     return state === null || state.erasedAt !== null ? null : state.recipients.map(({ address }) => address);
   }
 
+  override async rawOf(environmentId: number, emailId: Id): Promise<Buffer | null> {
+    const state = await this.emails.state(environmentId, emailId);
+    return state === null || state.erasedAt !== null ? null : this.raw.whole(environmentId, emailId);
+  }
+
   override environmentOf(emailId: Id): Promise<number | null> {
     return this.emails.environmentOf(emailId);
   }

@@ -20,7 +20,6 @@ import { AliasesController } from './aliases.controller.js';
 import { AliasesService } from './aliases.service.js';
 import { AliasesStore } from './aliases.store.js';
 import { ArrivalBell } from './arrivals.js';
-import { AttachmentReading } from './attachment-reading.js';
 import { IncomingMail, MailArrivals } from './contract.js';
 import { InboxMetrics } from './inbox.metrics.js';
 import { InboxTools } from './inbox.tools.js';
@@ -29,23 +28,28 @@ import { MailGroup } from './mail-group.js';
 import { MailPace } from './mail-pace.js';
 import { MailPipeline } from './mail-pipeline.js';
 import { MailThreads } from './mail-threads.js';
+import { MailViewsController } from './mail-views.controller.js';
 import { MessageBytes } from './message-bytes.js';
+import { MessageDocuments } from './message-documents.js';
 import { MessageErasure } from './message-erasure.js';
 import { MessageProgress } from './message-progress.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesService } from './messages.service.js';
 import { MessagesStore } from './messages.store.js';
+import { PatientReading } from './patient-reading.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import { ReadMessage } from './read-message.js';
 import { Recipients } from './recipients.js';
 import { Scanners } from './scanners.js';
+import { SignedViews } from './signed-views.js';
+import { MailReading, MailViews } from './viewing.contract.js';
 import { WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** Receiving mail: aliases, and the messages that come to them. Global: the listener knows its contract only, and mail that is captured comes back in by it. */
 @Global()
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EmailModule, EventsModule, FeedbackModule, LedgerModule],
-  controllers: [AliasesController, MessagesController],
+  controllers: [AliasesController, MailViewsController, MessagesController],
   providers: [
     AcceptMail,
     AcceptMailStore,
@@ -60,7 +64,6 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
     AliasesService,
     AliasesStore,
     ArrivalBell,
-    AttachmentReading,
     InboxMetrics,
     InboxTools,
     MailGroup,
@@ -68,18 +71,23 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
     MailPipeline,
     MailThreads,
     MessageBytes,
+    MessageDocuments,
     MessageErasure,
     MessageProgress,
     MessagesService,
     MessagesStore,
+    PatientReading,
     PipelineMetrics,
     ReadMessage,
     Recipients,
     Scanners,
+    SignedViews,
     WaitingMessagesStore,
     { provide: IncomingMail, useClass: StoredIncomingMail },
     { provide: MailArrivals, useExisting: ArrivalBell },
+    { provide: MailReading, useExisting: PatientReading },
+    { provide: MailViews, useExisting: SignedViews },
   ],
-  exports: [IncomingMail, MailArrivals],
+  exports: [IncomingMail, MailArrivals, MailReading, MailViews],
 })
 export class InboxModule {}

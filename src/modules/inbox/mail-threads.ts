@@ -11,7 +11,8 @@ export type MailCall =
   | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'parse'; raw: Uint8Array }
   | { kind: 'read'; raw: Uint8Array; keys: FoundKeys }
-  | { kind: 'attachment'; raw: Uint8Array; index: number };
+  | { kind: 'attachment'; raw: Uint8Array; index: number }
+  | { kind: 'document'; raw: Uint8Array };
 
 /** What it answers; `failed` is what the message did to the parser. */
 export type MailAnswer =
@@ -19,6 +20,7 @@ export type MailAnswer =
   | { kind: 'parsed'; message: ParsedMessage }
   | ({ kind: 'read' } & ReadAll)
   | { kind: 'attachment'; attachment: { note: AttachmentNote; content: Uint8Array } | null }
+  | { kind: 'document'; document: Uint8Array | null }
   | { kind: 'failed'; sentence: string };
 
 /** What came of a call: an answer, or a sentence on what the message did. */
@@ -85,6 +87,18 @@ export class MailThreads implements OnApplicationShutdown {
   async attachment(environmentId: number, raw: Buffer, index: number): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
     const answer = await this.ask(environmentId, { kind: 'attachment', raw, index });
     return answer.kind === 'attachment' ? answer.attachment : null;
+  }
+
+  /** What it says; null for one that does its reader harm. Throws 503 where there is no room now. */
+  async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
+    const answer = await this.ask(environmentId, { kind: 'parse', raw });
+    return answer.kind === 'parsed' ? answer.message : null;
+  }
+
+  /** Its HTML as a document; null without any, and for one that does its reader harm. Throws 503 where there is no room now. */
+  async document(environmentId: number, raw: Buffer): Promise<Uint8Array | null> {
+    const answer = await this.ask(environmentId, { kind: 'document', raw });
+    return answer.kind === 'document' ? answer.document : null;
   }
 
   private async ask(environmentId: number, call: MailCall, untilMs = 0): Promise<MailAnswer> {

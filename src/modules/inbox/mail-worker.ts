@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import type { ThreadMessage } from '#sandbox/call-thread.js';
 import { meterOf, ownThread } from '#sandbox/thread-cpu.js';
 import type { MailAnswer, MailCall, Read } from './mail-threads.js';
-import { attachmentOf, parseMessage } from './parse-message.js';
+import { attachmentOf, documentOf, parseMessage } from './parse-message.js';
 import { verifySignatures } from './signatures.js';
 
 /** As `nice` has it: a third of the time of a thread that wants all. With less a busy machine would leave mail nothing. */
@@ -29,6 +29,7 @@ async function answerTo(call: MailCall): Promise<MailAnswer> {
     case 'parse': return { kind: 'parsed', message: await parseMessage(raw) };
     case 'read': return { kind: 'read', signatures: await told(verifySignatures(raw, call.keys)), message: await told(parseMessage(raw)) };
     case 'attachment': return { kind: 'attachment', attachment: await attachmentOf(raw, call.index) };
+    case 'document': return { kind: 'document', document: await documentOf(raw) };
   }
 }
 

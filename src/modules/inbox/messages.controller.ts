@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { downloadOf } from '#engine/mail/file-download.js';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasReplay } from './alias-replay.js';
-import { downloadOf } from './download.js';
+import { MailViewItem, presentView } from './contract.dto.js';
 import { AliasReplayBody, AliasReplayItem, ReceivedMessageDetail, ReceivedMessageListQuery, ReceivedMessagePage, presentMessages, presentReplay } from './messages.dto.js';
 import { MessagesService } from './messages.service.js';
 
@@ -72,6 +74,18 @@ export class MessagesController {
   ): Promise<StreamableFile> {
     const { note, content } = await this.messages.attachment(tenant, alias, id, index);
     return new StreamableFile(content, { ...downloadOf(note), length: content.byteLength });
+  }
+
+  @Get('messages/:messageId/view')
+  @HoldsContent()
+  @Scope('read')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Get a view of a message', description: 'Where its HTML is shown: an address for a frame, good for a minute. 404 for a message without HTML.' })
+  @ApiParam(ALIAS)
+  @ApiParam(MESSAGE)
+  @ApiOkResponse({ type: MailViewItem, description: 'The view.' })
+  async viewReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<MailViewItem> {
+    return presentView(await this.messages.view(tenant, alias, id));
   }
 
   @Post('replay')

@@ -5,11 +5,12 @@ import { notFound } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasesService } from './aliases.service.js';
-import { AttachmentReading, type FoundAttachment } from './attachment-reading.js';
 import { MessageBytes } from './message-bytes.js';
 import { messageView, type Shown } from './message-view.js';
 import { type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
 import { unparsed } from './parsed-message.js';
+import { type FoundAttachment, PatientReading } from './patient-reading.js';
+import { type MailView, MailViews } from './viewing.contract.js';
 
 const LIMIT_DEFAULT = 50;
 /** Behind every id that there can be. */
@@ -22,7 +23,8 @@ export class MessagesService {
     private readonly aliases: AliasesService,
     private readonly messages: MessagesStore,
     private readonly bytes: MessageBytes,
-    private readonly reading: AttachmentReading,
+    private readonly reading: PatientReading,
+    private readonly views: MailViews,
     private readonly cursors: Cursors,
     private readonly config: Config,
   ) {}
@@ -57,9 +59,16 @@ export class MessagesService {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
     if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw notFound('attachment');
-    const found = await this.reading.find(tenant.environmentId, row.id, index);
+    const found = await this.reading.attachment(tenant.environmentId, () => this.bytes.whole(tenant.environmentId, row.id), index);
     if (found === null) throw notFound('attachment');
     return found;
+  }
+
+  /** Where its HTML is shown. Throws 404, also for one without any. */
+  async view(tenant: Tenant, alias: string, text: string): Promise<MailView> {
+    const { row, aliasId } = await this.row(tenant, alias, text);
+    if (row.detail === null || row.detail.html === null) throw notFound('HTML of this message');
+    return this.views.issue({ environmentId: tenant.environmentId, id: row.id, aliasId });
   }
 
   private async row(tenant: Tenant, alias: string, text: string): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {

@@ -1,5 +1,6 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { cleanLine, cleanText, safeFilename } from '#engine/mail/clean-text.js';
+import { mailDocument } from '#engine/mail/mail-document.js';
 import type { AttachmentNote, HeaderLine, ParsedMessage } from './parsed-message.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -44,7 +45,16 @@ export async function attachmentOf(raw: Buffer, index: number): Promise<{ note: 
   return attachment === undefined ? null : { note: noteOf(attachment, index), content: contentOf(attachment) };
 }
 
-/** What is wrong with a message that has more lines than can be read; null otherwise. */
+/** Its HTML as a document with its own images, in UTF-8; null without any. */
+export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
+  const { html, attachments } = await parsed(raw);
+  if (html === undefined) return null;
+  const files = attachments.slice(0, ATTACHMENTS_MAX).map((file, index) => ({ file, note: noteOf(file, index) }));
+  const inline = files.map(({ file, note }) => ({ contentId: note.content_id ?? '', type: note.content_type, content: contentOf(file) }));
+  return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
+}
+
+/** The message, read by the parser. Rejects for one with more lines than can be read. */
 function parsed(raw: Buffer): Promise<Email> {
   let lines = 0;
   for (let at = raw.indexOf(10); at >= 0; at = raw.indexOf(10, at + 1)) lines += 1;

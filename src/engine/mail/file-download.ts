@@ -1,10 +1,8 @@
-import type { AttachmentNote } from './parsed-message.js';
-
 /** Types that a browser shows and never runs; everything else is bytes. */
 const PASSIVE = /^(?:image\/(?:png|jpe?g|gif|webp|bmp|tiff|heic|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/(?:plain|csv|calendar|markdown)|message\/rfc822|application\/(?:pdf|zip|gzip|json|msword|rtf|vnd\.(?:ms-[a-z0-9.+-]+|openxmlformats-[a-z0-9.+-]+|oasis\.opendocument\.[a-z0-9.+-]+)))$/;
 
 /** How a file of a stranger is served: as a download under its name (RFC 6266), and as nothing that runs. */
-export function downloadOf({ filename, content_type: type }: Pick<AttachmentNote, 'filename' | 'content_type'>): { type: string; disposition: string } {
+export function downloadOf({ filename, content_type: type }: { filename: string; content_type: string }): { type: string; disposition: string } {
   const ascii = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(filename).replace(/['()*!]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
   return {

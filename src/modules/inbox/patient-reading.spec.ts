@@ -1,30 +1,28 @@
 import { jest } from '@jest/globals';
 import { ApiError } from '#kernel/errors.js';
-import { AttachmentReading, type FoundAttachment } from './attachment-reading.js';
 import type { MailThreads } from './mail-threads.js';
-import type { MessageBytes } from './message-bytes.js';
+import { type FoundAttachment, PatientReading } from './patient-reading.js';
 
-const ID = '019aa4c0-0000-7000-8000-000000000000';
 const FILE = { note: { filename: 'a' }, content: Buffer.from('a') } as unknown as FoundAttachment;
 
-describe('reading attachments', () => {
+describe('looking into messages', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
   afterEach(() => void jest.useRealTimers());
 
   /** How many messages are in memory, and how to let their threads end. */
-  function held(): { reading: AttachmentReading; inMemory: () => number; end: () => void } {
+  function held(): { read: (environmentId: number) => Promise<FoundAttachment | null>; inMemory: () => number; end: () => void } {
     let inMemory = 0;
     const ends: (() => void)[] = [];
-    const bytes = { whole: async () => ((inMemory += 1), Buffer.from('a')) } as unknown as MessageBytes;
+    const bytes = async (): Promise<Buffer> => ((inMemory += 1), Buffer.from('a'));
     const attachment = () => new Promise<FoundAttachment>((resolve) => ends.push(() => ((inMemory -= 1), resolve(FILE))));
-    const reading = new AttachmentReading(bytes, { attachment } as unknown as MailThreads);
-    return { reading, inMemory: () => inMemory, end: () => ends.splice(0).forEach((each) => each()) };
+    const reading = new PatientReading({ attachment } as unknown as MailThreads);
+    return { read: (environmentId) => reading.attachment(environmentId, bytes, 0), inMemory: () => inMemory, end: () => ends.splice(0).forEach((each) => each()) };
   }
 
   it('503 with Retry-After for what finds no place in its time; and no message is read for it', async () => {
-    const { reading, inMemory, end } = held();
-    const served = [1, 1, 2, 2].map((environmentId) => reading.find(environmentId, ID, 0));
-    const refused = [1, 2, 3].map((environmentId) => reading.find(environmentId, ID, 0).catch((error: unknown) => error));
+    const { read, inMemory, end } = held();
+    const served = [1, 1, 2, 2].map((environmentId) => read(environmentId));
+    const refused = [1, 2, 3].map((environmentId) => read(environmentId).catch((error: unknown) => error));
 
     await jest.advanceTimersByTimeAsync(5_000);
 
@@ -35,9 +33,9 @@ describe('reading attachments', () => {
   });
 
   it('keeps room for others however much one environment asks for', async () => {
-    const { reading, inMemory, end } = held();
-    const flood = Array.from({ length: 20 }, () => reading.find(1, ID, 0).catch((error: unknown) => error));
-    const other = reading.find(2, ID, 0);
+    const { read, inMemory, end } = held();
+    const flood = Array.from({ length: 20 }, () => read(1).catch((error: unknown) => error));
+    const other = read(2);
     await jest.advanceTimersByTimeAsync(1);
 
     expect(inMemory()).toBe(3);

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { type FileNote, type MailContents, MailReading, type MailView, MailViews } from '#modules/inbox/viewing.contract.js';
+import { ApiError, notFound } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { SentEmails } from './contract.js';
+import { EmailsService } from './emails.service.js';
+
+/** What emails say, read out of the very bytes that leave. */
+@Injectable()
+export class EmailContents {
+  constructor(
+    private readonly emails: EmailsService,
+    private readonly sent: SentEmails,
+    private readonly reading: MailReading,
+    private readonly views: MailViews,
+  ) {}
+
+  /** Throws 404, also once it was erased and before a scheduled one is composed; 503 where there is no room to read it now. */
+  async of(tenant: Tenant, text: string): Promise<{ id: Id; contents: MailContents }> {
+    const id = await this.composed(tenant, text);
+    const contents = await this.reading.contents(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id));
+    if (contents === null) throw gone();
+    return { id, contents };
+  }
+
+  /** One of its files, decoded. Throws as `of`. */
+  async file(tenant: Tenant, text: string, place: string): Promise<{ note: FileNote; content: Uint8Array }> {
+    const id = await this.composed(tenant, text);
+    const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
+    const found = index < 0 ? null : await this.reading.attachment(tenant.environmentId, () => this.sent.rawOf(tenant.environmentId, id), index);
+    if (found === null) throw notFound('attachment');
+    return found;
+  }
+
+  /** Where its HTML is shown. Throws as `of`; whether there is any shows when it is. */
+  async view(tenant: Tenant, text: string): Promise<MailView> {
+    return this.views.issue({ environmentId: tenant.environmentId, id: await this.composed(tenant, text), aliasId: null });
+  }
+
+  private async composed(tenant: Tenant, text: string): Promise<Id> {
+    const { email } = await this.emails.find(tenant, text);
+    if (email.sizeBytes === 0 || email.erasedAt !== null) throw gone();
+    return email.id;
+  }
+}
+
+function gone(): ApiError {
+  return new ApiError('not_found', 'There is no message: it was erased, could not be made, or is scheduled and composed when it leaves.');
+}
