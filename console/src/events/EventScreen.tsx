@@ -19,6 +19,7 @@ import { type EventDetail, useEvent } from './event-queries';
 import { EventActions } from './EventActions';
 import { explain } from './explain';
 import { listPlace, neighboursOf, rememberOpened } from './list-place';
+import { Loading } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
 import './events.css';
@@ -26,12 +27,12 @@ import './events.css';
 /** One event: what it is, where it went, what was answered, and what was sent. */
 export function EventScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/events/$id' });
-  const { data: event, error, isPending } = useEvent(id);
+  const { data: event, error, isPending, failureReason } = useEvent(id);
   return (
     <div className="page event">
       <title>{`${event?.event_type ?? id} · Posthorn`}</title>
       <Neighbours id={event?.id ?? id} />
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <Loading fault={failureReason} />}
       <FaultLine fault={error} />
       {event && <Shown key={event.id} event={event} />}
     </div>

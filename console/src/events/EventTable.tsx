@@ -10,6 +10,7 @@ import type { EventList } from './event-list';
 import { useDestinationNames } from './event-queries';
 import { EventRow } from './EventRow';
 import { forgetOpened, listPlace } from './list-place';
+import { Loading } from './Loading';
 
 const ROW_PX = 40;
 /** So many rows before the end more are asked for. */
@@ -68,10 +69,9 @@ function Foot({ list: { pages, isFull, searchedTo } }: { list: EventList }): Rea
   if (isFull) return <p role="status">{t('events.full')}</p>;
   if (isFetchNextPageError) return <div><FaultLine fault={error} /><p><button type="button" onClick={() => void fetchNextPage()}>{t('retry')}</button></p></div>;
   if (!isFetchingNextPage) return null;
-  const seconds = (failureReason as { retryAfterSeconds?: number | null } | null)?.retryAfterSeconds;
   return (
-    <p role="status">
-      {seconds === null || seconds === undefined ? t('loading') : t('waits', { seconds })}
+    <p>
+      <Loading fault={failureReason} />
       {searchedTo !== null && <span className="quiet"> {t('events.searched')} <Time at={searchedTo} /></span>}
     </p>
   );

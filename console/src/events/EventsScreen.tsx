@@ -17,6 +17,7 @@ import { ExportDialog } from './ExportDialog';
 import { FilterBar } from './FilterBar';
 import { FirstEvent } from './FirstEvent';
 import { rememberList } from './list-place';
+import { Loading } from './Loading';
 import { News } from './News';
 import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
@@ -60,7 +61,7 @@ export function EventsScreen(): ReactNode {
       {isEmpty && !isFiltered && <FirstEvent />}
       {isEmpty && isFiltered && <p className="empty" role="status">{t('events.none')}</p>}
       {(rows.count > 0 || pages.hasNextPage) && <Table list={list} search={search} selected={selected} onSelect={(ids) => setSelected({ ids, all: null })} onScrolled={setScrolled} />}
-      {pages.isPending && <p role="status">{t('loading')}</p>}
+      {pages.isPending && <Loading fault={pages.failureReason} />}
     </div>
   );
 }

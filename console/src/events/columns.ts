@@ -3,13 +3,13 @@ import { type EventFilters, readFilters } from './event-filters';
 
 /** What the list can tell of an event, in the order in which it does. The type is the row's link, and always there. */
 export const COLUMNS = [
-  { id: 'status', label: 'column.status', width: '8.5rem' },
-  { id: 'type', label: 'column.type', width: 'minmax(10rem, 1.2fr)' },
-  { id: 'target', label: 'column.target', width: 'minmax(10rem, 1.4fr)' },
-  { id: 'attempts', label: 'column.attempts', width: '5.5rem' },
-  { id: 'answer', label: 'column.answer', width: '10.5rem' },
+  { id: 'status', label: 'column.status', width: '8.25rem' },
+  { id: 'type', label: 'column.type', width: 'minmax(8.25rem, 1.2fr)' },
+  { id: 'target', label: 'column.target', width: 'minmax(8.25rem, 1.4fr)' },
+  { id: 'attempts', label: 'column.attempts', width: '6rem' },
+  { id: 'answer', label: 'column.answer', width: '9rem' },
   { id: 'next', label: 'column.next', width: '8rem' },
-  { id: 'received', label: 'column.received', width: '13rem' },
+  { id: 'received', label: 'column.received', width: '12.75rem' },
   { id: 'message', label: 'column.message', width: '16.5rem' },
   { id: 'id', label: 'column.id', width: '16.5rem' },
 ] as const satisfies readonly { id: string; label: MessageKey; width: string }[];

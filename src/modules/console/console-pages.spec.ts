@@ -6,7 +6,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { EnvelopeFilter } from '#http/envelope.filter.js';
 import { type Config, loadConfig } from '#kernel/config.js';
 import { ConsoleFiles } from './console-files.js';
-import { ConsolePages, policyOf } from './console-pages.js';
+import { ConsolePages, isTrustworthy, policyOf } from './console-pages.js';
 
 const filter = { answer: (error: { type: string }, _request: unknown, reply: { code: (status: number) => { send: (body: unknown) => unknown } }) => reply.code(404).send({ error }) } as unknown as EnvelopeFilter;
 const untouched = {
@@ -21,6 +21,15 @@ describe('policyOf', () => {
 
     expect(policy).toContain('script-src https://hooks.example.com/console/assets/;');
     expect(policy).not.toMatch(/script-src[^;]*'self'|unsafe-|\*/);
+  });
+});
+
+describe('isTrustworthy', () => {
+  it.each([
+    ['https://hooks.example.com', true], ['http://localhost:3000', true], ['http://app.localhost', true], ['http://127.0.0.1:3000', true], ['http://[::1]:3000', true],
+    ['http://posthorn.intranet', false], ['http://10.0.0.1', false], ['http://127.0.0.1.example.com', false],
+  ])('%s: %s', (origin, expected) => {
+    expect(isTrustworthy(origin)).toBe(expected);
   });
 });
 

@@ -2,24 +2,22 @@
 export interface TextRows {
   count: number;
   /** Where a row begins and ends, without its line end. */
-  bounds(row: number): [from: number, to: number];
+  bounds: (row: number) => [from: number, to: number];
   /** The number of the line, from 1, that a row begins; null for a row in the midst of one. */
-  lineOf(row: number): number | null;
+  lineOf: (row: number) => number | null;
   /** The row that holds a place of the text. */
-  rowAt(place: number): number;
+  rowAt: (place: number) => number;
 }
 
 /** Cuts at line ends, and after so many characters; never between the two halves of one. */
 export function rowsOfText(text: string, columns: number): TextRows {
   const starts: number[] = [];
   const lines: number[] = [];
-  let line = 0;
   for (let at = 0; at <= text.length;) {
     const found = text.indexOf('\n', at);
     const end = found === -1 ? text.length : found;
     lines.push(starts.length);
     starts.push(at);
-    line += 1;
     for (let cut = cutAfter(text, at, columns); cut < end; cut = cutAfter(text, cut, columns)) starts.push(cut);
     at = end + 1;
   }
