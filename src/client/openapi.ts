@@ -329,7 +329,11 @@ export interface paths {
          */
         get: operations["listReplays"];
         put?: never;
-        post?: never;
+        /**
+         * Replay, recover or cancel by filter
+         * @description Does it with every event that `GET /v1/events` shows with the same filters, newest first, as a job in the background that goes on after an interruption and does nothing twice. What is accepted after the call is none of its. With `dry_run` it counts at once (200). 409 for a filter that names a destination or an endpoint that is disabled (`details.reason: "disabled"`), and while another such job about the same destination, endpoint, application or message, or with none of them about the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter what is disabled is passed by and counted. Needs a key of scope `write`.
+         */
+        post: operations["replayEvents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8297,6 +8301,72 @@ export interface components {
              */
             include_cancelled: boolean;
         };
+        EventFilterQuery: {
+            /**
+             * @description Only events in one of these states: the parameter several times, or once with commas.
+             * @example [
+             *       "dlq",
+             *       "failed"
+             *     ]
+             */
+            status?: ("delivered" | "failed" | "retrying" | "dlq" | "quarantined" | "parked" | "ignored")[];
+            /**
+             * @description Only events that this inbound endpoint received (its id or path), that this endpoint of an application got, or that went to this destination.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            endpoint?: string;
+            /**
+             * @description Only events that went to this destination (its id, or an ad-hoc URL): sent to it, routed to it by an endpoint, or fanned out to it.
+             *     With `status`, a delivery there must be in that state too.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination?: string;
+            /**
+             * @description Only events that were sent to this application: its `app_` id, or your own id of it.
+             * @example customer-42
+             */
+            application?: string;
+            /**
+             * @description Only events of exactly this type.
+             * @example invoice.paid
+             */
+            event_type?: string;
+            /**
+             * @description Only the events of this message.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            message_id?: string;
+            /**
+             * @description Only events that were sent (`outbound`, emails too), or that were received (`inbound`, received mail too).
+             * @example outbound
+             * @enum {string}
+             */
+            direction?: "outbound" | "inbound";
+            /**
+             * @description Only events that are not delivered and whose last attempt ended so: why there was no answer, or the class of its status. Of several
+             *     deliveries that is the last attempt of the one that gives the event its status.
+             * @example timeout
+             * @enum {string}
+             */
+            error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
+            /**
+             * @description Only what has exactly this id: of an event, of one of its deliveries (`evt_….0`), of a message, of a received request (`req_`), or the `webhook-id` of a delivery.
+             * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            q?: string;
+            /**
+             * Format: date-time
+             * @description Only events received at or after this time (RFC 3339).
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description Only events received at or before this time (RFC 3339).
+             * @example 2026-11-21T00:00:00.000Z
+             */
+            until?: string;
+        };
         ErasedItem: {
             /**
              * @description Endpoints of the application.
@@ -8327,16 +8397,32 @@ export interface components {
             id: string;
             /**
              * @description `range` for what an endpoint received in a time, `recover` for what failed at an endpoint, a destination or an application, `application` for
-             *     everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application.
+             *     everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application, `events` for what a list of events shows.
              * @example range
              * @enum {string}
              */
-            kind: "range" | "recover" | "application" | "requests" | "erase";
+            kind: "range" | "recover" | "application" | "requests" | "erase" | "events";
             /**
-             * @description What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`).
+             * @description What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`); null for a job over a list of events.
              * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
-            endpoint: string;
+            endpoint: string | null;
+            /**
+             * @description What a job over a list of events does with them; null for any other job.
+             * @example null
+             * @enum {string|null}
+             */
+            action: "replay" | "recover" | "cancel" | null;
+            /**
+             * @description The filters of that list as they were given; null for any other job.
+             * @example null
+             */
+            filter: components["schemas"]["EventFilterQuery"] | null;
+            /**
+             * @description Of a job over a list of events: at most so many, the newest ones. One that ended with `scanned` at it may have left older ones.
+             * @example null
+             */
+            limit: number | null;
             /**
              * @description `pending` until a worker takes it, `running`, then `completed`, `stopped` or `failed`.
              * @example running
@@ -8376,10 +8462,16 @@ export interface components {
              */
             stop_requested: boolean;
             /**
-             * @description Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to 100,000.
+             * @description Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to
+             *     100,000; of a job over a list of events as the list counts, up to 10,000.
              * @example 120
              */
             total_estimate: number;
+            /**
+             * @description True when there may be more than `total_estimate`.
+             * @example false
+             */
+            total_is_capped: boolean;
             /**
              * @description Events that were looked at so far.
              * @example 120
@@ -8397,7 +8489,8 @@ export interface components {
             enqueued: number;
             /**
              * @description Events that no route takes; of a recovery those that were cancelled; of an application also those for endpoints that take no deliveries;
-             *     of a release requests that were set aside once more.
+             *     of a release requests that were set aside once more; of a job over a list of events those that went nowhere, that were cancelled, and
+             *     those for what takes no deliveries.
              * @example 3
              */
             skipped: number;
@@ -8411,6 +8504,17 @@ export interface components {
              * @example null
              */
             erased: components["schemas"]["ErasedItem"] | null;
+            /**
+             * @description Of a cancellation over a list of events: deliveries that it ended so far, or that end with the attempt that is under way; null for any other job.
+             * @example null
+             */
+            cancelled: number | null;
+            /**
+             * Format: date-time
+             * @description Of a job over a list of events: it has looked at those received since then, from the newest on; null before it looked at any, and for any other job.
+             * @example null
+             */
+            searched_to: string | null;
             /**
              * @description What `scanned` was when the job went on after an interruption; null when there was none.
              * @example null
@@ -8650,6 +8754,76 @@ export interface components {
              * @example 1
              */
             excluded: number;
+        };
+        EventJobBody: {
+            /**
+             * @description `replay` sends each event again to wherever it went, whatever became of it. `recover` takes events that are `failed` or `dlq`, and sends them
+             *     again to where they ended so, and nowhere else. `cancel` takes events that are `retrying`, and ends what waits of them as `failed` with
+             *     reason `cancelled`. With the filter `destination`, all three mean deliveries there, and no others of the same events.
+             * @example recover
+             * @enum {string}
+             */
+            action: "replay" | "recover" | "cancel";
+            /**
+             * @description The filters of `GET /v1/events`, `status` as a list; all events without any.
+             * @example {
+             *       "application": "customer-42",
+             *       "error": "timeout"
+             *     }
+             */
+            filter: components["schemas"]["EventFilterQuery"];
+            /**
+             * @description So many events at most, the newest ones.
+             * @default 1000000
+             * @example 1000
+             */
+            limit: number;
+            /**
+             * @description Of a recovery: true to send again also what was cancelled.
+             * @default false
+             * @example false
+             */
+            include_cancelled: boolean;
+            /**
+             * @description True to count only: nothing is done.
+             * @default false
+             * @example false
+             */
+            dry_run: boolean;
+        };
+        EventJobDryRun: {
+            /**
+             * @description Always true here.
+             * @example true
+             */
+            dry_run: boolean;
+            /**
+             * @description What would be done.
+             * @example recover
+             * @enum {string}
+             */
+            action: "replay" | "recover" | "cancel";
+            /**
+             * @description Events that it would look at, in the states that the action takes: 10,000 at most, as `GET /v1/events/count` counts.
+             * @example 400
+             */
+            count: number;
+            /**
+             * @description True when there may be more: show it as `10,000+`, or `412+`.
+             * @example false
+             */
+            is_capped: boolean;
+            /**
+             * Format: date-time
+             * @description Set when it is capped because enough was looked at: everything from this time on was counted.
+             * @example 2026-11-20T00:00:00.000Z
+             */
+            searched_to?: string;
+            /**
+             * @description So many events at most.
+             * @example 1000
+             */
+            limit: number;
         };
         ReplayJobPage: {
             /** @description The jobs of this page. */
@@ -10161,6 +10335,59 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventJobBody"];
+            };
+        };
+        responses: {
+            /** @description How many events it would look at (`dry_run: true`). */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventJobDryRun"];
+                };
+            };
+            /** @description The job. */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayJobItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

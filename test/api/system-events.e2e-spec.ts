@@ -299,6 +299,14 @@ describe("the service's own events", () => {
     });
   });
 
+  it('replay.completed: of a job over a list of events its action, and what a cancellation ended', async () => {
+    const { id } = expectStatus(await server.api('POST', '/v1/replays', { action: 'cancel', filter: { event_type: 'nothing' } }), 202).json;
+
+    expect(await itemsOf('replay.completed')).toEqual([{
+      replay: id, kind: 'events', action: 'cancel', state: 'completed', scanned: 0, replayed: 0, enqueued: 0, skipped: 0, excluded: 0, cancelled: 0, count: 1,
+    }]);
+  });
+
   it('replay.completed: a job that is stopped before it starts is over at once, and told once', async () => {
     const api = await startServer({ ...server.env, ROLE: 'api', DATABASE_URL: server.databaseUrl });
     try {

@@ -270,6 +270,8 @@ describe('what the service answers', () => {
     await call(202, 'POST', `/v1/events/${sent}/replay`);
     await until(`/v1/events/${sent}`, (json) => json.deliveries.length === 2 && json.attempts.length === 2);
     await call(202, 'POST', '/v1/dlq/redrive', { endpoint: dead, since: '2026-01-01T00:00:00Z' });
+    await call(200, 'POST', '/v1/replays', { action: 'recover', filter: { status: ['dlq', 'retrying'], since: '2026-01-01T00:00:00Z' }, dry_run: true });
+    await until(`/v1/replays/${(await call(202, 'POST', '/v1/replays', { action: 'cancel', filter: { destination: slow }, limit: 10 })).json.id}`, (json) => json.cancelled === 1);
   });
 
   it('conforms: event types', async () => {
@@ -395,7 +397,7 @@ describe('what the service answers', () => {
     await call(200, 'GET', `/v1/events/${sent}`);
     await call(409, 'POST', `/v1/events/${sent}/replay`);
     await call(202, 'POST', '/v1/app/recovering/recover', { since, status: 'failed' });
-    await until('/v1/replays?limit=1&state=completed', (json) => json.data[0]?.endpoint.startsWith('app_'));
+    await until('/v1/replays?limit=1&state=completed', (json) => json.data[0]?.endpoint?.startsWith('app_'));
     await call(202, 'POST', '/v1/app/recovering/replay', { since, until: since });
     await until('/v1/replays?limit=1&state=completed', (json) => json.data[0]?.kind === 'application');
     const erasure = (await call(202, 'POST', '/v1/app/recovering/erase')).json.id;

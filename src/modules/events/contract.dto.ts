@@ -1,3 +1,4 @@
+export { EventFilterQuery } from './events.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 
 /** What a cancellation answers. */

@@ -14,6 +14,8 @@ import { EraseStore } from './erase.store.js';
 import { ApplicationErasures, ErasedContents, Erasures } from './erasure.contract.js';
 import { AttachedEventSources } from './event-sources.js';
 import { EventSources } from './event-sources.contract.js';
+import { EventSelections } from './event-selection.contract.js';
+import { ListedSelections } from './event-selection.js';
 import { EventsController } from './events.controller.js';
 import { EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
@@ -59,6 +61,7 @@ import { EventTools } from './events.tools.js';
     { provide: DeadLetters, useClass: DeadLettersStore },
     { provide: ErasedContents, useExisting: AttachedContents },
     { provide: Erasures, useExisting: Erase },
+    { provide: EventSelections, useClass: ListedSelections },
     { provide: EventSources, useClass: AttachedEventSources },
     { provide: Messages, useClass: MessagesStore },
     { provide: ReceivedEvents, useClass: ReceivedStore },
@@ -67,6 +70,6 @@ import { EventTools } from './events.tools.js';
     { provide: SetAsideRequests, useClass: SetAsideStore },
     { provide: Waiting, useClass: WaitingStore },
   ],
-  exports: [ApplicationErasures, AttemptLog, DeadLetters, ErasedContents, Erasures, EventSources, Messages, ReceivedEvents, Requests, SentEvents, SetAsideRequests, Waiting],
+  exports: [ApplicationErasures, AttemptLog, DeadLetters, ErasedContents, Erasures, EventSelections, EventSources, Messages, ReceivedEvents, Requests, SentEvents, SetAsideRequests, Waiting],
 })
 export class EventsModule {}

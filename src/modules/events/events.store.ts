@@ -106,7 +106,7 @@ export class EventsStore {
   ) {}
 
   /** The oldest id that one page may look at, which is made of `rows` at most; null when it may look at everything. */
-  async windowEnd(tenant: Tenant, filter: EventFilter, rows = windowRows(filter)): Promise<Id | null> {
+  async windowEnd(tenant: Pick<Tenant, 'environmentId'>, filter: EventFilter, rows = windowRows(filter)): Promise<Id | null> {
     const statement = windowStatement(filter);
     if (statement === null) return null;
     const { beforeId, fromId, eventType, targetId, endpointId, destinationId, applicationId, statuses } = filter;
@@ -117,7 +117,7 @@ export class EventsStore {
     return end?.id ?? null;
   }
 
-  list(tenant: Tenant, filter: EventFilter, limit: number): Promise<EventRow[]> {
+  list(tenant: Pick<Tenant, 'environmentId'>, filter: EventFilter, limit: number): Promise<EventRow[]> {
     return this.database.read(listStatement(filter), valuesOf(tenant, filter, limit));
   }
 
@@ -150,7 +150,7 @@ export class EventsStore {
   }
 }
 
-function valuesOf({ environmentId }: Tenant, filter: EventFilter, limit: number): unknown[] {
+function valuesOf({ environmentId }: Pick<Tenant, 'environmentId'>, filter: EventFilter, limit: number): unknown[] {
   const { beforeId, fromId, eventType, targetId, endpointId, messageId, destinationId, applicationId, direction, error, statuses } = filter;
   return [
     environmentId, beforeId, fromId, limit, eventType ?? null, targetId ?? endpointId ?? null, messageId ?? null, destinationId ?? null,

@@ -40,7 +40,7 @@ const cancel = (which: string, wait: boolean): string => `
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
-const OF_EVENTS = 'd.event_id = any ($4::uuid[])';
+const OF_EVENTS = 'd.event_id = any ($4::uuid[]) and ($5::uuid is null or d.target_id = $5)';
 
 /** Rare: an environment's open deliveries by due_deliveries_pkey, the others filtered, each row once. */
 const TARGET: Statement = { name: 'cancel_target', text: cancel(OF_TARGET, false) };
@@ -88,9 +88,9 @@ export class CancelStore {
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
-  /** The same for what waits of some events. */
-  async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason): Promise<{ count: number; held: Id[] }> {
-    return this.all(EVENTS, EVENTS_LOCKED, (after) => [environmentId, after, reason, uuidArray(eventIds)]);
+  /** The same for what waits of some events, for one target or for any. */
+  async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId: Id | null = null): Promise<{ count: number; held: Id[] }> {
+    return this.all(EVENTS, EVENTS_LOCKED, (after) => [environmentId, after, reason, uuidArray(eventIds), targetId]);
   }
 
   async reasonOf({ environmentId, eventId, ordinal }: DeliveryKey): Promise<CancelReason | null> {

@@ -21,8 +21,8 @@ export class Cancel extends Cancellations {
     return count;
   }
 
-  override async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason): Promise<number> {
-    const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason);
+  override async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
+    const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);
     await this.announce(environmentId, held);
     return count;
   }

@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database.js';
 import { dateArray, uuidArray } from '#kernel/pg-array.js';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { Addressee, Redelivered, Redelivery } from './redelivery.contract.js';
+import type { Addressee, Redelivered, Redelivery, SendableRow, StoredEvent, Whereabouts } from './redelivery.contract.js';
 
 /** Dead letters that one statement sends again. */
 export const DEAD_LETTERS_STEP = 1_000;
@@ -84,6 +84,26 @@ const OF_EVENT: Statement = {
     where e.environment_id = $1 and e.id = $2`,
 };
 
+/** Where some events went, or only where they ended undelivered: by events_pkey, messages_pkey, due_deliveries_pkey and deliveries_pkey of each. */
+const OF_EVENTS: Statement = {
+  name: 'redeliver_of_events',
+  text: `
+    select ${SENDABLE}, e.erased_at is not null or m.erased_at is not null as "isGone"
+    from unnest($2::uuid[], $3::date[]) with ordinality as p(id, expires_on, position)
+    join events e on e.environment_id = $1 and e.id = p.id and e.expires_on = p.expires_on
+    left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
+    cross join lateral (
+      select o.event_id, o.expires_on, o.target_id, o.endpoint_id, 0 as ordinal from due_deliveries o
+      where not $4::boolean and o.environment_id = e.environment_id and o.event_id = e.id and not o.superseded
+      union
+      select s.event_id, s.expires_on, s.target_id, s.endpoint_id, 0 from deliveries s
+      where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
+        and (not $4::boolean or s.status in ('dlq', 'failed') and ($5::boolean or s.reason is distinct from 'cancelled'))
+    ) d
+    where $6::uuid is null or d.target_id = $6
+    order by p.position`,
+};
+
 /** To the given targets, due in the given order. */
 const TO: Statement = {
   name: 'redeliver_to',
@@ -132,6 +152,13 @@ export class RedeliverStore {
   async ofEvent(tenant: Tenant, eventId: Id): Promise<Sendable[]> {
     await this.standInLine(tenant.environmentId);
     return this.database.query<Sendable>(OF_EVENT, [tenant.environmentId, eventId]);
+  }
+
+  /** Where some events went, in their order, inside the caller's transaction. */
+  async whereabouts(environmentId: number, events: readonly StoredEvent[], { isUndelivered, includesCancelled, targetId }: Whereabouts): Promise<SendableRow[]> {
+    await this.standInLine(environmentId);
+    const days = dateArray(events.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS));
+    return this.database.query(OF_EVENTS, [environmentId, uuidArray(events.map(({ id }) => id)), days, isUndelivered, includesCancelled, targetId]);
   }
 
   /** The next dead letters of a selection, at most `DEAD_LETTERS_STEP`, inside the caller's transaction. */

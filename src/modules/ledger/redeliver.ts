@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { LaneOutlet } from './outlet.js';
-import { Redeliveries, type FindObstacle, type Redelivered, type Redelivery, type Resent } from './redelivery.contract.js';
+import { Redeliveries, type FindObstacle, type Redelivered, type Redelivery, type Resent, type SendableRow, type StoredEvent, type Whereabouts } from './redelivery.contract.js';
 import { DEAD_LETTERS_STEP, RedeliverStore, type Behind, type Sendable } from './redeliver.store.js';
 
 /** Sends again, and wakes the dispatcher of this process once that is committed. */
@@ -31,6 +31,10 @@ export class Redeliver extends Redeliveries {
       if (isLast) return total;
       behind = last;
     }
+  }
+
+  override whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]> {
+    return this.store.whereabouts(environmentId, events, which);
   }
 
   override async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {

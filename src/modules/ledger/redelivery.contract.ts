@@ -32,6 +32,31 @@ export interface Addressee {
 /** Why an addressee takes no deliveries now, in a sentence; null while it does. */
 export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 
+/** An event, and where it is stored. */
+export interface StoredEvent {
+  id: Id;
+  /** The day of its partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+}
+
+/** Which deliveries of events are meant. */
+export interface Whereabouts {
+  /** Only those that ended `failed` or `dlq`; all otherwise. */
+  isUndelivered: boolean;
+  /** Of those also the ones that were cancelled. */
+  includesCancelled: boolean;
+  /** Only those to this target; null for any. */
+  targetId: Id | null;
+}
+
+/** A delivery of an event that can be sent again. */
+export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
+  /** The application's endpoint that shares the target; `endpointId` may also be what received the event. */
+  applicationEndpointId: Id | null;
+  /** True when there is no payload to send any more. */
+  isGone: boolean;
+}
+
 /** What became of sending again. */
 export interface Resent {
   /** How many deliveries were made. */
@@ -49,6 +74,12 @@ export abstract class Redeliveries {
 
   /** Sends dead letters again: inside the caller's unit of work all of them or none, otherwise in steps that commit one by one. */
   abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
+
+  /**
+   * Where events went, in their order. Inside the caller's transaction, until whose end no other replay of the environment makes
+   * deliveries.
+   */
+  abstract whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]>;
 
   /** Sends events again to the given targets, inside the caller's transaction; returns how many deliveries were made. */
   abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;

@@ -8,12 +8,9 @@ import { conflict, notFound } from '#kernel/errors.js';
 import { lowestIdAt, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { RecoverQuery } from './recover.js';
-import type { ReplayJob } from './replay-job.js';
+import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
 import { windowOf } from './window.js';
-
-/** A count on a request goes no further; the job knows the rest when it is done. */
-const ESTIMATE_MAX = 100_000;
 
 /** Starts jobs over everything that an application was sent. */
 @Injectable()

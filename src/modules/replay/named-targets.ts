@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Applications, EndpointConditions, type ApplicationEndpoint } from '#modules/applications/contract.js';
 import { Targets } from '#modules/destinations/contract.js';
-import { notFound } from '#kernel/errors.js';
+import { ApiError, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
@@ -50,6 +50,22 @@ export class NamedTargets {
     if (endpointId === null) return this.obstacle(environmentId, targetId, null);
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint ? this.obstacle(environmentId, targetId, endpoint) : 'The endpoint was deleted.';
+  }
+
+  /** The same; settings that can't be used, such as a secret that is missing, are a reason too. */
+  async reasonAgainst(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
+    try {
+      return await this.obstacleOf(environmentId, targetId, endpointId);
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'conflict') return error.message;
+      throw error;
+    }
+  }
+
+  /** The same of the application's endpoint with this id; null for an endpoint that receives, or that is gone. */
+  async reasonAgainstEndpoint(environmentId: number, endpointId: Id): Promise<string | null> {
+    const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
+    return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);
   }
 
   private async obstacle(environmentId: number, targetId: Id, endpoint: ApplicationEndpoint | null): Promise<string | null> {

@@ -6,7 +6,7 @@ import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { badRequest, conflict, invalid, notFound } from '#kernel/errors.js';
 import { Ids, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { ReplayJob } from './replay-job.js';
+import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayPages, routesTo } from './replay-pages.js';
 import { ReplayStart } from './replay-start.js';
 import { windowOf, type Window } from './window.js';
@@ -40,8 +40,6 @@ interface Range {
   range: ReceivedRange;
 }
 
-/** A count on a request goes no further; the job knows the rest when it is done. */
-const ESTIMATE_MAX = 100_000;
 /** Of the specification: so many events are examined by one call of a dry run with route filters. */
 const DRY_RUN_MAX = 5_000;
 const COUNT_MAX = 2_000_000_000;

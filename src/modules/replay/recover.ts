@@ -3,7 +3,7 @@ import { FailedDeliveries } from '#modules/ledger/redelivery.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { conflict } from '#kernel/errors.js';
 import type { NamedTarget } from './named-targets.js';
-import type { ReplayJob } from './replay-job.js';
+import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
 import { windowOf } from './window.js';
 
@@ -14,9 +14,6 @@ export interface RecoverQuery {
   status?: string;
   include_cancelled?: boolean;
 }
-
-/** A count on a request goes no further; the job knows the rest when it is done. */
-const ESTIMATE_MAX = 100_000;
 
 /** Starts recoveries: jobs that send again what failed at a target. */
 @Injectable()

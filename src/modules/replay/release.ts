@@ -5,7 +5,7 @@ import { Clock } from '#kernel/clock.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { Ids, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import type { ReplayJob } from './replay-job.js';
+import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
 import { windowOf, type Window } from './window.js';
 
@@ -23,8 +23,6 @@ export interface ReleaseDryRun {
   excluded: number;
 }
 
-/** A count on a request goes no further; the job knows the rest when it is done. */
-const ESTIMATE_MAX = 100_000;
 const COUNT_MAX = 2_000_000_000;
 
 /** Starts releases: jobs that run what an endpoint set aside through it once more. */

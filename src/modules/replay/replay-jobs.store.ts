@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
-import type { Id } from '#kernel/ids.js';
+import { showId, type Id } from '#kernel/ids.js';
 import { subjectOf, SUBJECTS, type NewReplayJob, type ReplayJob } from './replay-job.js';
 
 const COLUMNS = `
   environment_id as "environmentId", id, kind, application_id as "applicationId", target_id as "targetId",
   include_cancelled as "includeCancelled", replay_id as "replayId", endpoint_id as "endpointId", state, since, until, status,
   destinations, destinations_used as "destinationsUsed", stop_requested as "stopRequested", before_id as "beforeId",
-  from_id as "fromId", total_estimate as "totalEstimate", scanned, replayed, enqueued, skipped, excluded, erased,
+  from_id as "fromId", total_estimate as "totalEstimate", scanned, replayed, enqueued, skipped, excluded, erased, selection, cancelled,
   resumed_from as "resumedFrom", error, failures, runner, created_at as "createdAt", started_at as "startedAt",
   page_at as "pageAt", finished_at as "finishedAt"`;
 
@@ -18,10 +18,16 @@ const INSERT: Statement = {
   text: `
     insert into replay_jobs (environment_id, id, replay_id, endpoint_id, state, since, until, status, destinations,
       destinations_used, stop_requested, before_id, from_id, total_estimate, scanned, replayed, enqueued, skipped, excluded,
-      failures, created_at, kind, application_id, target_id, include_cancelled)
-    values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8::uuid[], $9::uuid[], false, $10, $11, $12, 0, 0, 0, 0, 0, 0, $13, $14, $15, $16, $17)
+      failures, created_at, kind, application_id, target_id, include_cancelled, selection)
+    values ($1, $2, $3, $4, 'pending', $5, $6, $7, $8::uuid[], $9::uuid[], false, $10, $11, $12, 0, 0, 0, 0, 0, 0, $13, $14, $15, $16, $17, $18::jsonb)
     on conflict (environment_id, endpoint_id) where state in ('pending', 'running') do nothing
     returning ${COLUMNS}`,
+};
+
+/** replay_jobs_live_idx. */
+const LIVE: Statement = {
+  name: 'replay_jobs_live',
+  text: `select id from replay_jobs where environment_id = $1 and endpoint_id = $2 and state in ('pending', 'running')`,
 };
 
 /** replay_jobs_pkey. */
@@ -57,7 +63,7 @@ const UPDATE: Statement = {
     update replay_jobs
     set state = $3, before_id = $4, scanned = $5, replayed = $6, enqueued = $7, skipped = $8, excluded = $9,
         resumed_from = $10, error = $11, failures = $12, runner = $13, started_at = $14, page_at = $15, finished_at = $16,
-        destinations_used = $17::uuid[], from_id = $18, erased = $19::jsonb
+        destinations_used = $17::uuid[], from_id = $18, erased = $19::jsonb, cancelled = $20
     where environment_id = $1 and id = $2`,
 };
 
@@ -79,11 +85,13 @@ export class ReplayJobsStore {
     const values = [
       job.environmentId, job.id, job.replayId, job.endpointId, job.since, job.until, job.status, job.destinations,
       job.destinationsUsed, job.beforeId, job.fromId, job.totalEstimate, job.createdAt,
-      job.kind, job.applicationId, job.targetId, job.includeCancelled,
+      job.kind, job.applicationId, job.targetId, job.includeCancelled, job.selection ? JSON.stringify(job.selection) : null,
     ];
     const [row] = await this.database.transaction(() => this.database.query<ReplayJob>(INSERT, values));
-    if (!row) throw conflict(`Another replay of this ${SUBJECTS[subjectOf(job)]} is live. Wait for it, or stop it.`, { reason: 'replay_live' });
-    return row;
+    if (row) return row;
+    const [live] = await this.database.query<{ id: Id }>(LIVE, [job.environmentId, job.endpointId]);
+    const what = job.selection ? 'job over these events' : `replay of this ${SUBJECTS[subjectOf(job)]}`;
+    throw conflict(`Another ${what} is live. Wait for it, or stop it.`, { reason: 'replay_live', ...(live && { replay: showId('rpj', live.id) }) });
   }
 
   async find(environmentId: number, id: Id): Promise<ReplayJob | null> {
@@ -111,7 +119,7 @@ export class ReplayJobsStore {
     await this.database.query(UPDATE, [
       job.environmentId, job.id, job.state, job.beforeId, job.scanned, job.replayed, job.enqueued, job.skipped, job.excluded,
       job.resumedFrom, job.error, job.failures, job.runner, job.startedAt, job.pageAt, job.finishedAt, job.destinationsUsed, job.fromId,
-      job.erased && JSON.stringify(job.erased),
+      job.erased && JSON.stringify(job.erased), job.cancelled,
     ]);
   }
 

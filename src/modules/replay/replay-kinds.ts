@@ -1,19 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { ApplicationPages } from './application-pages.js';
+import { CancelWork } from './cancel-work.js';
 import { EraseWork } from './erase-work.js';
 import { RangePages } from './range-pages.js';
 import { RecoverPages } from './recover-pages.js';
 import { subjectOf, type JobKind, type ReplayJob } from './replay-job.js';
 import type { NextPage, PageSource, WorkSource } from './replay-pages.js';
 import { RequestsWork } from './requests-work.js';
+import { SelectedPages } from './selected-pages.js';
 
 /** What jobs do, by kind. */
 @Injectable()
 export class ReplayKinds implements PageSource {
   private readonly sources: Readonly<Record<JobKind, PageSource | WorkSource>>;
 
-  constructor(range: RangePages, recover: RecoverPages, application: ApplicationPages, requests: RequestsWork, erase: EraseWork) {
-    this.sources = { range, recover, application, requests, erase };
+  constructor(
+    range: RangePages, recover: RecoverPages, application: ApplicationPages, requests: RequestsWork, erase: EraseWork, events: SelectedPages,
+    private readonly cancel: CancelWork,
+  ) {
+    this.sources = { range, recover, application, requests, erase, events };
   }
 
   /** Of a kind that sends again. */
@@ -24,7 +29,8 @@ export class ReplayKinds implements PageSource {
   }
 
   /** What does the work of a kind that commits by itself; null for one that sends again. */
-  workOf(kind: JobKind): WorkSource | null {
+  workOf({ kind, selection }: ReplayJob): WorkSource | null {
+    if (selection?.action === 'cancel') return this.cancel;
     const source = this.sources[kind];
     return 'work' in source ? source : null;
   }

@@ -44,6 +44,8 @@ export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'ski
   fromId?: Id;
   beforeId?: Id;
   erased?: Erased;
+  /** Deliveries that it ended. */
+  cancelled?: number;
   isOver: boolean;
   /** How long to rest before the next stretch. */
   restMs?: number;

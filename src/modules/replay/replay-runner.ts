@@ -53,8 +53,8 @@ export class ReplayRunner {
         const step = await this.page(environmentId, id);
         if (step.kind !== 'more' && step.kind !== 'worked') return;
         failures = 0;
-        if (step.kind === 'more') await this.waitForRoom(environmentId, step);
-        else await this.rest(step.restMs);
+        if (step.kind === 'worked') await this.rest(step.restMs);
+        else if (step.enqueued > 0) await this.waitForRoom(environmentId, step);
         await this.rest(await this.live.restMs(environmentId, step.enqueued));
       } catch (error) {
         failures += 1;
@@ -74,7 +74,7 @@ export class ReplayRunner {
 
   private async page(environmentId: number, id: Id): Promise<Step> {
     const job = await this.jobs.find(environmentId, id);
-    const work = job && this.kinds.workOf(job.kind);
+    const work = job && this.kinds.workOf(job);
     return work ? this.worked(environmentId, id, work) : this.database.transaction(() => this.step(environmentId, id));
   }
 
@@ -98,6 +98,7 @@ export class ReplayRunner {
       job.fromId = done.fromId ?? job.fromId;
       job.beforeId = done.beforeId ?? job.beforeId;
       job.erased = done.erased ?? job.erased;
+      job.cancelled += done.cancelled ?? 0;
       if (done.isOver) return this.finish(job, 'completed', null);
       await this.jobs.update(job);
       return { kind: 'worked', enqueued: done.enqueued, restMs: done.restMs ?? 0 };

@@ -10,7 +10,9 @@ import { ApplicationJobs } from './application-jobs.js';
 import { ApplicationJobsController } from './application-jobs.controller.js';
 import { ApplicationPages } from './application-pages.js';
 import { Cancel } from './cancel.js';
+import { CancelWork } from './cancel-work.js';
 import { EraseWork } from './erase-work.js';
+import { EventJobs } from './event-jobs.js';
 import { LiveLoad } from './live-load.js';
 import { NamedTargets } from './named-targets.js';
 import { RangePages } from './range-pages.js';
@@ -34,10 +36,11 @@ import { ReplaysController } from './replays.controller.js';
 import { RequestsWork } from './requests-work.js';
 import { ReplayTools } from './replay.tools.js';
 import { Resend } from './resend.js';
+import { SelectedPages } from './selected-pages.js';
 import { ResendController } from './resend.controller.js';
 
 const WORKER = [
-  ApplicationPages, EraseWork, LiveLoad, RangePages, RecoverPages, ReplayKinds, ReplayProcessor, ReplayReconciler, ReplayRunner, RequestsWork,
+  ApplicationPages, CancelWork, EraseWork, LiveLoad, RangePages, RecoverPages, ReplayKinds, ReplayProcessor, ReplayReconciler, ReplayRunner, RequestsWork, SelectedPages,
 ];
 
 /** Sending again: one event, dead letters, and time ranges and what failed as jobs, which run where deliveries do. Giving up on what waits. */
@@ -51,6 +54,7 @@ export class ReplayModule {
       providers: [
         ApplicationJobs,
         Cancel,
+        EventJobs,
         NamedTargets,
         RangeReplay,
         Recover,

@@ -3,7 +3,7 @@ import { EventSources } from '#modules/events/event-sources.contract.js';
 import { Redeliveries, type FindObstacle, type Redelivery, type Resent } from '#modules/ledger/redelivery.contract.js';
 import { Requests } from '#modules/events/requests.contract.js';
 import { Erasures } from '#modules/events/erasure.contract.js';
-import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
+import { conflict, invalid, notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -49,7 +49,7 @@ export class ReplayService {
 
   private obstacleIn({ environmentId }: Tenant): FindObstacle {
     return ({ targetId, endpointId, isAdHoc }) =>
-      isAdHoc ? Promise.resolve(null) : this.named.obstacleOf(environmentId, targetId, endpointId).catch(reasonOfConflict);
+      isAdHoc ? Promise.resolve(null) : this.named.reasonAgainst(environmentId, targetId, endpointId);
   }
 
   private async aim(tenant: Tenant, text: string): Promise<Pick<Redelivery, 'targetId' | 'endpointId'>> {
@@ -59,12 +59,6 @@ export class ReplayService {
     if (aim === null) throw invalid([{ path: 'endpoint', message: 'must be the id of a destination, or the id or path of an endpoint' }]);
     return aim;
   }
-}
-
-/** A target whose settings can't be used, such as one that lacks a secret, keeps no other from being sent to. */
-function reasonOfConflict(error: unknown): string {
-  if (error instanceof ApiError && error.type === 'conflict') return error.message;
-  throw error;
 }
 
 function refuseWhenNothingWasTaken({ made, left, obstacle }: Resent): void {

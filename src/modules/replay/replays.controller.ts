@@ -6,6 +6,8 @@ import { Idempotent } from '#http/idempotent.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { EventJobBody, EventJobDryRun, presentEventJobDryRun } from './event-jobs.dto.js';
+import { EventJobs } from './event-jobs.js';
 import { RangeReplay } from './range-replay.js';
 import { Release } from './release.js';
 import { ReplayJobs } from './replay-jobs.js';
@@ -16,7 +18,7 @@ import {
 
 const JOB = { name: 'id', description: 'The replay job.', example: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
-/** Replays of a time range, and their jobs. */
+/** Replays of a time range and by filter, and all jobs. */
 @ApiTags('Replay')
 @Controller('v1')
 export class ReplaysController {
@@ -24,6 +26,7 @@ export class ReplaysController {
     private readonly ranges: RangeReplay,
     private readonly jobs: ReplayJobs,
     private readonly releases: Release,
+    private readonly eventJobs: EventJobs,
   ) {}
 
   @Post('endpoints/:id/replay')
@@ -71,6 +74,28 @@ export class ReplaysController {
     if (!isDry) return presentJob(await this.releases.start(tenant, endpointId, query));
     reply.code(200);
     return presentReleaseDryRun(await this.releases.dryRun(tenant, endpointId, query));
+  }
+
+  @Post('replays')
+  @HttpCode(202)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Replay, recover or cancel by filter',
+    description:
+      'Does it with every event that `GET /v1/events` shows with the same filters, newest first, as a job in the background that goes on after an ' +
+      'interruption and does nothing twice. What is accepted after the call is none of its. With `dry_run` it counts at once (200). 409 for a filter that names a ' +
+      'destination or an endpoint that is disabled (`details.reason: "disabled"`), and while another such job about the same destination, endpoint, application or message, ' +
+      'or with none of them about the environment, is live (`"replay_live"`, with its id as `details.replay`). Under a wider filter what is disabled is passed by and counted.',
+  })
+  @ApiOkResponse({ type: EventJobDryRun, description: 'How many events it would look at (`dry_run: true`).' })
+  @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
+  async replayEvents(
+    @CurrentTenant() tenant: Tenant, @Res({ passthrough: true }) reply: FastifyReply, @Body() { dry_run: isDry, ...query }: EventJobBody,
+  ): Promise<ReplayJobItem | EventJobDryRun> {
+    if (!isDry) return presentJob(await this.eventJobs.start(tenant, query));
+    reply.code(200);
+    return presentEventJobDryRun(query.action, await this.eventJobs.dryRun(tenant, query));
   }
 
   @Get('replays')

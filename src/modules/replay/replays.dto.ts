@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
-import { showId } from '#kernel/ids.js';
+import { EventFilterQuery } from '#modules/events/contract.dto.js';
+import { idTimeMs, showId } from '#kernel/ids.js';
 import type { DryRun } from './range-replay.js';
 import type { ReleaseDryRun } from './release.js';
-import { JOB_KINDS, JOB_STATES, subjectOf, type ReplayJob } from './replay-job.js';
+import { ESTIMATE_MAX, JOB_ACTIONS, JOB_KINDS, JOB_STATES, subjectOf, type ReplayJob } from './replay-job.js';
 
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq', 'ignored'] as const;
 
@@ -147,14 +148,26 @@ export class ReplayJobItem {
 
   /**
    * `range` for what an endpoint received in a time, `recover` for what failed at an endpoint, a destination or an application, `application` for
-   * everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application.
+   * everything that one was sent, `requests` for what an endpoint set aside, `erase` for the erasure of an application, `events` for what a list of events shows.
    */
   @ApiProperty({ enum: JOB_KINDS, example: 'range' })
   kind: string;
 
-  /** What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`). */
-  @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  endpoint: string;
+  /** What it is about: an endpoint, or a destination (`dst_`), or an application (`app_`); null for a job over a list of events. */
+  @ApiProperty({ type: String, nullable: true, example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  endpoint: string | null;
+
+  /** What a job over a list of events does with them; null for any other job. */
+  @ApiProperty({ type: String, nullable: true, enum: [...JOB_ACTIONS, null], example: null })
+  action: string | null;
+
+  /** The filters of that list as they were given; null for any other job. */
+  @ApiProperty({ type: EventFilterQuery, nullable: true, example: null })
+  filter: EventFilterQuery | null;
+
+  /** Of a job over a list of events: at most so many, the newest ones. One that ended with `scanned` at it may have left older ones. */
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  limit: number | null;
 
   /** `pending` until a worker takes it, `running`, then `completed`, `stopped` or `failed`. */
   @ApiProperty({ enum: JOB_STATES, example: 'running' })
@@ -184,9 +197,16 @@ export class ReplayJobItem {
   @ApiProperty({ example: false })
   stop_requested: boolean;
 
-  /** Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to 100,000. */
+  /**
+   * Events in the window when it was asked for, of a range whatever their state; requests of a release, messages of an erasure. Counted up to
+   * 100,000; of a job over a list of events as the list counts, up to 10,000.
+   */
   @ApiProperty({ type: 'integer', example: 120 })
   total_estimate: number;
+
+  /** True when there may be more than `total_estimate`. */
+  @ApiProperty({ example: false })
+  total_is_capped: boolean;
 
   /** Events that were looked at so far. */
   @ApiProperty({ type: 'integer', example: 120 })
@@ -202,7 +222,8 @@ export class ReplayJobItem {
 
   /**
    * Events that no route takes; of a recovery those that were cancelled; of an application also those for endpoints that take no deliveries;
-   * of a release requests that were set aside once more.
+   * of a release requests that were set aside once more; of a job over a list of events those that went nowhere, that were cancelled, and
+   * those for what takes no deliveries.
    */
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
@@ -214,6 +235,14 @@ export class ReplayJobItem {
   /** What an erasure did away with so far; null for any other job. */
   @ApiProperty({ type: ErasedItem, nullable: true, example: null })
   erased: ErasedItem | null;
+
+  /** Of a cancellation over a list of events: deliveries that it ended so far, or that end with the attempt that is under way; null for any other job. */
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  cancelled: number | null;
+
+  /** Of a job over a list of events: it has looked at those received since then, from the newest on; null before it looked at any, and for any other job. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  searched_to: string | null;
 
   /** What `scanned` was when the job went on after an interruption; null when there was none. */
   @ApiProperty({ type: 'integer', nullable: true, example: null })
@@ -277,7 +306,10 @@ export function presentJob(job: ReplayJob): ReplayJobItem {
   return {
     id: showId('rpj', job.id),
     kind: job.kind,
-    endpoint: showId(subjectOf(job), job.endpointId),
+    endpoint: job.selection ? null : showId(subjectOf(job), job.endpointId),
+    action: job.selection?.action ?? null,
+    filter: job.selection ? (job.selection.query as EventFilterQuery) : null,
+    limit: job.selection?.max ?? null,
     state: job.state,
     since: time(job.since),
     until: time(job.until),
@@ -286,12 +318,15 @@ export function presentJob(job: ReplayJob): ReplayJobItem {
     replay_id: showId('rpl', job.replayId),
     stop_requested: job.stopRequested,
     total_estimate: job.totalEstimate,
+    total_is_capped: job.selection?.isCapped ?? job.totalEstimate >= ESTIMATE_MAX,
     scanned: job.scanned,
     replayed: job.replayed,
     enqueued: job.enqueued,
     skipped: job.skipped,
     excluded: job.excluded,
     erased: job.kind === 'erase' ? (job.erased ?? { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 }) : null,
+    cancelled: job.selection?.action === 'cancel' ? job.cancelled : null,
+    searched_to: job.selection && job.pageAt && job.beforeId !== job.selection.filter.beforeId ? new Date(idTimeMs(job.beforeId)).toISOString() : null,
     resumed_from: job.resumedFrom,
     destinations_used: job.destinationsUsed.map(destination),
     error: job.error,

@@ -10,11 +10,11 @@ export interface Window {
   beforeId: Id;
 }
 
-/** The window ends now at the latest: what comes, or fails, while the job runs is none of its. Throws 422. */
-export function windowOf(query: { since?: string; until?: string }, nowMs: number): Window {
-  const since = query.since === undefined ? null : new Date(momentMs(query.since, 'since'));
-  const until = query.until === undefined ? null : new Date(momentMs(query.until, 'until'));
-  if (since && until && since > until) throw invalid([{ path: 'since', message: 'must not be after until' }]);
+/** The window ends now at the latest: what comes, or fails, while the job runs is none of its. `within` is where it stands in the body. Throws 422. */
+export function windowOf(query: { since?: string; until?: string }, nowMs: number, within = ''): Window {
+  const since = query.since === undefined ? null : new Date(momentMs(query.since, `${within}since`));
+  const until = query.until === undefined ? null : new Date(momentMs(query.until, `${within}until`));
+  if (since && until && since > until) throw invalid([{ path: `${within}since`, message: 'must not be after until' }]);
   const endMs = Math.min(until?.getTime() ?? nowMs, nowMs);
   return { since, until, fromId: lowestIdAt(since?.getTime() ?? 0), beforeId: lowestIdAt(endMs + 1) };
 }

@@ -25,12 +25,13 @@ const WHOSE: Schema = {
   ],
 };
 
-/** What a job was about: an endpoint that receives or is an application's, a destination, or an application. */
+/** What a job was about: an endpoint that receives or is an application's, a destination, an application, or what a list of events shows. */
 const REPLAYED: Schema = {
   oneOf: [
     { required: ['endpoint'], properties: { destination: false, application: false, kind: { enum: ['range', 'recover', 'requests'] } } },
     { required: ['destination'], properties: { endpoint: false, application: false, kind: { const: 'recover' } } },
     { required: ['application'], properties: { endpoint: false, destination: false, kind: { enum: ['recover', 'application', 'erase'] } } },
+    { required: ['action'], properties: { endpoint: false, destination: false, application: false, kind: { const: 'events' } } },
   ],
 };
 const ERASED: Schema = { type: 'object', properties: { endpoints: number, messages: number, deliveries: number, attempts: number } };
@@ -117,10 +118,11 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
     { ...ORDERS, event_ids: ['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'], count: 314 }),
   entry(
     'replay.completed',
-    'A job ended: `completed`, `stopped` by a call, or `failed` with an `error`. `kind` says which: a replay of a time range, a recovery of an `endpoint`, a `destination` or an `application`, a replay of everything of an `application`, a release of `requests` that were set aside, or an erasure, with what it `erased`.',
+    'A job ended: `completed`, `stopped` by a call, or `failed` with an `error`. `kind` says which: a replay of a time range, a recovery of an `endpoint`, a `destination` or an `application`, a replay of everything of an `application`, a release of `requests` that were set aside, an erasure, with what it `erased`, or the `action` of a job over a list of `events`, with what it `cancelled`.',
     {
       properties: {
-        replay: id('rpj'), kind: { enum: ['range', 'recover', 'application', 'requests', 'erase'] }, endpoint: id('ep'), destination: id('dst'), application: id('app'), erased: ERASED, state: { enum: ['completed', 'stopped', 'failed'] }, error: text,
+        replay: id('rpj'), kind: { enum: ['range', 'recover', 'application', 'requests', 'erase', 'events'] }, endpoint: id('ep'), destination: id('dst'), application: id('app'), erased: ERASED,
+        action: { enum: ['replay', 'recover', 'cancel'] }, cancelled: number, state: { enum: ['completed', 'stopped', 'failed'] }, error: text,
         scanned: number, replayed: number, enqueued: number, skipped: number, excluded: number,
       },
       required: ['replay', 'kind', 'state', 'scanned', 'replayed', 'enqueued', 'skipped', 'excluded'],

@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Jobs over what a list of events shows: one more kind, its filter, and what it cancelled. The columns change only the catalogue; the
+ * constraint reads the table of jobs, which is small.
+ */
+export class EventJobs1732687000000 implements MigrationInterface {
+  name = 'EventJobs1732687000000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    await runner.query(`set local lock_timeout = '10s'`);
+    await runner.query(`
+      alter table replay_jobs drop constraint replay_jobs_kind_check,
+        add constraint replay_jobs_kind_check check (kind in ('range', 'recover', 'application', 'requests', 'erase', 'events')),
+        add column selection jsonb,
+        add column cancelled int not null default 0`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`delete from replay_jobs where kind = 'events'`);
+    await runner.query(`
+      alter table replay_jobs drop column cancelled, drop column selection, drop constraint replay_jobs_kind_check,
+        add constraint replay_jobs_kind_check check (kind in ('range', 'recover', 'application', 'requests', 'erase'))`);
+  }
+}

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { EventSelections, type EventSelection, type SelectionCount, type SelectionQuery } from '#modules/events/event-selection.contract.js';
+import { Clock } from '#kernel/clock.js';
+import { ApiError, conflict, invalid } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { NamedTargets } from './named-targets.js';
+import { EVENTS_MAX, subjectOfSelection, type JobAction, type ReplayJob } from './replay-job.js';
+import { ReplayStart } from './replay-start.js';
+import { windowOf } from './window.js';
+
+/** What a caller asks for. */
+export interface EventJobQuery {
+  action: JobAction;
+  filter: SelectionQuery;
+  limit?: number;
+  include_cancelled?: boolean;
+}
+
+/** How many events a job would look at, of so many that it may. */
+export interface SelectionEstimate extends SelectionCount {
+  max: number;
+}
+
+/** The states in which an action finds something to do; null for any. */
+const STATES: Readonly<Record<JobAction, readonly string[] | null>> = { replay: null, recover: ['failed', 'dlq'], cancel: ['retrying'] };
+
+/** Starts jobs over what a list of events shows. */
+@Injectable()
+export class EventJobs {
+  constructor(
+    private readonly selections: EventSelections,
+    private readonly named: NamedTargets,
+    private readonly starting: ReplayStart,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Throws 409 for a filter that names something disabled, or while a job about the same is live, and 422. */
+  async start(tenant: Tenant, { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery): Promise<ReplayJob> {
+    const { environmentId } = tenant;
+    const window = windowOf(query, this.clock.nowMs(), 'filter.');
+    const found = await this.resolve(tenant, action, query);
+    if (action !== 'cancel') await this.refuseDisabled(environmentId, query, found);
+    const { count, isCapped } = await this.estimate(tenant, action, query, limit);
+    // What can match nothing is a job that is over at once. What comes while it runs is none of its.
+    const filter = found ? { ...found, beforeId: earlier(found.beforeId, window.beforeId) } : { fromId: window.beforeId, beforeId: window.beforeId };
+    return this.starting.start({
+      environmentId, kind: 'events', endpointId: subjectOfSelection(action, filter), applicationId: null, targetId: null, includeCancelled,
+      since: window.since, until: window.until, status: null, destinations: null, destinationsUsed: [], fromId: filter.fromId, beforeId: filter.beforeId,
+      totalEstimate: count, selection: { action, query, filter, max: limit, isCapped },
+    });
+  }
+
+  /** Counts, and does nothing. Throws 422. */
+  dryRun(tenant: Tenant, { action, filter, limit = EVENTS_MAX }: EventJobQuery): Promise<SelectionEstimate> {
+    windowOf(filter, this.clock.nowMs(), 'filter.');
+    return this.estimate(tenant, action, filter, limit);
+  }
+
+  private async estimate(tenant: Tenant, action: JobAction, query: SelectionQuery, max: number): Promise<SelectionEstimate> {
+    const asked = narrowed(action, query);
+    if (asked === null) return { count: 0, isCapped: false, searchedTo: null, max };
+    const counted = await this.selections.count(tenant, asked).catch(refuseFilter);
+    return counted.count < max ? { ...counted, max } : { count: max, isCapped: false, searchedTo: null, max };
+  }
+
+  private async resolve(tenant: Tenant, action: JobAction, query: SelectionQuery): Promise<EventSelection | null> {
+    const asked = narrowed(action, query);
+    return asked && this.selections.resolve(tenant, asked).catch(refuseFilter);
+  }
+
+  /** What the filter names would be all that the job is about. */
+  private async refuseDisabled(environmentId: number, { destination }: SelectionQuery, found: EventSelection | null): Promise<void> {
+    const isAdHoc = destination !== undefined && /^https?:/i.test(destination);
+    const endpointId = found?.targetId ?? found?.endpointId;
+    const reasons = [
+      found?.destinationId !== undefined && !isAdHoc ? await this.named.reasonAgainst(environmentId, found.destinationId, null) : null,
+      endpointId === undefined ? null : await this.named.reasonAgainstEndpoint(environmentId, endpointId),
+    ];
+    const reason = reasons.find((each) => each !== null);
+    if (reason) throw conflict(`${reason} Change that first.`, { reason: 'disabled' });
+  }
+}
+
+/** The filter with the states that the action is about; null when only others were asked for. */
+function narrowed(action: JobAction, query: SelectionQuery): SelectionQuery | null {
+  const states = STATES[action];
+  if (states === null) return query;
+  const status = query.status === undefined ? [...states] : [query.status].flat().filter((each) => states.includes(each));
+  return status.length === 0 ? null : { ...query, status };
+}
+
+function earlier(a: Id, b: Id): Id {
+  return a < b ? a : b;
+}
+
+/** The list says 400 of a query; here the filter is part of a body. */
+function refuseFilter(error: unknown): never {
+  if (error instanceof ApiError && error.type === 'bad_request') throw invalid([{ path: 'filter', message: error.message }]);
+  throw error;
+}

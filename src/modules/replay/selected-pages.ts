@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { EventSelections } from '#modules/events/event-selection.contract.js';
+import { Redeliveries, type SendableRow } from '#modules/ledger/redelivery.contract.js';
+import { NamedTargets } from './named-targets.js';
+import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
+import type { NextPage, PageSource } from './replay-pages.js';
+
+/** What a list of events shows, to wherever it went; of a recovery only to where it was not delivered. */
+@Injectable()
+export class SelectedPages implements PageSource {
+  constructor(
+    private readonly selections: EventSelections,
+    private readonly redeliveries: Redeliveries,
+    private readonly named: NamedTargets,
+  ) {}
+
+  /** What takes no deliveries keeps the others from nothing: it is passed by, and counted. */
+  async next({ environmentId, selection, beforeId, fromId, scanned, includeCancelled }: ReplayJob): Promise<NextPage> {
+    if (selection === null) return { obstacle: 'The job has no filter.' };
+    const { filter, max, action } = selection;
+    const { events, beforeId: nextId } = await this.selections.page(environmentId, { ...filter, beforeId, fromId }, Math.min(PAGE_EVENTS, max - scanned));
+    const which = { isUndelivered: action === 'recover', includesCancelled: includeCancelled, targetId: filter.destinationId ?? null };
+    // Pages go back in time, each one forwards.
+    const rows = events.length === 0 ? [] : await this.redeliveries.whereabouts(environmentId, events.toReversed(), which);
+    const whole = rows.filter(({ isGone }) => !isGone);
+    const taken = await this.taken(environmentId, whole);
+    const [replayed, excluded] = [countEvents(taken), countEvents(rows) - countEvents(whole)];
+    return {
+      destinations: [],
+      page: {
+        deliveries: taken, scanned: events.length, replayed, excluded, skipped: events.length - replayed - excluded,
+        lastId: nextId ?? events.at(-1)?.id ?? null, isFull: nextId !== null && scanned + events.length < max,
+      },
+    };
+  }
+
+  /** Those that are for what takes deliveries; each addressee is asked once. */
+  private async taken(environmentId: number, rows: readonly SendableRow[]): Promise<SendableRow[]> {
+    const obstacles = new Map<string, string | null>();
+    const taken: SendableRow[] = [];
+    for (const row of rows) {
+      const key = `${row.targetId} ${row.applicationEndpointId} ${row.isAdHoc}`;
+      if (!obstacles.has(key)) obstacles.set(key, row.isAdHoc ? null : await this.named.reasonAgainst(environmentId, row.targetId, row.applicationEndpointId));
+      if (obstacles.get(key) === null) taken.push(row);
+    }
+    return taken;
+  }
+}
+
+function countEvents(rows: readonly SendableRow[]): number {
+  return new Set(rows.map(({ eventId }) => eventId)).size;
+}
