@@ -16,10 +16,10 @@ export function isChromiumInstalled(): boolean {
   return isInstalled;
 }
 
-/** A browser that is stopped with its suite. */
-export function startBrowser(): Promise<Browser> {
+/** A browser that is stopped with its suite; `more` are arguments of Chromium. */
+export function startBrowser(more: readonly string[] = []): Promise<Browser> {
   // Without the sandbox: CI is root, and what is shown is ours.
-  return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
 }
 
 /** Everything that a page complains about: errors of its scripts, of the console and of its content policy. */

@@ -8,17 +8,30 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Nobody waits this long for a page that works. */
 export const PATIENCE_MS = 20_000;
 
-/** Texts that would do something in a page that took them for anything else. */
+/** Texts that would do something in a page, a spreadsheet, a terminal or an address that took them for anything else. Sixty, none longer than an event type may be. */
 export const HOSTILE: readonly string[] = [
   '<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', '{{constructor.constructor("alert(1)")()}}', '</title><svg onload=alert(1)>', '\u202Egnp.exe', 'javascript:alert(1)',
+  '<script>alert(1)</script>', '<svg/onload=alert(1)>', '<iframe srcdoc="<script>alert(1)</script>">', '<body onload=alert(1)>', '<details open ontoggle=alert(1)>', '<input autofocus onfocus=alert(1)>',
+  '<a href="javascript:alert(1)">x</a>', '<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>', '<noscript><p title="</noscript><img src=x onerror=alert(1)>">', '<template><script>alert(1)</script></template>',
+  '<link rel=stylesheet href=//evil.example/x.css>', '<meta http-equiv=refresh content="0;url=//evil.example">', '<base href=//evil.example/>', '<object data=//evil.example/x.swf></object>',
+  '<embed src=//evil.example/x>', '<video><source onerror=alert(1)></video>', '<audio src=x onerror=alert(1)>', '<form action=//evil.example><button>go</button></form>',
+  '</script><script>alert(1)</script>', '</textarea><script>alert(1)</script>', '</style><script>alert(1)</script>', '</pre><img src=x onerror=alert(1)>', '<!--><script>alert(1)//-->', ']]><script>alert(1)</script>',
+  "'-alert(1)-'", '";alert(1);//', '`${alert(1)}`', '\\";alert(1)//', "' onmouseover='alert(1)", '" style="position:fixed;inset:0;background:url(//evil.example/x)"',
+  '#{7*7}', '${7*7}', '<%= 7*7 %>', '[[${7*7}]]', '{%raw%}{{7*7}}', '*{7*7}',
+  '=HYPERLINK("http://evil.example","click")', '+1+cmd|\'/C calc\'!A0', '-2+3', '@SUM(1+1)', '=1+1;=1+1',
+  'data:text/html,<script>alert(1)</script>', 'vbscript:msgbox(1)', '//evil.example/x', 'https://evil.example@console.example/', '../../../../etc/passwd', '%2e%2e%2f%00', '%3Cscript%3Ealert(1)%3C%2Fscript%3E',
+  "'; drop table events; --", '$(touch /tmp/x)', '`id`', '__proto__', '&lt;script&gt;alert(1)&lt;/script&gt;', '\u2066\u2067evil\u2069\u200B\uFEFF',
 ];
+
+/** Where the console is, and who may sign in. */
+type Served = Pick<PosthornServer, 'url' | 'apiKey'>;
 
 /** The console in a browser, signed in; what it complains of and whom it asks is kept. */
 export class ConsolePage {
   private readonly complaints: string[];
   private readonly foreign: string[] = [];
 
-  private constructor(readonly page: Page, private readonly server: PosthornServer, private readonly take: (page: Page, name: string) => Promise<void>) {
+  private constructor(readonly page: Page, private readonly server: Served, private readonly take: (page: Page, name: string) => Promise<void>) {
     this.complaints = complaintsOf(page);
     page.on('request', (request) => {
       if (!request.url().startsWith(server.url) && !request.url().startsWith('blob:')) this.foreign.push(request.url());
@@ -26,7 +39,7 @@ export class ConsolePage {
   }
 
   /** Opens `place` ("events?status=dlq") of the live environment, and signs in with the server's key or another; pictures go into the suite's folder. */
-  static async open(browser: Browser, server: PosthornServer, suite: string, place: string, key = server.apiKey): Promise<ConsolePage> {
+  static async open(browser: Browser, server: Served, suite: string, place: string, key = server.apiKey): Promise<ConsolePage> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
     page.setDefaultTimeout(PATIENCE_MS);
     const opened = new ConsolePage(page, server, screenshotsOf(suite));
@@ -34,8 +47,8 @@ export class ConsolePage {
     await page.getByLabel('API key of your organization').fill(key);
     await page.getByRole('button', { name: 'Sign in with the key' }).click();
     await page.getByRole('navigation', { name: 'Screens' }).waitFor();
-    // Being signed out at first is told by the browser as an error; nothing else is.
-    opened.complaints.splice(0, opened.complaints.length, ...opened.complaints.filter((line) => !line.includes('401')));
+    // Being signed out at first is told by the browser as an error, and over plain http what the page of the sign-in asks of it; nothing else is.
+    opened.complaints.splice(0, opened.complaints.length, ...opened.complaints.filter((line) => !line.includes('401') && !line.includes('Cross-Origin-Opener-Policy')));
     return opened;
   }
 

@@ -61,6 +61,13 @@ export async function signOut(): Promise<void> {
   if (!response.ok && response.status !== 401) throw faultOf(response, await response.json().catch(() => null));
 }
 
+/** Whether the service has the page that this one was loaded as; a page of another version names other files. */
+export async function isStillDeployed(): Promise<boolean> {
+  const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.src.split('/').at(-1);
+  const response = await fetch(document.baseURI, { cache: 'no-cache', credentials: 'same-origin' });
+  return !response.ok || own === undefined || (await response.text()).includes(own);
+}
+
 /** Where people sign in, with the way back to where they are. */
 export function signInAddress(here: string): string {
   return `${SERVICE}signin?return_to=${encodeURIComponent(here)}`;

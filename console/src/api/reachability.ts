@@ -3,9 +3,11 @@ export interface Reachability {
   /** Since when it has not answered; null while it does. */
   silentSince: number | null;
   isSignedOut: boolean;
+  /** Another version of the console was deployed: the files of this one are gone, or will be. */
+  isReplaced: boolean;
 }
 
-let now: Reachability = { silentSince: null, isSignedOut: false };
+let now: Reachability = { silentSince: null, isSignedOut: false, isReplaced: false };
 const listeners = new Set<() => void>();
 
 export function reachability(): Reachability {
@@ -20,7 +22,7 @@ export function onReachability(listener: () => void): () => void {
 
 /** The service answered; `isWell` is false for an answer that says that it cannot. */
 export function noteAnswer(isWell: boolean): void {
-  if (isWell) change({ silentSince: null, isSignedOut: false });
+  if (isWell) change({ ...now, silentSince: null, isSignedOut: false });
   else noteSilence();
 }
 
@@ -29,11 +31,15 @@ export function noteSilence(): void {
 }
 
 export function noteSignedOut(): void {
-  change({ silentSince: null, isSignedOut: true });
+  change({ ...now, silentSince: null, isSignedOut: true });
+}
+
+export function noteReplaced(): void {
+  change({ ...now, isReplaced: true });
 }
 
 function change(next: Reachability): void {
-  if (next.silentSince === now.silentSince && next.isSignedOut === now.isSignedOut) return;
+  if (next.silentSince === now.silentSince && next.isSignedOut === now.isSignedOut && next.isReplaced === now.isReplaced) return;
   now = next;
   for (const listener of listeners) listener();
 }

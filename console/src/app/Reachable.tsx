@@ -6,9 +6,12 @@ import { Time } from '../kit/time/Time';
 
 /** Says that what is shown may be old: the service does not answer, or knows us no more. */
 export function Reachable(): ReactNode {
-  const { silentSince, isSignedOut } = useSyncExternalStore(onReachability, reachability);
+  const { silentSince, isSignedOut, isReplaced } = useSyncExternalStore(onReachability, reachability);
   if (isSignedOut) {
     return <div className="notice" role="alert">{t('signed-out')} <a href={signInAddress(location.pathname + location.search)}>{t('sign-in')}</a></div>;
+  }
+  if (silentSince === null && isReplaced) {
+    return <div className="notice" role="alert">{t('replaced')} <button type="button" className="small" onClick={() => location.reload()}>{t('reload')}</button></div>;
   }
   if (silentSince === null) return null;
   return <div className="notice" role="alert">{t('silent')} <Time at={new Date(silentSince).toISOString()} /></div>;

@@ -6,6 +6,7 @@ import { apply, usePreferences } from '../kit/preferences';
 import { listenToKeys } from '../kit/shortcuts/use-shortcut';
 import '../kit/theme.css';
 import './shell.css';
+import { followService } from './deployed';
 import { queries, router } from './routes';
 
 /** Everything; drawn anew in another language. */
@@ -20,10 +21,6 @@ function Console(): ReactNode {
 
 apply();
 listenToKeys();
-// Another version was deployed, and its files have other names: the page that is open is loaded again, once.
-window.addEventListener('vite:preloadError', (event) => {
-  event.preventDefault();
-  location.reload();
-});
+followService(() => void queries.refetchQueries({ predicate: ({ state }) => state.status === 'error' || state.fetchFailureCount > 0 }));
 const place = document.getElementById('root');
 if (place !== null) createRoot(place).render(<StrictMode><Console /></StrictMode>);

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
-import { readFilters } from '../events/event-filters';
+import { readSearch } from '../events/columns';
 import { Fault } from '../api/fault';
 import { Missing, Wrong } from './Missing';
 import { Shell } from './Shell';
@@ -69,7 +69,7 @@ const environmentStart = createRoute({
 });
 
 const events = createRoute({
-  getParentRoute: () => environment, path: 'events', validateSearch: readFilters, component: lazyRouteComponent(() => import('../events/EventsScreen'), 'EventsScreen'),
+  getParentRoute: () => environment, path: 'events', validateSearch: readSearch, component: lazyRouteComponent(() => import('../events/EventsScreen'), 'EventsScreen'),
 });
 const event = createRoute({
   getParentRoute: () => environment, path: 'events/$id', component: lazyRouteComponent(() => import('../events/EventScreen'), 'EventScreen'),

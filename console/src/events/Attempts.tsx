@@ -4,32 +4,35 @@ import { usePreferences } from '../kit/preferences';
 import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
 import { Target } from './Deliveries';
-import type { EventDetail } from './event-queries';
+import { type EventDetail, useRetry } from './event-queries';
+import { type ScheduleStep, stepsOf } from './schedule-steps';
 
 type Attempt = EventDetail['attempts'][number];
 
-/** Every try as a line of time: when, how long, what was answered. */
+/** Every try as a line of time: when, how long, what was answered, and which step of the schedule it was. */
 export function Attempts({ event }: { event: EventDetail }): ReactNode {
-  const several = new Set(event.attempts.map(({ delivery }) => delivery)).size > 1;
+  const targets = new Set(event.attempts.map(({ delivery }) => delivery));
   return (
     <section aria-labelledby="attempts">
       <h2 id="attempts">{t('attempts')}</h2>
       {event.attempts.length === 0 && <p className="quiet">{t('attempts.none')}</p>}
       <ol className="attempts">
-        {event.attempts.map((attempt) => <One key={`${attempt.delivery} ${attempt.number}`} attempt={attempt} showsTarget={several} />)}
+        {event.attempts.map((attempt) => <One key={`${attempt.delivery} ${attempt.number}`} attempt={attempt} event={event} showsTarget={targets.size > 1} />)}
       </ol>
+      <Schedule event={event} />
     </section>
   );
 }
 
-function One({ attempt, showsTarget }: { attempt: Attempt; showsTarget: boolean }): ReactNode {
+function One({ attempt, event, showsTarget }: { attempt: Attempt; event: EventDetail; showsTarget: boolean }): ReactNode {
   const { language } = usePreferences();
+  const retry = useRetry(attempt.destination, event.application);
   const { number, status, error, at, duration_ms, response_excerpt, destination, replayed } = attempt;
-  const isGood = status !== null && status >= 200 && status < 300;
+  const isGood = error === null && status !== null && status >= 200 && status < 300;
   return (
     <li className={isGood ? 'good' : 'bad'}>
       <p>
-        <strong><span aria-hidden="true">{isGood ? '✓' : '✕'}</span> {t('attempt', { number })}</strong>{' '}
+        <strong><span aria-hidden="true">{isGood ? '✓' : '✕'}</span> {retry === null ? t('attempt', { number }) : t('attempt.of', { number, count: retry.max_attempts })}</strong>{' '}
         <span>{status === null ? word('error', error ?? 'connection') : `HTTP ${status}`}</span>{' '}
         <span className="quiet"><Time at={at} /> · {tellDuration(duration_ms, language)}</span>
         {replayed && <span className="tag">{t('replayed')}</span>}
@@ -38,6 +41,35 @@ function One({ attempt, showsTarget }: { attempt: Attempt; showsTarget: boolean 
       {response_excerpt !== null && response_excerpt !== '' && (
         <details open={!isGood}><summary>{t('attempt.answer')}</summary><pre tabIndex={0}>{response_excerpt}</pre></details>
       )}
+    </li>
+  );
+}
+
+/** What is left of the schedule of a delivery that waits, or was given up. */
+function Schedule({ event }: { event: EventDetail }): ReactNode {
+  const delivery = event.deliveries.findLast(({ status }) => status === 'retrying' || status === 'dlq');
+  const retry = useRetry(delivery?.destination, event.application);
+  if (delivery === undefined || retry === null) return null;
+  const made = event.attempts.filter((attempt) => attempt.delivery === delivery.id).length;
+  return (
+    <>
+      <h3 id="schedule">{t('schedule')}</h3>
+      <ol className="steps" aria-labelledby="schedule">
+        {stepsOf(retry, made, delivery.status === 'retrying').map(({ number, state, seconds }) => <Step key={number} number={number} state={state} seconds={seconds} />)}
+      </ol>
+    </>
+  );
+}
+
+const SIGNS = { made: '✓', next: '↻', ahead: '○' } as const;
+
+function Step({ number, state, seconds }: ScheduleStep): ReactNode {
+  const { language } = usePreferences();
+  return (
+    <li className={state} aria-current={state === 'next' ? 'step' : undefined}>
+      <span aria-hidden="true">{SIGNS[state]}</span> <span>{t('schedule.step', { number })}</span>{' '}
+      <span className="quiet">{seconds === 0 ? t('schedule.at-once') : t('schedule.within', { time: tellDuration(seconds * 1000, language) })}</span>
+      <span className="offscreen"> {t(`schedule.${state}`)}</span>
     </li>
   );
 }

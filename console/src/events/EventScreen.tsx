@@ -1,12 +1,17 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
+import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { CopyButton } from '../kit/CopyButton';
+import { PathLink } from '../kit/PathLink';
 import { t } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { Status } from '../kit/status/Status';
+import { tellDistance } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
+import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
 import { Attempts } from './Attempts';
 import { Deliveries } from './Deliveries';
@@ -14,18 +19,20 @@ import { type EventDetail, useEvent } from './event-queries';
 import { EventActions } from './EventActions';
 import { explain } from './explain';
 import { listPlace, neighboursOf, rememberOpened } from './list-place';
+import { Loading } from './Loading';
+import { nextOf } from './next-of';
 import { Payload } from './Payload';
 import './events.css';
 
 /** One event: what it is, where it went, what was answered, and what was sent. */
 export function EventScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/events/$id' });
-  const { data: event, error, isPending } = useEvent(id);
+  const { data: event, error, isPending, failureReason } = useEvent(id);
   return (
     <div className="page event">
       <title>{`${event?.event_type ?? id} · Posthorn`}</title>
       <Neighbours id={event?.id ?? id} />
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <Loading fault={failureReason} />}
       <FaultLine fault={error} />
       {event && <Shown key={event.id} event={event} />}
     </div>
@@ -41,7 +48,7 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
         <Status of={event.status} />
         <EventActions event={event} />
       </div>
-      {why !== null && <p className="why">{why}</p>}
+      {why !== null && <p className="why">{why} <WhenNext event={event} /></p>}
       {event.note && <p className="why">{event.note}</p>}
       <Facts event={event} />
       <Deliveries event={event} />
@@ -51,18 +58,41 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
+/** When something happens again, while anything does. */
+function WhenNext({ event }: { event: EventDetail }): ReactNode {
+  const { language } = usePreferences();
+  const now = useNow(serviceNowMs, 1_000);
+  const next = nextOf(event);
+  if (next === null) return null;
+  const isDue = Date.parse(next.at) <= now;
+  return <>{t(next.isProbe ? 'explain.next-probe' : 'explain.next-attempt')} {isDue ? t('explain.due') : tellDistance(next.at, now, language)} (<Time at={next.at} isShort />)</>;
+}
+
 function Facts({ event }: { event: EventDetail }): ReactNode {
-  const facts: [label: string, value: string | null | undefined][] = [
-    [t('column.id'), event.id], [t('fact.message'), event.message_id], ['webhook-id', event.webhook_id], [t('fact.application'), event.application],
-    [t('fact.endpoint'), event.endpoint], [t('fact.request'), event.request_id],
+  const { environment: env } = useSigned();
+  const { id, message_id: message, webhook_id: webhookId, application, endpoint, request_id: request, direction } = event;
+  const facts: [label: string, value: string | null | undefined, shown?: ReactNode][] = [
+    [t('column.id'), id],
+    [t('fact.message'), message, message !== null && <Link to="/$env/events" params={{ env }} search={{ message_id: message }}><code>{message}</code></Link>],
+    ['webhook-id', webhookId === message ? null : webhookId],
+    [t('fact.application'), application, application !== undefined && <Link to="/$env/events" params={{ env }} search={{ application }}><code>{application}</code></Link>],
+    [t('fact.endpoint'), endpoint, endpoint !== null && <EndpointLink endpoint={endpoint} isReceiving={direction === 'inbound'} />],
+    [t('fact.request'), request, request !== undefined && endpoint !== null && <PathLink to={`/${env}/endpoints/${encodeURIComponent(endpoint)}/requests/${request}`}><code>{request}</code></PathLink>],
   ];
   return (
     <dl className="facts">
       <div><dt>{t('column.received')}</dt><dd><Time at={event.received_at} /></dd></div>
-      <div><dt>{t('fact.direction')}</dt><dd>{t(event.direction === 'inbound' ? 'direction.inbound' : 'direction.outbound')}</dd></div>
-      {facts.map(([label, value]) => value && <div key={label}><dt>{label}</dt><dd><code>{value}</code> <CopyButton text={value} label={t('copy')} /></dd></div>)}
+      <div><dt>{t('fact.direction')}</dt><dd>{t(direction === 'inbound' ? 'direction.inbound' : 'direction.outbound')}</dd></div>
+      {facts.map(([label, value, shown]) => value && <div key={label}><dt>{label}</dt><dd>{shown || <code>{value}</code>} <CopyButton text={value} label={t('copy')} /></dd></div>)}
     </dl>
   );
+}
+
+/** An inbound endpoint has a screen of its own; of an application's, its events are shown. */
+function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving: boolean }): ReactNode {
+  const { environment: env } = useSigned();
+  if (isReceiving) return <PathLink to={`/${env}/endpoints/${encodeURIComponent(endpoint)}`}><code>{endpoint}</code></PathLink>;
+  return <Link to="/$env/events" params={{ env }} search={{ endpoint }}><code>{endpoint}</code></Link>;
 }
 
 /** The way back to the list, and to the events beside this one in it. */
@@ -78,7 +108,7 @@ function Neighbours({ id }: { id: string }): ReactNode {
   useShortcut('back', back);
   useEffect(() => {
     const leave = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && document.querySelector('dialog[open], details.account[open]') === null) back();
+      if (event.key === 'Escape' && !event.defaultPrevented && document.querySelector('dialog[open], details.account[open], details.disclosure[open]') === null && !(event.target instanceof HTMLInputElement && event.target.value !== '')) back();
     };
     document.addEventListener('keydown', leave);
     return () => document.removeEventListener('keydown', leave);

@@ -1,13 +1,16 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Link } from '@tanstack/react-router';
-import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { EventItem } from '../api/client';
+import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
-import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
-import { useSigned } from '../session/session';
-import { type EventItem, type EventList, useDestinationNames } from './event-queries';
-import { forgetOpened, listPlace, rememberOpened } from './list-place';
+import { COLUMNS, type ColumnId } from './columns';
+import type { EventList } from './event-list';
+import { useDestinationNames } from './event-queries';
+import { EventRow } from './EventRow';
+import { forgetOpened, listPlace } from './list-place';
+import { Loading } from './Loading';
 
 const ROW_PX = 40;
 /** So many rows before the end more are asked for. */
@@ -15,74 +18,71 @@ const AHEAD = 30;
 
 interface EventTableProps {
   list: EventList;
+  columns: readonly ColumnId[];
   selected: ReadonlySet<string>;
+  /** Everything that matches is marked. */
+  isAll: boolean;
   onSelect: (selected: ReadonlySet<string>) => void;
   onScrolled: (isScrolled: boolean) => void;
 }
 
 /** The rows that are in sight, and no others, in a table of its own scrolling box. */
-export function EventTable({ list, selected, onSelect, onScrolled }: EventTableProps): ReactNode {
-  const { rows, pages, isFull } = list;
+export function EventTable({ list, columns, selected, isAll, onSelect, onScrolled }: EventTableProps): ReactNode {
+  const { rows, pages } = list;
+  const { count } = rows;
   const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 12, getItemKey: (index) => rows[index]?.id ?? index });
+  const virtual = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 12, getItemKey: (index) => rows.at(index)?.id ?? index });
   const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages;
-  useEffect(() => {
-    if (last >= rows.length - AHEAD && hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isFull) void fetchNextPage();
-  }, [last, rows.length, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, isFull]);
-  const mark = useSelection(rows, selected, onSelect);
-  useRowFocus(rows, virtual.scrollToIndex, (id) => mark(id, false), box);
+  useMore(list, items.at(-1)?.index ?? 0);
+  const mark = useSelection(list, selected, onSelect);
+  useRowFocus(list, virtual.scrollToIndex, (id) => mark(id, false), box);
   const names = useDestinationNames();
+  const shown = COLUMNS.filter(({ id }) => columns.includes(id));
+  const scrolled = ({ scrollTop }: HTMLElement): void => {
+    list.noteView(Math.floor(scrollTop / ROW_PX));
+    onScrolled(scrollTop > ROW_PX / 2);
+  };
   return (
-    <div className="table-box" ref={box} tabIndex={0} role="region" aria-label={t('events.list')} onScroll={(event) => onScrolled(event.currentTarget.scrollTop > ROW_PX / 2)}>
-      <div role="table" aria-label={t('nav.events')} aria-rowcount={hasNextPage ? -1 : rows.length + 1} className="event-table">
+    <div className="table-box" ref={box} tabIndex={0} role="region" aria-label={t('events.list')} onScroll={(event) => scrolled(event.currentTarget)}>
+      <div role="table" aria-label={t('nav.events')} aria-rowcount={pages.hasNextPage ? -1 : count + 1} className="event-table" style={{ '--columns': ['2.5rem', ...shown.map(({ width }) => width)].join(' ') } as object}>
         <div role="rowgroup" className="table-head">
           <div role="row" aria-rowindex={1} className="event-row">
             <span role="columnheader"><span className="offscreen">{t('select')}</span></span>
-            <span role="columnheader">{t('column.status')}</span><span role="columnheader">{t('column.type')}</span>
-            <span role="columnheader">{t('column.target')}</span><span role="columnheader">{t('column.received')}</span><span role="columnheader">{t('column.id')}</span>
+            {shown.map(({ id, label }) => <span key={id} role="columnheader">{t(label)}</span>)}
           </div>
         </div>
         <div role="rowgroup" className="table-rows" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, key, start }) => {
-            const row = rows[index];
-            return row && (
-              <Row key={key} row={row} index={index} start={start} isSelected={selected.has(row.id)} target={targetOf(row, names.get(row.destination ?? '')?.name)} onMark={mark} />
-            );
+            const row = rows.at(index);
+            return row && <EventRow key={key} row={row} columns={columns} index={index} start={start} isSelected={isAll || selected.has(row.id)} target={targetOf(row, names.get(row.destination ?? '')?.name)} onMark={mark} />;
           })}
         </div>
       </div>
-      {isFetchNextPageError && <p><button type="button" onClick={() => void fetchNextPage()}>{t('retry')}</button></p>}
-      {isFull && <p role="status">{t('events.full')}</p>}
+      <Foot list={list} />
     </div>
   );
 }
 
-interface RowProps {
-  row: EventItem;
-  index: number;
-  start: number;
-  isSelected: boolean;
-  target: string;
-  onMark: (id: string, isRange: boolean) => void;
-}
-
-function Row({ row, index, start, isSelected, target, onMark }: RowProps): ReactNode {
-  const { environment: env } = useSigned();
+/** What stands below the last row: why there are no more of them, or that they come. */
+function Foot({ list: { pages, isFull, searchedTo } }: { list: EventList }): ReactNode {
+  const { isFetchNextPageError, isFetchingNextPage, fetchNextPage, error, failureReason } = pages;
+  if (isFull) return <p role="status">{t('events.full')}</p>;
+  if (isFetchNextPageError) return <div><FaultLine fault={error} /><p><button type="button" onClick={() => void fetchNextPage()}>{t('retry')}</button></p></div>;
+  if (!isFetchingNextPage) return null;
   return (
-    <div role="row" aria-rowindex={index + 2} className="event-row" style={{ transform: `translateY(${start}px)` }} data-id={row.id}>
-      <span role="cell" className="mark"><input type="checkbox" checked={isSelected} aria-label={t('select.event', { id: row.id })} onChange={() => undefined}
-        onClick={(event: MouseEvent<HTMLInputElement>) => onMark(row.id, event.shiftKey)} /></span>
-      <span role="cell"><Status of={row.status} /></span>
-      <span role="cell" className="main">
-        <Link to="/$env/events/$id" params={{ env, id: row.id }} preload={false} onClick={() => rememberOpened(row.id)}>{row.event_type}</Link>
-      </span>
-      <span role="cell" className="wide-only">{target}</span>
-      <span role="cell"><Time at={row.received_at} /></span>
-      <span role="cell" className="wide-only id">{row.id}</span>
-    </div>
+    <p>
+      <Loading fault={failureReason} />
+      {searchedTo !== null && <span className="quiet"> {t('events.searched')} <Time at={searchedTo} /></span>}
+    </p>
   );
+}
+
+/** Asks for more before the end is reached. */
+function useMore({ rows: { count }, pages, isFull }: EventList, last: number): void {
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages;
+  useEffect(() => {
+    if (last >= count - AHEAD && hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isFull) void fetchNextPage();
+  }, [last, count, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, isFull]);
 }
 
 function targetOf({ destination, endpoint }: EventItem, name: string | undefined): string {
@@ -90,14 +90,16 @@ function targetOf({ destination, endpoint }: EventItem, name: string | undefined
 }
 
 /** Marks one row, or with shift all between it and the one before. */
-function useSelection(rows: readonly EventItem[], selected: ReadonlySet<string>, onSelect: (selected: ReadonlySet<string>) => void): (id: string, isRange: boolean) => void {
+function useSelection({ rows }: EventList, selected: ReadonlySet<string>, onSelect: (selected: ReadonlySet<string>) => void): (id: string, isRange: boolean) => void {
   const [anchor, setAnchor] = useState<string | null>(null);
   return (id, isRange) => {
     const next = new Set(selected);
-    const from = rows.findIndex((row) => row.id === (isRange && anchor !== null ? anchor : id));
-    const to = rows.findIndex((row) => row.id === id);
+    const to = rows.indexOf(id);
+    const from = isRange && anchor !== null ? Math.max(0, rows.indexOf(anchor)) : to;
     const isOn = !selected.has(id);
-    for (const row of rows.slice(Math.min(from, to), Math.max(from, to) + 1)) {
+    for (let at = Math.min(from, to); at <= Math.max(from, to); at += 1) {
+      const row = rows.at(at);
+      if (row === undefined) continue;
       if (isOn) next.add(row.id);
       else next.delete(row.id);
     }
@@ -107,13 +109,13 @@ function useSelection(rows: readonly EventItem[], selected: ReadonlySet<string>,
 }
 
 /** `j` and `k` move the focus, Enter opens what has it, and the focus returns to the row that one comes back from. */
-function useRowFocus(rows: readonly EventItem[], scrollTo: (index: number) => void, mark: (id: string) => void, box: { current: HTMLElement | null }): void {
+function useRowFocus({ rows, version }: EventList, scrollTo: (index: number) => void, mark: (id: string) => void, box: { current: HTMLElement | null }): void {
   const focused = (): number => {
     const id = document.activeElement?.closest<HTMLElement>('[data-id]')?.dataset['id'];
-    return id === undefined ? -1 : rows.findIndex((row) => row.id === id);
+    return id === undefined ? -1 : rows.indexOf(id);
   };
   const focus = (index: number): void => {
-    const id = rows[index]?.id;
+    const id = rows.at(index)?.id;
     if (id === undefined) return;
     scrollTo(index);
     // The row may have to be drawn first, which takes a busy machine some frames.
@@ -127,17 +129,18 @@ function useRowFocus(rows: readonly EventItem[], scrollTo: (index: number) => vo
   useShortcut('next', () => focus(focused() + 1));
   useShortcut('previous', () => focus(Math.max(0, focused() - 1)));
   useShortcut('select', () => {
-    const row = rows[focused()];
+    const row = rows.at(focused());
     if (row !== undefined) mark(row.id);
   });
+  const { count } = rows;
   // What arrived live is there again a moment after the rest: until then nobody else may have taken the focus.
   useEffect(() => {
     const { opened } = listPlace();
-    if (rows.length === 0 || opened === null) return;
-    const index = rows.findIndex(({ id }) => id === opened);
+    if (count === 0 || opened === null) return;
+    const index = rows.indexOf(opened);
     const isFree = document.activeElement === null || document.activeElement === document.body;
     if (index !== -1 || !isFree) forgetOpened();
     if (index !== -1 && isFree) focus(index);
     // `focus` is another one at each drawing, and does the same.
-  }, [rows]);
+  }, [rows, count, version]);
 }

@@ -1,50 +1,108 @@
-import { useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { serviceNowMs } from '../api/client';
+import { Choices } from '../kit/form/Choices';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
-import { useEventList } from './event-queries';
+import { useMedia } from '../kit/use-media';
+import { useSigned } from '../session/session';
+import { asColumns, COLUMNS, columnsOf, type EventSearch, filtersOf, NARROW_COLUMNS } from './columns';
+import { asFixedQuery, type EventFilters, type EventQuery } from './event-filters';
+import { type EventList, useCount, useEventList } from './event-list';
+import type { EventItem } from './event-queries';
 import { EventTable } from './EventTable';
+import { ExportDialog } from './ExportDialog';
 import { FilterBar } from './FilterBar';
 import { FirstEvent } from './FirstEvent';
 import { rememberList } from './list-place';
+import { Loading } from './Loading';
+import { News } from './News';
+import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
+import { tellCount } from './tell-count';
 import './events.css';
+
+/** What is marked: some rows, or everything that matched when one said so. */
+interface Selection {
+  ids: ReadonlySet<string>;
+  all: EventQuery | null;
+}
+
+const NOTHING: Selection = { ids: new Set(), all: null };
 
 /** The list of events: newest first, live, a hundred at a time as one scrolls. */
 export function EventsScreen(): ReactNode {
-  const filters = useSearch({ from: '/$env/events' });
+  const search = useSearch({ from: '/$env/events' });
+  const said = JSON.stringify(filtersOf(search));
+  // The same object as long as they are the same: other columns are no other list.
+  const filters = useMemo(() => JSON.parse(said) as EventFilters, [said]);
   const [isPaused, setPaused] = useState(false);
   const [isScrolled, setScrolled] = useState(false);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const list = useEventList(filters, { isLive: true, isReading: isPaused || isScrolled || selected.size > 0 });
-  const { rows, pages, arrived, hasGap } = list;
+  const [selected, setSelected] = useState(NOTHING);
+  const isSelecting = selected.ids.size > 0 || selected.all !== null;
+  const list = useEventList(filters, isPaused || isScrolled || isSelecting);
+  const { rows, pages } = list;
   useShortcut('pause', () => setPaused(!isPaused));
-  useEffect(() => rememberList(rows.map(({ id }) => id), filters), [rows, filters]);
-  useEffect(() => setSelected(new Set()), [filters]);
-  const waiting = arrived.waiting.length + arrived.notKept;
-  const isEmpty = pages.isSuccess && rows.length === 0;
+  useEffect(() => rememberList(rows, search), [rows, search]);
+  useEffect(() => setSelected(NOTHING), [filters]);
+  const isEmpty = pages.isSuccess && rows.count === 0 && !pages.hasNextPage;
+  const isFiltered = Object.keys(filters).length > 0;
+  const done = (): void => setSelected(NOTHING);
   return (
     <div className="events page wide">
       <title>{`${t('nav.events')} · Posthorn`}</title>
-      <div className="heading">
-        <h1>{t('nav.events')}</h1>
-        <button type="button" aria-pressed={isPaused} title={keysOf('pause')} onClick={() => setPaused(!isPaused)}>{t(isPaused ? 'live.go-on' : 'live.pause')}</button>
-        <button type="button" onClick={list.reload}>{t('reload')}</button>
-      </div>
-      <FilterBar filters={filters} />
-      <FaultLine fault={pages.error} />
-      <div className="news" aria-live="polite">
-        {waiting > 0 && arrived.notKept === 0 && <button type="button" className="primary small" onClick={list.showWaiting}>{t('live.waiting', { count: waiting })}</button>}
-        {arrived.notKept > 0 && <button type="button" className="primary small" onClick={list.reload}>{t('live.not-shown', { count: waiting })}</button>}
-        {hasGap && <button type="button" className="small" onClick={list.reload}>{t('live.gap')}</button>}
-      </div>
-      {selected.size > 0 && <SelectionBar rows={rows.filter(({ id }) => selected.has(id))} onDone={() => setSelected(new Set())} />}
-      {isEmpty && Object.keys(filters).length === 0 && <FirstEvent />}
-      {isEmpty && Object.keys(filters).length > 0 && <p className="empty" role="status">{t('events.none')}</p>}
-      {rows.length > 0 && <EventTable list={list} selected={selected} onSelect={setSelected} onScrolled={setScrolled} />}
-      {pages.isPending && <p role="status">{t('loading')}</p>}
+      <Heading search={search} filters={filters} list={list} isPaused={isPaused} onPause={() => setPaused(!isPaused)} />
+      <FilterBar search={search} filters={filters} />
+      <FaultLine fault={pages.isFetchNextPageError ? null : pages.error} />
+      <News list={list} />
+      {isSelecting && <SelectionBar rows={marked(list, selected)} all={selected.all} filters={filters} onAll={(all) => setSelected({ ids: selected.ids, all })} onDone={done} />}
+      {isEmpty && !isFiltered && <FirstEvent />}
+      {isEmpty && isFiltered && <p className="empty" role="status">{t('events.none')}</p>}
+      {(rows.count > 0 || pages.hasNextPage) && <Table list={list} search={search} selected={selected} onSelect={(ids) => setSelected({ ids, all: null })} onScrolled={setScrolled} />}
+      {pages.isPending && <Loading fault={pages.failureReason} />}
+    </div>
+  );
+}
+
+function marked({ rows }: EventList, { ids }: Selection): EventItem[] {
+  return [...ids].flatMap((id) => rows.get(id) ?? []);
+}
+
+/** On a phone there is room for the most needed columns alone. */
+function Table({ list, search, selected, onSelect, onScrolled }: { list: EventList; search: EventSearch; selected: Selection; onSelect: (ids: ReadonlySet<string>) => void; onScrolled: (isScrolled: boolean) => void }): ReactNode {
+  const isNarrow = useMedia('(max-width: 40rem)');
+  return <EventTable list={list} columns={isNarrow ? NARROW_COLUMNS : columnsOf(search)} selected={selected.ids} isAll={selected.all !== null} onSelect={onSelect} onScrolled={onScrolled} />;
+}
+
+interface HeadingProps {
+  search: EventSearch;
+  filters: EventFilters;
+  list: EventList;
+  isPaused: boolean;
+  onPause: () => void;
+}
+
+function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): ReactNode {
+  const { environment: env } = useSigned();
+  const navigate = useNavigate();
+  const [exported, setExported] = useState<EventQuery | null>(null);
+  const { data: count } = useCount(filters);
+  const chosen = columnsOf(search);
+  const choose = (columns: readonly (typeof chosen)[number][]): void => {
+    const said = asColumns(columns);
+    void navigate({ to: '/$env/events', params: { env }, search: { ...filters, ...(said !== undefined && { columns: said }) } });
+  };
+  return (
+    <div className="heading">
+      <h1>{t('nav.events')} {count !== undefined && <span className="count">{tellCount(count)}</span>}</h1>
+      <SavedViews search={search} />
+      <Choices label={t('columns')} shown={t('columns')} options={COLUMNS.map(({ id, label }) => ({ id, label: t(label), isFixed: id === 'type' }))} chosen={chosen} onChange={choose} />
+      <button type="button" onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}>{t('export')}</button>
+      <button type="button" aria-pressed={isPaused} title={keysOf('pause')} onClick={onPause}>{t(isPaused ? 'live.go-on' : 'live.pause')}</button>
+      <button type="button" onClick={list.reload}>{t('reload')}</button>
+      {exported !== null && <ExportDialog of={{ query: exported }} onClose={() => setExported(null)} />}
     </div>
   );
 }

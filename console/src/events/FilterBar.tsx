@@ -1,50 +1,102 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
+import { Choices } from '../kit/form/Choices';
 import { t, word } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { type EventFilters, RANGES, STATUSES } from './event-filters';
+import type { EventSearch } from './columns';
+import { DIRECTIONS, ERROR_CLASSES, type EventFilters, RANGES, readFilters, STATUSES, statusesOf } from './event-filters';
+import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
-const TEXTS = [['event_type', 'filter.type'], ['destination', 'filter.destination'], ['application', 'filter.application']] as const;
+/** Filters that have a field of their own only while they are set: links lead to them. */
+const LINKED = [['endpoint', 'fact.endpoint'], ['message_id', 'fact.message']] as const;
+
+type Change = { [Name in keyof EventFilters]?: EventFilters[Name] | undefined };
 
 /** The filters of the list; all of them stand in the address. */
-export function FilterBar({ filters }: { filters: EventFilters }): ReactNode {
+export function FilterBar({ search, filters }: { search: EventSearch; filters: EventFilters }): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
-  const set = (changes: { [Name in keyof EventFilters]?: EventFilters[Name] | undefined }): void => {
-    const search = Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== undefined && value !== '')) as EventFilters;
-    void navigate({ to: '/$env/events', params: { env }, search });
+  const set = (changes: Change): void => {
+    const { columns } = search;
+    const next = readFilters(Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== undefined && value !== '')));
+    void navigate({ to: '/$env/events', params: { env }, search: { ...next, ...(columns !== undefined && { columns }) } });
   };
-  const isSet = Object.keys(filters).length > 0;
-  const isOtherRange = filters.until !== undefined || (filters.since !== undefined && !RANGES.some((range) => range === filters.since));
+  const statuses = statusesOf(filters);
   return (
     <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
-      <label>{t('filter.status')}
-        <select value={filters.status ?? ''} onChange={(event) => set({ status: (event.target.value || undefined) as EventFilters['status'] })}>
+      <TextFilter label={t('filter.id')} value={filters.q ?? ''} placeholder="evt_, msg_, req_ …" size={24} onChange={(q) => set({ q })} />
+      <Choices label={t('filter.status')} shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')} options={STATUSES.map((id) => ({ id, label: word('status', id) }))}
+        chosen={statuses} onChange={(chosen) => set({ status: chosen.join(',') })} clear={{ label: t('filter.any'), onClear: () => set({ status: undefined }) }} />
+      <TimeFilter filters={filters} onChange={set} />
+      <TextFilter label={t('filter.type')} value={filters.event_type ?? ''} placeholder={t('filter.any')} onChange={(event_type) => set({ event_type })} />
+      <DestinationFilter value={filters.destination ?? ''} onPick={(destination) => set({ destination })} />
+      <ApplicationFilter value={filters.application ?? ''} onPick={(application) => set({ application })} />
+      <label>{t('fact.direction')}
+        <select value={filters.direction ?? ''} onChange={({ target }) => set({ direction: DIRECTIONS.find((each) => each === target.value) })}>
           <option value="">{t('filter.any')}</option>
-          {STATUSES.map((status) => <option key={status} value={status}>{word('status', status)}</option>)}
+          {DIRECTIONS.map((direction) => <option key={direction} value={direction}>{t(`direction.${direction}`)}</option>)}
         </select>
       </label>
-      <label>{t('filter.range')}
-        <select value={isOtherRange ? 'other' : (filters.since ?? '')} onChange={(event) => set({ since: event.target.value || undefined, until: undefined })}>
-          <option value="">{t('filter.all-time')}</option>
-          {RANGES.map((range) => <option key={range} value={range}>{t(`range.${range}`)}</option>)}
-          {isOtherRange && <option value="other">{[filters.since, filters.until].filter(Boolean).join(' – ')}</option>}
+      <label>{t('filter.error')}
+        <select value={filters.error ?? ''} onChange={({ target }) => set({ error: ERROR_CLASSES.find((each) => each === target.value) })}>
+          <option value="">{t('filter.any')}</option>
+          {ERROR_CLASSES.map((error) => <option key={error} value={error}>{/xx$/.test(error) ? `HTTP ${error}` : word('error', error)}</option>)}
         </select>
       </label>
-      {TEXTS.map(([name, label]) => <TextFilter key={name} label={t(label)} value={filters[name] ?? ''} onChange={(value) => set({ [name]: value })} />)}
-      {isSet && <button type="button" onClick={() => void navigate({ to: '/$env/events', params: { env }, search: {} })}>{t('filter.clear')}</button>}
+      {LINKED.map(([name, label]) => filters[name] !== undefined && <TextFilter key={name} label={t(label)} value={filters[name]} onChange={(value) => set({ [name]: value })} />)}
+      {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/events', params: { env }, search: search.columns === undefined ? {} : { columns: search.columns } })}>{t('filter.clear')}</button>}
     </form>
   );
 }
 
+/** A range that stays relative, or one between two times of the reader's zone. */
+function TimeFilter({ filters: { since, until }, onChange }: { filters: EventFilters; onChange: (changes: Change) => void }): ReactNode {
+  const isOther = until !== undefined || (since !== undefined && !RANGES.some((range) => range === since));
+  const [isAsked, setAsked] = useState(isOther);
+  useEffect(() => setAsked(isOther), [isOther]);
+  const choose = (value: string): void => {
+    setAsked(value === 'other');
+    if (value !== 'other') onChange({ since: value || undefined, until: undefined });
+  };
+  return (
+    <>
+      <label>{t('filter.range')}
+        <select value={isAsked ? 'other' : (since ?? '')} onChange={({ target }) => choose(target.value)}>
+          <option value="">{t('filter.all-time')}</option>
+          {RANGES.map((range) => <option key={range} value={range}>{t(`range.${range}`)}</option>)}
+          <option value="other">{t('filter.between')}</option>
+        </select>
+      </label>
+      {isAsked && (['since', 'until'] as const).map((name) => {
+        const value = name === 'since' ? since : until;
+        // A relative one of a link is shown as it is until it is replaced.
+        if (value?.startsWith('-')) return <TextFilter key={name} label={t(`filter.${name}`)} value={value} size={8} onChange={(text) => onChange({ [name]: text })} />;
+        return <TimeField key={name} label={t(`filter.${name}`)} value={value ?? ''} onChange={(at) => onChange({ [name]: at })} />;
+      })}
+    </>
+  );
+}
+
+function TimeField({ label, value, onChange }: { label: string; value: string; onChange: (at: string | undefined) => void }): ReactNode {
+  const local = value === '' ? '' : new Date(Date.parse(value) - new Date(value).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  const [text, setText] = useState(local);
+  useEffect(() => setText(local), [local]);
+  const commit = (): void => {
+    if (text === local) return;
+    const at = new Date(text);
+    onChange(Number.isNaN(at.getTime()) ? undefined : at.toISOString());
+  };
+  return <label>{label}<input type="datetime-local" step="1" value={text} onChange={({ target }) => setText(target.value)} onBlur={commit} onKeyDown={(event) => { if (event.key === 'Enter') commit(); }} /></label>;
+}
+
 /** Takes effect with Enter or when it is left: a filter of half a word would find nothing. */
-function TextFilter({ label, value, onChange }: { label: string; value: string; onChange: (value: string) => void }): ReactNode {
+function TextFilter({ label, value, placeholder, size = 14, onChange }: { label: string; value: string; placeholder?: string; size?: number; onChange: (value: string) => void }): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   const commit = (): void => { if (text.trim() !== value) onChange(text.trim()); };
   return (
     <label>{label}
-      <input value={text} size={14} autoComplete="off" spellCheck={false} maxLength={256} onChange={(event) => setText(event.target.value)} onBlur={commit}
+      <input value={text} size={size} autoComplete="off" spellCheck={false} maxLength={256} placeholder={placeholder} onChange={(event) => setText(event.target.value)} onBlur={commit}
         onKeyDown={(event) => { if (event.key === 'Enter') commit(); }} />
     </label>
   );

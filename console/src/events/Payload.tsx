@@ -1,16 +1,20 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
 import { CopyButton } from '../kit/CopyButton';
 import { download } from '../kit/copy';
 import { FaultLine } from '../kit/form/FaultLine';
-import { formatJson } from '../kit/json/format-json';
-import { textOf } from '../kit/json/text-of';
+import { formatJson, formatJsonInSlices } from '../kit/json/format-json';
+import { base64Of, HEX_ROW_BYTES, hexRow, textOf } from '../kit/json/text-of';
 import { t } from '../kit/messages/t';
+import { useSearchText } from '../kit/text/SearchText';
+import { Rows, TextView } from '../kit/text/TextView';
 import { Time } from '../kit/time/Time';
 import { curlOf } from './curl';
 import { type EventDetail, useDestinationNames, usePayload } from './event-queries';
 
-/** More is drawn only when asked for: a browser stands still over a line of a megabyte. */
-const SHOWN_MAX = 200_000;
+/** So much is formatted at once; what is more while the page goes on. */
+const AT_ONCE_MAX = 50_000;
+
+const Compare = lazy(() => import('./Compare').then(({ Compare: component }) => ({ default: component })));
 
 /** The payload as it was sent, byte for byte, and formatted without a change of its characters. */
 export function Payload({ event }: { event: EventDetail }): ReactNode {
@@ -32,14 +36,37 @@ export function Payload({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-function Shown({ event, bytes, contentType }: { event: EventDetail; bytes: Uint8Array<ArrayBuffer>; contentType: string }): ReactNode {
+interface Content {
+  event: EventDetail;
+  bytes: Uint8Array<ArrayBuffer>;
+  contentType: string;
+}
+
+function Shown({ event, bytes, contentType }: Content): ReactNode {
+  const text = useMemo(() => textOf(bytes), [bytes]);
+  const [isComparing, setComparing] = useState(false);
+  const curl = useCurl(event, text);
+  const common = (
+    <>
+      {curl !== null && <CopyButton text={curl} label={t('payload.curl')} />}
+      <button type="button" className="small" onClick={() => download(bytes, event.id, contentType)}>{t('download')}</button>
+      {text !== null && <button type="button" className="small" aria-expanded={isComparing} onClick={() => setComparing(!isComparing)}>{t('compare')}</button>}
+      <span className="quiet">{t('payload.size', { bytes: bytes.length })}{contentType && ` · ${contentType}`}</span>
+    </>
+  );
+  return (
+    <>
+      {text === null ? <Bytes bytes={bytes}>{common}</Bytes> : <Text text={text}>{common}</Text>}
+      {isComparing && text !== null && <Suspense fallback={<p role="status">{t('loading')}</p>}><Compare event={event} text={text} /></Suspense>}
+    </>
+  );
+}
+
+function Text({ text, children }: { text: string; children: ReactNode }): ReactNode {
   const [isFormatted, setFormatted] = useState(true);
-  const [isWhole, setWhole] = useState(false);
-  const { text, isText } = useMemo(() => textOf(bytes), [bytes]);
-  const isSmall = text.length <= SHOWN_MAX;
-  const formatted = useMemo(() => (isText && (isSmall || isWhole) ? formatJson(text) : null), [text, isText, isSmall, isWhole]);
+  const { formatted, isPending } = useFormatted(text);
   const shown = isFormatted && formatted !== null ? formatted : text;
-  const curl = useCurl(event, isText ? text : null);
+  const { found, field } = useSearchText(shown);
   return (
     <>
       <p className="actions">
@@ -49,22 +76,46 @@ function Shown({ event, bytes, contentType }: { event: EventDetail; bytes: Uint8
             <button type="button" className="small" aria-pressed={!isFormatted} onClick={() => setFormatted(false)}>{t('payload.sent')}</button>
           </span>
         )}
-        {isText && <CopyButton text={text} label={t('copy')} />}
-        {curl !== null && <CopyButton text={curl} label={t('payload.curl')} />}
-        <button type="button" className="small" onClick={() => download(bytes, event.id, contentType)}>{t('download')}</button>
-        <span className="quiet">{t('payload.size', { bytes: bytes.length })}{contentType && ` · ${contentType}`}</span>
+        <CopyButton text={text} label={t('copy')} />
+        {children}
       </p>
-      {!isText && <p className="quiet">{t('payload.binary')}</p>}
-      <pre className="payload" tabIndex={0} role="group" aria-label={t('payload')}>{isWhole ? shown : shown.slice(0, SHOWN_MAX)}</pre>
-      {!isWhole && shown.length > SHOWN_MAX && <p>{t('payload.cut')} <button type="button" className="small" onClick={() => setWhole(true)}>{t('payload.whole')}</button></p>}
+      {field}
+      {isPending && <p role="status" className="quiet">{t('payload.formatting')}</p>}
+      <TextView text={shown} label={t('payload')} found={found} />
     </>
   );
 }
 
-function useCurl(event: EventDetail, body: string | null): string | null {
+function Bytes({ bytes, children }: { bytes: Uint8Array; children: ReactNode }): ReactNode {
+  return (
+    <>
+      <p className="actions"><CopyButton text={() => base64Of(bytes)} label={t('payload.base64')} />{children}</p>
+      <p className="quiet">{t('payload.binary')}</p>
+      <Rows count={Math.ceil(bytes.length / HEX_ROW_BYTES)} label={t('payload')} rowOf={(row) => hexRow(bytes, row * HEX_ROW_BYTES)} />
+    </>
+  );
+}
+
+/** JSON in lines; null while it is made, and for what is none. */
+export function useFormatted(text: string): { formatted: string | null; isPending: boolean } {
+  const isSmall = text.length <= AT_ONCE_MAX;
+  const small = useMemo(() => (isSmall ? formatJson(text) : null), [text, isSmall]);
+  const [large, setLarge] = useState<{ of: string; formatted: string | null } | null>(null);
+  useEffect(() => {
+    if (isSmall) return;
+    const stop = new AbortController();
+    formatJsonInSlices(text, stop.signal).then((formatted) => setLarge({ of: text, formatted }), () => undefined);
+    return () => stop.abort();
+  }, [text, isSmall]);
+  if (isSmall) return { formatted: small, isPending: false };
+  return large?.of === text ? { formatted: large.formatted, isPending: false } : { formatted: null, isPending: true };
+}
+
+/** Makes the command when it is copied: a body may be large. */
+function useCurl(event: EventDetail, body: string | null): (() => string) | null {
   const names = useDestinationNames();
   const [destination] = event.deliveries.map((delivery) => delivery.destination);
   const url = destination === undefined ? undefined : /^https?:/.test(destination) ? destination : names.get(destination)?.url;
   if (!url) return null;
-  return curlOf({ url, webhookId: event.webhook_id, eventType: event.event_type, headers: event.headers, body });
+  return () => curlOf({ url, webhookId: event.webhook_id, eventType: event.event_type, headers: event.headers, body });
 }

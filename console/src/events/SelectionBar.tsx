@@ -1,38 +1,78 @@
-import { type ReactNode, useState } from 'react';
-import { answered } from '../api/client';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { answered, type EventItem, serviceNowMs } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
+import { randomId } from '../kit/random-id';
 import { useSigned } from '../session/session';
-import { type EventItem, forEach } from './event-queries';
+import { BulkJob } from './BulkJob';
+import { doToMany } from './do-to-many';
+import { asFixedQuery, type EventFilters, type EventQuery } from './event-filters';
+import { useCount } from './event-list';
+import { ExportDialog } from './ExportDialog';
+import { tellCount } from './tell-count';
 
-/** What can be done with the events that are marked. */
-export function SelectionBar({ rows, onDone }: { rows: readonly EventItem[]; onDone: () => void }): ReactNode {
-  const { can, api, environment } = useSigned();
-  const [asked, setAsked] = useState<'replay' | 'cancel' | null>(null);
-  const [done, setDone] = useState(0);
+type Asked = 'replay' | 'recover' | 'cancel' | 'export';
+
+interface SelectionBarProps {
+  /** What is marked, as far as it is here. */
+  rows: readonly EventItem[];
+  /** Everything that matched when it was chosen, in place of the rows. */
+  all: EventQuery | null;
+  filters: EventFilters;
+  onAll: (query: EventQuery) => void;
+  onDone: () => void;
+}
+
+/** What can be done with the events that are marked, or with all that match the filter. */
+export function SelectionBar({ rows, all, filters, onAll, onDone }: SelectionBarProps): ReactNode {
+  const { can } = useSigned();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const { data: count } = useCount(filters);
   const waiting = rows.filter(({ status }) => status === 'retrying');
-  const subjects = asked === 'cancel' ? waiting : rows;
-  const act = async (): Promise<void> => {
-    const call = (id: string): Promise<unknown> => (asked === 'cancel'
-      ? answered(api.POST('/v1/events/{id}/cancel', { params: { path: { id } } }))
-      : answered(api.POST('/v1/events/{id}/replay', { params: { path: { id } } })));
-    const { failed, fault } = await forEach(subjects.map(({ id }) => id), call, setDone);
-    if (failed > 0) throw new Error(t('selection.some-failed', { failed, count: subjects.length, why: fault instanceof Error ? fault.message : '' }));
-    onDone();
-  };
+  const isMore = count !== undefined && (count.is_capped || count.count > rows.length);
+  const close = (): void => setAsked(null);
   return (
     <div className="selection" role="group" aria-label={t('selection')}>
-      <span role="status">{t('selection.count', { count: rows.length })}</span>
+      <span role="status">{all === null ? t('selection.count', { count: rows.length }) : t('selection.all', { count: count === undefined ? '…' : tellCount(count) })}</span>
+      {all === null && isMore && <button type="button" className="small" onClick={() => onAll(asFixedQuery(filters, serviceNowMs()))}>{t('selection.choose-all', { count: tellCount(count) })}</button>}
       {can('write') && <button type="button" onClick={() => setAsked('replay')}>{t('replay')}</button>}
-      {can('write') && waiting.length > 0 && <button type="button" onClick={() => setAsked('cancel')}>{t('cancel-waiting')}</button>}
+      {can('write') && all !== null && <button type="button" onClick={() => setAsked('recover')}>{t('recover')}</button>}
+      {can('write') && (all !== null || waiting.length > 0) && <button type="button" onClick={() => setAsked('cancel')}>{t('cancel-waiting')}</button>}
+      <button type="button" onClick={() => setAsked('export')}>{t('export')}</button>
       {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       <button type="button" onClick={onDone}>{t('selection.clear')}</button>
-      {asked !== null && (
-        <Confirm title={t(asked === 'replay' ? 'replay' : 'cancel-waiting')} action={t(asked === 'replay' ? 'replay' : 'cancel-waiting')} isDangerous={asked === 'cancel'} onConfirm={act} onClose={() => setAsked(null)}>
-          <p>{t(asked === 'replay' ? 'selection.replay' : 'selection.cancel', { count: subjects.length })} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong></p>
-          {done > 0 && <p role="status"><progress max={subjects.length} value={done} aria-label={t('selection')} /> {done} / {subjects.length}</p>}
-        </Confirm>
-      )}
+      {asked === 'export' && <ExportDialog of={all === null ? { rows } : { query: all }} onClose={close} />}
+      {asked !== null && asked !== 'export' && all !== null && <BulkJob action={asked} query={all} onClose={close} onBegun={onDone} />}
+      {(asked === 'replay' || asked === 'cancel') && all === null && <OneByOne action={asked} rows={asked === 'cancel' ? waiting : rows} onClose={close} onDone={onDone} />}
     </div>
+  );
+}
+
+/** Asks first, then goes through what is marked; what failed stays told. */
+function OneByOne({ action, rows, onClose, onDone }: { action: 'replay' | 'cancel'; rows: readonly EventItem[]; onClose: () => void; onDone: () => void }): ReactNode {
+  const { api, environment } = useSigned();
+  const [done, setDone] = useState(0);
+  const stop = useRef(new AbortController());
+  useEffect(() => {
+    const controller = stop.current = new AbortController();
+    return () => controller.abort(new Error('closed'));
+  }, []);
+  const act = async (): Promise<void> => {
+    const round = randomId();
+    const call = (id: string): Promise<unknown> => {
+      // The same key for the same event: one that is tried again is not sent twice.
+      const params = { path: { id }, header: { 'Idempotency-Key': `${round}-${id}` } };
+      return action === 'cancel' ? answered(api.POST('/v1/events/{id}/cancel', { params })) : answered(api.POST('/v1/events/{id}/replay', { params }));
+    };
+    const { failed, fault } = await doToMany(rows.map(({ id }) => id), call, setDone, stop.current.signal);
+    if (failed > 0) throw new Error(t('selection.some-failed', { failed, count: rows.length, why: fault instanceof Error ? fault.message : '' }));
+    onDone();
+  };
+  const label = t(action === 'replay' ? 'replay' : 'cancel-waiting');
+  return (
+    <Confirm title={label} action={label} isDangerous={action === 'cancel'} onConfirm={act} onClose={onClose}>
+      <p>{t(action === 'replay' ? 'selection.replay' : 'selection.cancel', { count: rows.length })} <strong>{t(environment === 'live' ? 'environment.live' : 'environment.test')}</strong></p>
+      {done > 0 && <p role="status"><progress max={rows.length} value={done} aria-label={t('selection')} /> {done} / {rows.length}</p>}
+    </Confirm>
   );
 }

@@ -1,40 +1,83 @@
-import { arrive, type Arrived, letIn, NOTHING_ARRIVED, rowsOf } from './event-rows';
+import { type News, type Row, RowList } from './event-rows';
 
-interface Row { id: string; status?: string }
-const fresh = (id: string, status?: string): { isNew: boolean; row: Row } => ({ isNew: true, row: { id, ...(status && { status }) } });
-const NOTHING: Arrived<Row> = NOTHING_ARRIVED;
+const row = (id: string, more: Partial<Row> = {}): Row => ({ id, status: 'retrying', received_at: `2026-11-21T09:30:00.${id.padStart(3, '0')}Z`, attempt_count: 0, last_attempt: null, next_attempt_at: null, ...more });
+const fresh = (id: string, more: Partial<Row> = {}): News<Row> => ({ isNew: true, row: row(id, more) });
+const idsOf = (list: RowList<Row>): string[] => Array.from({ length: list.count }, (_, at) => list.at(at)?.id ?? '');
+
+function listOf(...pages: string[][]): RowList<Row> {
+  const list = new RowList<Row>(true);
+  list.setPages(pages.map((ids) => ids.map((id) => row(id))));
+  return list;
+}
 
 describe('rows of the list', () => {
-  it('new ones stand on top, newest first', () => {
-    const arrived = arrive(NOTHING, [fresh('3'), fresh('4')], new Set(['1', '2']), false);
+  it('new ones stand on top, newest first, also when they are told late', () => {
+    const list = listOf(['2', '1']);
+    list.arrive([fresh('4')], false);
+    list.arrive([fresh('3'), fresh('5')], false);
 
-    expect(rowsOf(arrived, [[{ id: '2' }, { id: '1' }]]).map(({ id }) => id)).toEqual(['4', '3', '2', '1']);
+    expect(idsOf(list)).toEqual(['5', '4', '3', '2', '1']);
+    expect([list.indexOf('5'), list.indexOf('1'), list.indexOf('9')]).toEqual([0, 4, -1]);
+  });
+
+  it('where what happens brings old events in, the last one is on top', () => {
+    const list = new RowList<Row>(false);
+    list.setPages([[row('2')]]);
+    list.arrive([fresh('7'), fresh('3')], false);
+
+    expect(idsOf(list)).toEqual(['3', '7', '2']);
   });
 
   it('while one reads they wait, and stay in order once they are let in', () => {
-    const waiting = arrive(arrive(NOTHING, [fresh('2')], new Set(['1']), true), [fresh('3')], new Set(['1']), false);
+    const list = listOf(['1']);
+    list.arrive([fresh('2')], true);
+    list.arrive([fresh('3')], false);
 
-    expect(waiting.waiting.map(({ id }) => id)).toEqual(['3', '2']);
-    expect(rowsOf(waiting, [[{ id: '1' }]]).map(({ id }) => id)).toEqual(['1']);
-    expect(rowsOf(letIn(waiting), [[{ id: '1' }]]).map(({ id }) => id)).toEqual(['3', '2', '1']);
+    expect([list.waiting, idsOf(list)]).toEqual([2, ['1']]);
+    list.letIn();
+    expect([list.waiting, idsOf(list)]).toEqual([0, ['3', '2', '1']]);
   });
 
-  it('none is shown twice: neither what the list has nor what was told before', () => {
-    const arrived = arrive(arrive(NOTHING, [fresh('2')], new Set(['1']), false), [fresh('2'), fresh('1')], new Set(['1']), false);
+  it('none is shown twice: neither what the list has, nor what was told before, nor what a page brings later', () => {
+    const list = listOf(['2', '1']);
+    const first = [row('2'), row('1')];
+    list.setPages([first]);
+    list.arrive([fresh('3')], false);
+    list.arrive([fresh('3'), fresh('1')], false);
+    list.arrive([fresh('0')], true);
+    list.setPages([first, [row('3'), row('1'), row('0')]]);
 
-    expect(rowsOf(arrived, [[{ id: '2' }, { id: '1' }], [{ id: '1' }]]).map(({ id }) => id)).toEqual(['2', '1']);
+    expect(idsOf(list)).toEqual(['3', '2', '1', '0']);
+    expect(list.waiting).toBe(0);
   });
 
-  it('a change is shown where the event stands, and makes no row of its own', () => {
-    const arrived = arrive(NOTHING, [{ isNew: false, row: { id: '1', status: 'delivered' } }, { isNew: false, row: { id: '9', status: 'dlq' } }], new Set(['1']), false);
+  it('a change is shown where the event stands, makes no row of its own, and an attempt counts once', () => {
+    const list = listOf(['1']);
+    const attempt = { number: 1, status: 503, error: null, at: '2026-11-21T09:30:01.000Z', next_attempt_at: '2026-11-21T09:35:00.000Z' };
+    for (let i = 0; i < 2; i += 1) list.arrive([{ isNew: false, row: row('1'), attempt }, { isNew: false, row: row('9', { status: 'dlq' }) }], false);
 
-    expect(rowsOf(arrived, [[{ id: '1', status: 'retrying' }]])).toEqual([{ id: '1', status: 'delivered' }]);
+    expect(idsOf(list)).toEqual(['1']);
+    expect(list.at(0)).toMatchObject({ status: 'retrying', attempt_count: 1, last_attempt: { status: 503 }, next_attempt_at: attempt.next_attempt_at });
+    list.arrive([{ isNew: false, row: row('1', { status: 'delivered' }), attempt: { ...attempt, number: 2, status: 200, at: '2026-11-21T09:35:00.100Z', next_attempt_at: null } }], false);
+    expect(list.at(0)).toMatchObject({ status: 'delivered', attempt_count: 2, last_attempt: { status: 200 }, next_attempt_at: null });
   });
 
-  it('what is too much to keep is counted', () => {
-    const news = Array.from({ length: 1_500 }, (_, i) => fresh(String(i)));
-    const { waiting, notKept } = arrive(NOTHING, news, new Set(), true);
+  it('what is too much to keep is counted, each once', () => {
+    const list = listOf();
+    const news = Array.from({ length: 1_500 }, (_, i) => fresh(String(i).padStart(4, '0')));
+    list.arrive(news, true);
+    list.arrive(news.slice(0, 100), true);
 
-    expect([waiting.length, notKept, waiting[0]?.id]).toEqual([1_000, 500, '1499']);
+    expect([list.waiting, list.notKept, list.count]).toEqual([1_000, 500, 0]);
+  });
+
+  it('live for long it lets old rows go, and says from where they are asked for again', () => {
+    const list = listOf(['0']);
+    const news = Array.from({ length: 10_001 }, (_, i) => ({ isNew: true, row: row(String(i + 1).padStart(5, '0'), { received_at: new Date(i).toISOString() }) }));
+
+    expect(list.arrive(news, false)).toBe(new Date(8_000).toISOString());
+    expect([list.count, list.at(0)?.id, list.at(1_999)?.id]).toEqual([2_000, '10001', '08002']);
+    list.setPages([[row('08002'), row('08001'), row('08000')]]);
+    expect(idsOf(list).slice(-3)).toEqual(['08002', '08001', '08000']);
   });
 });

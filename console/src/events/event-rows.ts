@@ -1,63 +1,177 @@
-/** As much of an event as the list must know to keep its rows apart. */
-interface Row {
+/** As much of an event as the list must know to keep its rows apart and up to date. */
+export interface Row {
   id: string;
+  status: string;
+  received_at: string;
+  attempt_count: number;
+  last_attempt: { status: number | null; error: string | null; at: string } | null;
+  next_attempt_at: string | null;
 }
 
-/** What arrived while the list was open. */
-export interface Arrived<T extends Row> {
-  /** Shown above the list, newest first. */
-  shown: readonly T[];
-  /** Waiting behind the button, newest first. */
-  waiting: readonly T[];
-  /** How many more wait that are not kept: the list must be loaded again to have them. */
-  notKept: number;
-  /** Newer states of rows, by id. */
-  changed: ReadonlyMap<string, T>;
+/** An attempt as the stream tells it. */
+export interface ToldAttempt {
+  number: number;
+  status: number | null;
+  error: string | null;
+  at: string;
+  next_attempt_at: string | null;
+}
+
+/** Something that happened to an event: the event as it is then. */
+export interface News<T extends Row> {
+  /** Whether its event belongs into the list that is open. */
+  isNew: boolean;
+  row: T;
+  attempt?: ToldAttempt | undefined;
+  /** Of a row that a list answered with: all of it is so. */
+  isWhole?: boolean;
 }
 
 /** More than this nobody reads one by one: it is counted. */
 const WAITING_MAX = 1_000;
-const CHANGED_MAX = 5_000;
+/** So many that came live stand above the pages; then what is older is let go, and asked for again as one scrolls. */
+const LIVE_MAX = 10_000;
+const LIVE_KEPT = 2_000;
+const COUNTED_IDS_MAX = 100_000;
 
-export const NOTHING_ARRIVED: Arrived<never> = { shown: [], waiting: [], notKept: 0, changed: new Map<string, never>() };
+/**
+ * The rows of the list: what arrived since it was opened, then its pages; each event once, in its newest state. It changes in place,
+ * since a hundred thousand rows are not copied several times a second.
+ */
+export class RowList<T extends Row> {
+  private pages: readonly (readonly T[])[] = [];
+  private paged: T[] = [];
+  private live: T[] = [];
+  private behind: T[] = [];
+  private readonly known = new Map<string, T>();
+  private readonly notKeptIds = new Set<string>();
+  private notKeptMore = 0;
 
-/** What the stream told since the last time, added to what it told before. `isReading` keeps new rows behind the button. */
-export function arrive<T extends Row>(before: Arrived<T>, news: readonly { isNew: boolean; row: T }[], known: ReadonlySet<string>, isReading: boolean): Arrived<T> {
-  const changed = new Map(before.changed);
-  const held = new Set([...before.shown, ...before.waiting].map(({ id }) => id));
-  const added: T[] = [];
-  for (const { isNew, row } of news) {
-    changed.delete(row.id);
-    changed.set(row.id, row);
-    if (!isNew || known.has(row.id) || held.has(row.id)) continue;
-    held.add(row.id);
-    added.unshift(row);
+  /** `isOrdered`: what arrives is put in the order of the list; where old events come into it by what happens to them, the last one is on top. */
+  constructor(private readonly isOrdered: boolean) {}
+
+  get count(): number {
+    return this.live.length + this.paged.length;
   }
-  for (const id of changed.keys()) {
-    if (changed.size <= CHANGED_MAX) break;
-    changed.delete(id);
+
+  /** How many wait behind the button. */
+  get waiting(): number {
+    return this.behind.length;
   }
-  if (!isReading && before.waiting.length === 0 && before.notKept === 0) return { ...before, shown: [...added, ...before.shown], changed };
-  const waiting = [...added, ...before.waiting];
-  const kept = waiting.slice(0, WAITING_MAX);
-  return { ...before, waiting: kept, notKept: before.notKept + waiting.length - kept.length, changed };
-}
 
-/** Shows what waited. */
-export function letIn<T extends Row>(before: Arrived<T>): Arrived<T> {
-  return { ...before, shown: [...before.waiting, ...before.shown], waiting: [] };
-}
+  /** How many more came that are not kept: the list must be loaded again to have them. */
+  get notKept(): number {
+    return this.notKeptIds.size + this.notKeptMore;
+  }
 
-/** The rows of the list: what arrived, then the pages, each event once and in its newest state. */
-export function rowsOf<T extends Row>({ shown, changed }: Arrived<T>, pages: readonly (readonly T[])[]): T[] {
-  const seen = new Set<string>();
-  const rows: T[] = [];
-  for (const list of [shown, ...pages]) {
-    for (const row of list) {
-      if (seen.has(row.id)) continue;
-      seen.add(row.id);
-      rows.push(changed.get(row.id) ?? row);
+  at(index: number): T | undefined {
+    return index < this.live.length ? this.live[index] : this.paged[index - this.live.length];
+  }
+
+  indexOf(id: string): number {
+    if (!this.known.has(id)) return -1;
+    const live = this.live.findIndex((row) => row.id === id);
+    if (live !== -1) return live;
+    const paged = this.paged.findIndex((row) => row.id === id);
+    return paged === -1 ? -1 : this.live.length + paged;
+  }
+
+  /** The row of an event that is shown or waits. */
+  get(id: string): T | undefined {
+    return this.known.get(id);
+  }
+
+  /** The pages that were loaded; what was taken over before is not looked at again. */
+  setPages(pages: readonly (readonly T[])[]): void {
+    const isMore = this.pages.every((page, at) => pages[at] === page);
+    if (!isMore) {
+      for (const { id } of this.paged) this.known.delete(id);
+      this.paged = [];
     }
+    for (const page of isMore ? pages.slice(this.pages.length) : pages) {
+      for (const row of page) {
+        // One that waits has its place now.
+        if (this.known.has(row.id) && !this.takeOut(row.id)) continue;
+        this.known.set(row.id, row);
+        this.paged.push(row);
+      }
+    }
+    this.pages = pages;
   }
-  return rows;
+
+  /**
+   * Adds what the stream told. `isReading` keeps new rows behind the button. Answers with a time when so much arrived that older rows were let
+   * go: the list goes on from there.
+   */
+  arrive(news: readonly News<T>[], isReading: boolean): string | null {
+    const added: T[] = [];
+    for (const { isNew, row, attempt, isWhole = false } of news) {
+      const held = this.known.get(row.id);
+      if (held === undefined && (!isNew || this.notKeptIds.has(row.id))) continue;
+      if (held === undefined) {
+        this.known.set(row.id, row);
+        added.push(row);
+      }
+      if (!isWhole) bringUpToDate(held ?? row, row, attempt);
+      else if (held !== undefined) Object.assign(held, row);
+    }
+    if (added.length === 0) return null;
+    added.reverse();
+    if (isReading || this.behind.length > 0 || this.notKept > 0) {
+      this.behind = this.inOrder([...added, ...this.behind]);
+      for (const { id } of this.behind.splice(WAITING_MAX)) this.countOnly(id);
+      return null;
+    }
+    this.live = this.inOrder([...added, ...this.live]);
+    return this.live.length > LIVE_MAX ? this.letGo() : null;
+  }
+
+  /** Shows what waited. */
+  letIn(): void {
+    this.live = this.inOrder([...this.behind, ...this.live]);
+    this.behind = [];
+  }
+
+  /** Forgets everything, before the list is loaded again. */
+  clear(): void {
+    this.pages = this.paged = this.live = this.behind = [];
+    this.known.clear();
+    this.notKeptIds.clear();
+    this.notKeptMore = 0;
+  }
+
+  private letGo(): string {
+    const gone = this.live.splice(LIVE_KEPT);
+    const newest = gone.reduce((latest, { received_at: at }) => (at > latest ? at : latest), '');
+    for (const { id } of [...gone, ...this.paged]) this.known.delete(id);
+    this.pages = this.paged = [];
+    return newest;
+  }
+
+  private takeOut(id: string): boolean {
+    const at = this.behind.findIndex((row) => row.id === id);
+    if (at !== -1) this.behind.splice(at, 1);
+    return at !== -1;
+  }
+
+  private countOnly(id: string): void {
+    this.known.delete(id);
+    if (this.notKeptIds.size < COUNTED_IDS_MAX) this.notKeptIds.add(id);
+    else this.notKeptMore += 1;
+  }
+
+  /** Nearly in order already, which is quick. */
+  private inOrder(rows: T[]): T[] {
+    return this.isOrdered ? rows.sort((a, b) => (a.id < b.id ? 1 : -1)) : rows;
+  }
+}
+
+/** What a change says of a row; an attempt that the row has already counts once. */
+function bringUpToDate(row: Row, { status }: Row, attempt: ToldAttempt | undefined): void {
+  row.status = status;
+  if (status !== 'retrying') row.next_attempt_at = null;
+  if (attempt === undefined || (row.last_attempt !== null && attempt.at <= row.last_attempt.at)) return;
+  row.attempt_count = Math.max(row.attempt_count + 1, attempt.number);
+  row.last_attempt = { status: attempt.status, error: attempt.error, at: attempt.at };
+  if (status === 'retrying') row.next_attempt_at = attempt.next_attempt_at;
 }

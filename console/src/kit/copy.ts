@@ -14,17 +14,25 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('readonly', '');
   area.className = 'offscreen';
   const focused = document.activeElement;
+  // A field makes line feeds of all line ends: what is copied is the text itself.
+  const give = (event: ClipboardEvent): void => {
+    event.clipboardData?.setData('text/plain', text);
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  document.addEventListener('copy', give, true);
   // A dialog that is open takes the focus back from everything outside of it.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');
   area.remove();
+  document.removeEventListener('copy', give, true);
   if (focused instanceof HTMLElement) focused.focus();
   return isCopied;
 }
 
 /** Offers bytes as a file. */
-export function download(bytes: Uint8Array<ArrayBuffer>, name: string, contentType: string): void {
+export function download(bytes: Uint8Array<ArrayBuffer> | Blob, name: string, contentType: string): void {
   const address = URL.createObjectURL(new Blob([bytes], { type: contentType }));
   const link = Object.assign(document.createElement('a'), { href: address, download: name });
   link.click();

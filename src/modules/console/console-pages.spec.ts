@@ -7,7 +7,7 @@ import type { EnvelopeFilter } from '#http/envelope.filter.js';
 import { type Config, loadConfig } from '#kernel/config.js';
 import { ConsoleFiles } from './console-files.js';
 import { ConsolePages } from './console-pages.js';
-import { policyOf } from './page-place.js';
+import { isTrustworthy, policyOf } from './page-place.js';
 
 const filter = { answer: (error: { type: string }, _request: unknown, reply: { code: (status: number) => { send: (body: unknown) => unknown } }) => reply.code(404).send({ error }) } as unknown as EnvelopeFilter;
 const untouched = {
@@ -22,6 +22,15 @@ describe('policyOf', () => {
 
     expect(policy).toContain('script-src https://hooks.example.com/console/assets/;');
     expect(policy).not.toMatch(/script-src[^;]*'self'|unsafe-|\*/);
+  });
+});
+
+describe('isTrustworthy', () => {
+  it.each([
+    ['https://hooks.example.com', true], ['http://localhost:3000', true], ['http://app.localhost', true], ['http://127.0.0.1:3000', true], ['http://[::1]:3000', true],
+    ['http://posthorn.intranet', false], ['http://10.0.0.1', false], ['http://127.0.0.1.example.com', false],
+  ])('%s: %s', (origin, expected) => {
+    expect(isTrustworthy(origin)).toBe(expected);
   });
 });
 

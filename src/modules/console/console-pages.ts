@@ -6,15 +6,16 @@ import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Config } from '#kernel/config.js';
 import { notFound } from '#kernel/errors.js';
 import { ConsoleFiles } from './console-files.js';
-import { originFor, policyOf } from './page-place.js';
+import { isTrustworthy, originFor, policyOf } from './page-place.js';
 
 const PREFIX = '/console';
 
 /** What every answer below the prefix carries. */
 const PROTECTION = {
-  'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin', 'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cross-origin-resource-policy': 'same-origin',
 };
+/** Browsers heed it over https and on this computer alone, and complain of it elsewhere. */
+const OPENER = { 'cross-origin-opener-policy': 'same-origin' };
 
 /**
  * Serves the console: files and one page, below one path. The routes are Fastify's own, are no part of the API, and count against
@@ -62,7 +63,7 @@ export class ConsolePages implements OnModuleInit {
     if (typeof origin === 'object') return void reply.headers({ ...PROTECTION, 'cache-control': 'no-store' }).redirect(origin.elsewhere, 302);
     const base = `${this.config.basePath}${PREFIX}/`;
     const { bytes, etag } = files.page(base);
-    reply.headers({ ...PROTECTION, 'cache-control': 'no-cache', etag, 'content-security-policy': policyOf(`${origin}${base}assets/`) });
+    reply.headers({ ...PROTECTION, ...(isTrustworthy(origin) && OPENER), 'cache-control': 'no-cache', etag, 'content-security-policy': policyOf(`${origin}${base}assets/`) });
     if (request.headers['if-none-match'] === etag) return void reply.code(304).send();
     reply.header('content-type', 'text/html; charset=utf-8').send(bytes);
   }

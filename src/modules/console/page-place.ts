@@ -22,6 +22,12 @@ export function originFor(request: FastifyRequest, { baseUrl, configuredBaseUrl,
   return { elsewhere: `${configuredBaseUrl}${path}?${asked.toString()}` };
 }
 
+/** Whether browsers take an origin for one that nobody in between can speak for (Secure Contexts, section 3.1). */
+export function isTrustworthy(origin: string): boolean {
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(?:\.\d+){3}$/.test(hostname) || hostname === '[::1]';
+}
+
 /**
  * Scripts and styles come from the built files alone: tenants' endpoints answer with bytes of their own choice on this very origin,
  * and `'self'` would run them. No script makes markup of texts (Trusted Types). `ancestors` may show the page in a frame.

@@ -11,12 +11,16 @@ interface ConfirmProps {
   /** What must be typed first, of what cannot be undone. */
   typed?: string;
   isDangerous?: boolean;
+  /** There is nothing to confirm, or not yet. */
+  isOff?: boolean;
+  /** Whoever asked shows what comes next. */
+  keepsOpen?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
 /** Asks, does it, and stays open with the reason when that fails. */
-export function Confirm({ title, children, action, typed, isDangerous = false, onConfirm, onClose }: ConfirmProps): ReactNode {
+export function Confirm({ title, children, action, typed, isDangerous = false, isOff = false, keepsOpen = false, onConfirm, onClose }: ConfirmProps): ReactNode {
   const [entered, setEntered] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<unknown>(null);
@@ -24,7 +28,7 @@ export function Confirm({ title, children, action, typed, isDangerous = false, o
   const confirm = (): void => {
     setBusy(true);
     setFault(null);
-    onConfirm().then(onClose, setFault).finally(() => setBusy(false));
+    onConfirm().then(keepsOpen ? undefined : onClose, setFault).finally(() => setBusy(false));
   };
   return (
     <Dialog title={title} onClose={onClose}>
@@ -38,7 +42,7 @@ export function Confirm({ title, children, action, typed, isDangerous = false, o
         )}
         <FaultLine fault={fault} />
         <p className="actions">
-          <button type="submit" className={isDangerous ? 'danger' : 'primary'} disabled={isBusy || (typed !== undefined && entered !== typed)}>{action}</button>
+          <button type="submit" className={isDangerous ? 'danger' : 'primary'} disabled={isBusy || isOff || (typed !== undefined && entered !== typed)}>{action}</button>
           <button type="button" onClick={onClose}>{t('close')}</button>
         </p>
       </form>

@@ -1,16 +1,44 @@
 /** Deeper than this nobody reads indentation, and a megabyte of brackets would become gigabytes of blanks. */
 const DEPTH_MAX = 100;
+const TOKENS_A_STEP = 2_000;
+/** So long a step may take before the page is looked after: a frame. */
+const SLICE_MS = 12;
 
 /**
  * JSON with line ends and indentation, in the very characters that it came with: numbers that no double holds, escapes and
  * repeated keys stay. Null for what is no JSON, and for what is nested too deep to be shown so.
  */
 export function formatJson(text: string): string | null {
+  const steps = formatting(text);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same in slices, between which the page answers. Rejects when it is told to stop. */
+export async function formatJsonInSlices(text: string, signal: AbortSignal): Promise<string | null> {
+  const steps = formatting(text);
+  for (;;) {
+    const until = performance.now() + SLICE_MS;
+    while (performance.now() < until) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    signal.throwIfAborted();
+  }
+}
+
+function* formatting(text: string): Generator<undefined, string | null> {
   if (!isJson(text)) return null;
+  yield;
   const parts: string[] = [];
   let depth = 0;
+  let tokens = 0;
   const line = (): string => `\n${'  '.repeat(depth)}`;
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    if (++tokens % TOKENS_A_STEP === 0) yield;
     if (token === '{' || token === '[') {
       if (++depth > DEPTH_MAX) return null;
       parts.push(token, line());

@@ -1,19 +1,25 @@
-/** Bytes as text when they are UTF-8, else as a dump of their first 4 KB: nothing is replaced by question marks. */
-export function textOf(bytes: Uint8Array): { text: string; isText: boolean } {
+/** Bytes as text when they are UTF-8; null for others: nothing is replaced by question marks. */
+export function textOf(bytes: Uint8Array): string | null {
   try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), isText: true };
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return { text: hexDump(bytes.subarray(0, 4096)), isText: false };
+    return null;
   }
 }
 
-function hexDump(bytes: Uint8Array): string {
-  const lines: string[] = [];
-  for (let at = 0; at < bytes.length; at += 16) {
-    const row = [...bytes.subarray(at, at + 16)];
-    const hex = row.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-    const ascii = row.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
-    lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.padEnd(47)}  ${ascii}`);
-  }
-  return lines.join('\n');
+export const HEX_ROW_BYTES = 16;
+
+/** One row of a dump: where it begins, its bytes, and what of them is ASCII. */
+export function hexRow(bytes: Uint8Array, at: number): string {
+  const row = [...bytes.subarray(at, at + HEX_ROW_BYTES)];
+  const hex = row.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+  const ascii = row.map((byte) => (byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.')).join('');
+  return `${at.toString(16).padStart(6, '0')}  ${hex.padEnd(47)}  ${ascii}`;
+}
+
+/** Bytes as base 64 (RFC 4648): how those that are no text go through a clipboard. */
+export function base64Of(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 24_576) parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 24_576))));
+  return parts.join('');
 }

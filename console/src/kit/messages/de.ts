@@ -1,7 +1,9 @@
+import { eventsDe } from './de/events';
 import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
+  ...eventsDe,
   'copied': 'Kopiert',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',
@@ -147,9 +149,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'payload.sent': 'Wie gesendet',
   'payload.curl': 'Als curl kopieren',
   'payload.size': '{bytes} Bytes',
-  'payload.binary': 'Diese Bytes sind kein UTF-8-Text. So beginnen sie; der Download enthält alle.',
-  'payload.cut': 'Das ist der Anfang.',
-  'payload.whole': 'Alles zeigen',
+  'payload.binary': 'Diese Bytes sind kein UTF-8-Text. Der Download enthält sie, wie sie sind.',
   'destination.new': 'Neues Ziel',
   'destination.name': 'Name',
   'destination.type': 'Art',

@@ -1,5 +1,8 @@
+import { eventsEn } from './en/events';
+
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
+  ...eventsEn,
   'copied': 'Copied',
   'copy': 'Copy',
   'copy.failed': 'Not copied',
@@ -145,9 +148,7 @@ export const en = {
   'payload.sent': 'As sent',
   'payload.curl': 'Copy as curl',
   'payload.size': '{bytes} bytes',
-  'payload.binary': 'These bytes are no UTF-8 text. This is how they begin; the download has all of them.',
-  'payload.cut': 'This is the beginning.',
-  'payload.whole': 'Show all',
+  'payload.binary': 'These bytes are no UTF-8 text. The download has them as they are.',
   'destination.new': 'New destination',
   'destination.name': 'Name',
   'destination.type': 'Type',

@@ -3,16 +3,19 @@ export interface ToldTime {
   local: string;
   /** Without the day: for a narrow screen. */
   short: string;
+  /** Without the seconds, and with the day, but no year: for times nearby. */
+  near: string;
   utc: string;
 }
 
 /** A time with seconds in the reader's zone, and in UTC for those who compare with a log. */
 export function tellTime(iso: string, language: string, timeZone?: string): ToldTime {
   const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return { local: iso, short: iso, utc: iso };
+  if (Number.isNaN(date.getTime())) return { local: iso, short: iso, near: iso, utc: iso };
   const local = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', ...(timeZone && { timeZone }) }).format(date);
   const short = new Intl.DateTimeFormat(language, { timeStyle: 'medium', ...(timeZone && { timeZone }) }).format(date);
-  return { local, short, utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC` };
+  const near = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', ...(timeZone && { timeZone }) }).format(date);
+  return { local, short, near, utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC` };
 }
 
 const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]];

@@ -1,0 +1,291 @@
+/**
+ * `node bench/console.mjs`: what the console's events cost a browser: first rows, memory and nodes after scrolling, keys under a burst,
+ * payloads that are large. Prints figures beside their bounds and judges nothing else; see docs/console.md.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { chromium } from 'playwright-core';
+import { Database } from './database.mjs';
+import { median } from './measure.mjs';
+import { startPosthorn } from './posthorn.mjs';
+import { startHelper, stopEverything } from './processes.mjs';
+import { sleep } from './window.mjs';
+
+const CHROMIUM = process.env.POSTHORN_TEST_CHROMIUM ?? '/usr/bin/chromium';
+const STARTS = 5;
+const KEY_EVERY_MS = 400;
+const MIB = 1024 * 1024;
+
+/** @typedef {{ name: string, measured: string, bound: string }} Figure */
+/** @typedef {Awaited<ReturnType<typeof startPosthorn>>} Service */
+/** @typedef {import('playwright-core').Page} Page */
+/** @typedef {import('playwright-core').Browser} Browser */
+/** @typedef {{ browser: Browser, address: string, key: string, service: Service, report: (figure: Figure) => void }} Scene */
+
+/** An event every six seconds, the newest one now; one in a hundred a dead letter. */
+const ID = "(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n * 6000), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid";
+const FILL = [
+  `create temp table filled as select n, ${ID} as id, (now() - n * interval '6 seconds' + interval '30 days')::date as expires_on from generate_series(1, $1::int) n`,
+  `insert into events (environment_id, id, expires_on, target_id, direction, event_type, payload_bytes, payload)
+   select $1, id, expires_on, $2, 'outbound', 'bench.type.' || n % 40, 40, '{"n":' || n || '}' from filled`,
+  `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
+   select $1, id, 0, expires_on, $2, case when n % 100 = 0 then 'dlq' else 'delivered' end, 1, false, false, now() from filled`,
+  `insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status)
+   select $1, id, 0, 1, expires_on, now() - n * interval '6 seconds', 5, case when n % 100 = 0 then 503 else 200 end from filled where $2::uuid is not null`,
+];
+
+/** @param {string} databaseUrl @param {number} count */
+async function fill(databaseUrl, count) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query('select environment_id, id from destinations limit 1');
+  for (const [i, text] of FILL.entries()) await client.query(text, i === 0 ? [count] : [rows[0].environment_id, rows[0].id]);
+  await client.query('vacuum (analyze)');
+  await client.end();
+}
+
+/** A browser's context that is signed in, with an empty cache. @param {Scene} scene */
+async function signIn({ browser, address, key }) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  await page.goto(`${address}/signin?return_to=/console/live/keys`);
+  await page.getByLabel('API key of your organization').fill(key);
+  await page.getByRole('button', { name: 'Sign in with the key' }).click();
+  await page.getByRole('navigation', { name: 'Screens' }).waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return browser.newContext({ viewport: { width: 1280, height: 900 }, storageState: state });
+}
+
+/** Ms from the start of the navigation to the first row, as the page itself sees it. @param {Page} page @param {string} url */
+async function firstRows(page, url) {
+  await page.goto(url);
+  const wait = await page.waitForFunction(() => (document.querySelector('[data-id]') === null ? 0 : performance.now()), undefined, { polling: 'raf' });
+  return /** @type {number} */ (await wait.jsonValue());
+}
+
+/** @param {Scene} scene */
+async function measureStarts(scene) {
+  const url = `${scene.address}/console/live/events`;
+  const cold = [];
+  const warm = [];
+  for (let round = 0; round < STARTS; round += 1) {
+    const context = await signIn(scene);
+    const page = await context.newPage();
+    cold.push(await firstRows(page, url));
+    await page.goto('about:blank');
+    warm.push(await firstRows(page, url));
+    await context.close();
+  }
+  scene.report({ name: 'first rows, empty cache', measured: `${median(cold).toFixed(0)} ms (${Math.min(...cold).toFixed(0)} to ${Math.max(...cold).toFixed(0)})`, bound: '1,500 ms' });
+  scene.report({ name: 'first rows, full cache', measured: `${median(warm).toFixed(0)} ms (${Math.min(...warm).toFixed(0)} to ${Math.max(...warm).toFixed(0)})`, bound: '500 ms' });
+}
+
+/** Heap after a collection, and every node of the document. @param {Page} page */
+async function sizeOf(page) {
+  const session = await page.context().newCDPSession(page);
+  for (let i = 0; i < 3; i += 1) await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  await session.detach();
+  const nodes = await page.evaluate(() => {
+    const walker = document.createTreeWalker(document, NodeFilter.SHOW_ALL);
+    let count = 0;
+    while (walker.nextNode()) count += 1;
+    return count;
+  });
+  return { heapMiB: usedSize / MIB, nodes };
+}
+
+/** @param {Scene} scene @param {number} wanted */
+async function measureScrolling(scene, wanted) {
+  const context = await signIn(scene);
+  const page = await context.newPage();
+  await firstRows(page, `${scene.address}/console/live/events`);
+  const before = await sizeOf(page);
+  const startedAt = performance.now();
+  for (let rows = 0; rows < wanted;) {
+    rows = await page.evaluate(async () => {
+      const box = document.querySelector('.table-box');
+      if (box === null) return Infinity;
+      box.scrollTop = box.scrollHeight;
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20)));
+      return Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / 40);
+    });
+    if (performance.now() - startedAt > 20 * 60_000) throw new Error(`Only ${rows} rows after twenty minutes.`);
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { heapMiB, nodes } = await sizeOf(page);
+  scene.report({ name: `heap after ${wanted} rows`, measured: `${heapMiB.toFixed(1)} MiB (${before.heapMiB.toFixed(1)} before, ${seconds.toFixed(0)} s of scrolling)`, bound: '60 MiB' });
+  scene.report({ name: 'nodes of the document', measured: String(nodes), bound: '1,500' });
+  await context.close();
+}
+
+/** Keeps how long keys and tasks take. @param {Page} page */
+async function watch(page) {
+  await page.addInitScript(() => {
+    const seen = { keys: /** @type {number[]} */ ([]), tasks: /** @type {number[]} */ ([]) };
+    Object.assign(globalThis, { seen });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (entry.name === 'keydown') seen.keys.push(entry.duration);
+    }).observe({ type: 'event', durationThreshold: 16, buffered: true });
+    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask', buffered: true });
+  });
+}
+
+/** @param {Page} page @returns {Promise<{ keys: number[], tasks: number[] }>} */
+const seenOf = (page) => page.evaluate(() => /** @type {any} */ (globalThis).seen);
+
+/** @param {Scene} scene @param {number} perSecond @param {number} seconds */
+async function measureBurst(scene, perSecond, seconds) {
+  const context = await signIn(scene);
+  const page = await context.newPage();
+  await watch(page);
+  await page.goto(`${scene.address}/console/live/events?event_type=bench.live`);
+  await page.getByText('No event matches').waitFor();
+  await sleep(2_000);
+  const total = perSecond * seconds;
+  const startedAt = performance.now();
+  let pressed = 0;
+  const pressing = (async () => {
+    while (performance.now() - startedAt < seconds * 1000) {
+      await page.keyboard.press(pressed++ % 2 === 0 ? 'j' : 'k');
+      await sleep(KEY_EVERY_MS);
+    }
+  })();
+  const sent = await sendAtRate(scene, perSecond, total, startedAt);
+  await pressing;
+  const until = performance.now() + 60_000;
+  let told = await toldOf(page);
+  while (told.shown + told.waiting + told.missed < total && performance.now() < until) {
+    await sleep(500);
+    told = await toldOf(page);
+  }
+  const { keys, tasks } = await seenOf(page);
+  const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') => scene.report({ name, measured, bound });
+  figure(`sent in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`, `${sent.accepted} of ${total}, the last one after ${sent.seconds.toFixed(1)} s`);
+  figure('of them shown, waiting behind the button, said to be not shown', `${told.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and that something is not shown' : ''}`, `${sent.accepted} together, or said`);
+  figure('shown twice', String(told.twice), '0');
+  figure('slowest answer to a key', `${Math.max(0, ...keys).toFixed(0)} ms (${keys.length} of ${pressed} over 16 ms)`, '100 ms');
+  figure('longest task', `${Math.max(0, ...tasks).toFixed(0)} ms (${tasks.length} over 50 ms)`);
+  await context.close();
+}
+
+/** On a schedule: what is late is sent at once. @param {Scene} scene @param {number} perSecond @param {number} total @param {number} startedAt */
+async function sendAtRate({ service, address }, perSecond, total, startedAt) {
+  const body = JSON.stringify({ destination: service.destination, event_type: 'bench.live', payload: { amount: 4200 } });
+  const headers = { ...service.headers, 'content-type': 'application/json' };
+  let accepted = 0;
+  let open = 0;
+  for (let n = 0; n < total;) {
+    const due = Math.min(total, Math.floor(((performance.now() - startedAt) / 1000) * perSecond));
+    while (n < due && open < 256) {
+      n += 1;
+      open += 1;
+      void fetch(`${address}/v1/send`, { method: 'POST', headers, body }).then(async (answer) => {
+        await answer.arrayBuffer();
+        if (answer.status === 202) accepted += 1;
+      }, () => undefined).finally(() => (open -= 1));
+    }
+    await sleep(4);
+  }
+  while (open > 0) await sleep(10);
+  return { accepted, seconds: (performance.now() - startedAt) / 1000 };
+}
+
+/** What the page says: rows in the list, behind its button, and left out. @param {Page} page */
+async function toldOf(page) {
+  return page.evaluate(() => {
+    const number = (/** @type {RegExp} */ pattern) => Number(pattern.exec(document.querySelector('.news')?.textContent ?? '')?.[1]?.replaceAll(',', '') ?? 0);
+    const ids = [...document.querySelectorAll('[data-id]')].map((row) => row.getAttribute('data-id'));
+    return {
+      shown: Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / 40),
+      waiting: number(/^([\d,]+) new/), missed: number(/([\d,]+)\+? not shown/),
+      hasGap: /not shown/.test(document.querySelector('.news')?.textContent ?? ''), twice: ids.length - new Set(ids).size,
+    };
+  });
+}
+
+const LARGE = JSON.stringify({ lines: Array.from({ length: 14_000 }, (_, i) => ({ key: `value ${i}`, price: 1.5, text: 'in a megabyte of lines' })) });
+/** @type {Record<string, string>} */
+const PAYLOADS = {
+  'a megabyte of JSON': LARGE,
+  'a megabyte in one text': JSON.stringify({ text: 'ä<'.repeat(330_000) }),
+  '5,000 levels': `{"deep":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
+  'numbers and keys': '{"n":12345678901234567890,"price":1.10,"twice":1,"twice":2}',
+};
+
+/** @param {Scene} scene */
+async function measurePayloads(scene) {
+  const context = await signIn(scene);
+  for (const [name, payload] of Object.entries(PAYLOADS)) {
+    const answer = await fetch(`${scene.address}/v1/send`, {
+      method: 'POST', headers: { ...scene.service.headers, 'content-type': 'application/json' }, body: `{"destination":"${scene.service.destination}","event_type":"bench.payload","payload":${payload}}`,
+    });
+    if (answer.status !== 202) throw new Error(`${name}: ${answer.status} ${await answer.text()}`);
+    const { message_id: message } = await answer.json();
+    const page = await context.newPage();
+    await watch(page);
+    await page.goto(`${scene.address}/console/live/events/${message}`);
+    await page.getByRole('heading', { name: 'Payload' }).waitFor();
+    // What it takes to load the page is another figure.
+    await page.evaluate(() => /** @type {any} */ (globalThis).seen.tasks.splice(0));
+    if (payload.length > 256 * 1024) await page.getByRole('button', { name: 'Load' }).click();
+    await page.getByRole('button', { name: 'Download' }).waitFor();
+    await page.getByText('Formatting…').waitFor({ state: 'detached' });
+    await page.getByRole('searchbox').pressSequentially('xt');
+    if (payload.length > 20_000 && name !== '5,000 levels') await page.getByRole('button', { name: 'As sent' }).click();
+    await page.getByRole('group', { name: 'Payload', exact: true }).evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await page.getByRole('button', { name: 'Copy', exact: true }).last().click();
+    await sleep(1_000);
+    const { tasks } = await seenOf(page);
+    scene.report({ name: `longest task, ${name}`, measured: `${Math.max(0, ...tasks).toFixed(0)} ms`, bound: '200 ms' });
+    await page.close();
+  }
+  await context.close();
+}
+
+/** @param {string} directory @param {{ events: number, rate: number, seconds: number, only: string[] }} options */
+async function run(directory, { events, rate, seconds, only }) {
+  const database = await Database.start(directory);
+  const receiver = startHelper('receiver.mjs');
+  const { port } = await receiver.ask({ kind: 'ports' });
+  const { url } = await database.create();
+  const service = await startPosthorn({ databaseUrl: url, targetUrl: `http://127.0.0.1:${port}/mute`, directory, roles: ['all'] });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  try {
+    await fill(url, events + 1_000);
+    const scene = {
+      browser, service, address: `http://127.0.0.1:${service.ports[0]}`, key: String(service.headers.authorization).replace('Bearer ', ''),
+      report: (/** @type {Figure} */ { name, measured, bound }) => process.stdout.write(`${name.padEnd(64)} ${measured}${bound === '' ? '' : `   [${bound}]`}\n`),
+    };
+    process.stdout.write(`${os.cpus().length} cores, load ${os.loadavg()[0]?.toFixed(1)}, node ${process.version}, Chromium ${browser.version()}\n`);
+    if (only.includes('starts')) await measureStarts(scene);
+    if (only.includes('payloads')) await measurePayloads(scene);
+    if (only.includes('burst')) await measureBurst(scene, rate, seconds);
+    if (only.includes('scrolling')) await measureScrolling(scene, events);
+  } finally {
+    await browser.close();
+    await service.stop();
+    await database.stop();
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '100000' }, rate: { type: 'string', default: '500' }, seconds: { type: 'string', default: '60' },
+    only: { type: 'string', default: 'starts,payloads,burst,scrolling' },
+  },
+});
+const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
+// PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
+await chmod(directory, 0o755);
+try {
+  await run(directory, { events: Number(values.events), rate: Number(values.rate), seconds: Number(values.seconds), only: values.only.split(',') });
+} finally {
+  await stopEverything();
+  await rm(directory, { recursive: true, force: true });
+}
+process.exit();

@@ -1,0 +1,50 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { Picker, type PickerOption } from '../kit/form/Picker';
+import { t } from '../kit/messages/t';
+import { useSigned } from '../session/session';
+
+const OFFERED = 10;
+const STALE_MS = 30_000;
+
+interface TargetFilterProps {
+  value: string;
+  onPick: (id: string) => void;
+}
+
+/** Found by name or URL; an ad-hoc URL is taken as it is. */
+export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNode {
+  const { api, environment } = useSigned();
+  const [text, setText] = useState('');
+  const { data: options = [] } = useQuery({
+    queryKey: ['pick', 'destinations', environment, text], staleTime: STALE_MS, placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<PickerOption[]> => {
+      const { data } = await answered(api.GET('/v1/destinations', { params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } }, signal }));
+      return data.map(({ id, name, url }) => ({ id, label: name, ...(url !== null && { detail: url }) }));
+    },
+  });
+  const { data: name } = useQuery({
+    queryKey: ['pick', 'destination', environment, value], staleTime: STALE_MS, retry: false, enabled: value.startsWith('dst_'),
+    queryFn: async ({ signal }) => (await answered(api.GET('/v1/destinations/{id}', { params: { path: { id: value } }, signal }))).name,
+  });
+  return <Picker label={t('filter.destination')} value={value} shown={name ?? value} options={options} onText={setText} onPick={onPick} />;
+}
+
+/** Found by name or by one's own id. */
+export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNode {
+  const { api, environment } = useSigned();
+  const [text, setText] = useState('');
+  const { data: options = [] } = useQuery({
+    queryKey: ['pick', 'applications', environment, text], staleTime: STALE_MS, placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<PickerOption[]> => {
+      const { data } = await answered(api.GET('/v1/app', { params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } }, signal }));
+      return data.map(({ id, uid, name }) => ({ id, label: name, ...(uid !== null && { detail: uid }) }));
+    },
+  });
+  const { data: name } = useQuery({
+    queryKey: ['pick', 'application', environment, value], staleTime: STALE_MS, retry: false, enabled: value !== '',
+    queryFn: async ({ signal }) => (await answered(api.GET('/v1/app/{app}', { params: { path: { app: value } }, signal }))).name,
+  });
+  return <Picker label={t('filter.application')} value={value} shown={name ?? value} options={options} onText={setText} onPick={onPick} />;
+}

@@ -1,0 +1,50 @@
+import type { MessageKey } from '../kit/messages/t';
+import { type EventFilters, readFilters } from './event-filters';
+
+/** What the list can tell of an event, in the order in which it does. The type is the row's link, and always there. */
+export const COLUMNS = [
+  { id: 'status', label: 'column.status', width: '8.25rem' },
+  { id: 'type', label: 'column.type', width: 'minmax(8.25rem, 1.2fr)' },
+  { id: 'target', label: 'column.target', width: 'minmax(8.25rem, 1.4fr)' },
+  { id: 'attempts', label: 'column.attempts', width: '6rem' },
+  { id: 'answer', label: 'column.answer', width: '9rem' },
+  { id: 'next', label: 'column.next', width: '8rem' },
+  { id: 'received', label: 'column.received', width: '12.75rem' },
+  { id: 'message', label: 'column.message', width: '16.5rem' },
+  { id: 'id', label: 'column.id', width: '16.5rem' },
+] as const satisfies readonly { id: string; label: MessageKey; width: string }[];
+
+export type ColumnId = (typeof COLUMNS)[number]['id'];
+
+export const DEFAULT_COLUMNS: readonly ColumnId[] = ['status', 'type', 'target', 'attempts', 'answer', 'next', 'received'];
+/** As many as a phone has room for. */
+export const NARROW_COLUMNS: readonly ColumnId[] = ['status', 'type', 'received'];
+
+/** What the address of the list says: its filters, and its columns where they are not the usual ones. */
+export interface EventSearch extends EventFilters {
+  columns?: string;
+}
+
+export function readSearch(search: Readonly<Record<string, unknown>>): EventSearch {
+  const columns = typeof search['columns'] === 'string' ? asColumns(readColumns(search['columns'])) : undefined;
+  return { ...readFilters(search), ...(columns !== undefined && { columns }) };
+}
+
+export function filtersOf({ columns: _columns, ...filters }: EventSearch): EventFilters {
+  return filters;
+}
+
+export function columnsOf({ columns }: Pick<EventSearch, 'columns'>): readonly ColumnId[] {
+  return columns === undefined ? DEFAULT_COLUMNS : readColumns(columns);
+}
+
+/** How the address says them; undefined for the usual ones, which it need not say. */
+export function asColumns(columns: readonly ColumnId[]): string | undefined {
+  const said = columns.join(',');
+  return said === DEFAULT_COLUMNS.join(',') ? undefined : said;
+}
+
+function readColumns(text: string): ColumnId[] {
+  const said = text.split(',');
+  return COLUMNS.map(({ id }) => id).filter((id) => id === 'type' || said.includes(id));
+}

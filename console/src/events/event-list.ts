@@ -1,0 +1,168 @@
+import { type InfiniteData, type QueryClient, useInfiniteQuery, useQuery, useQueryClient, type UseInfiniteQueryResult } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useReducer, useState } from 'react';
+import { answered, type Api, type EventItem, type Schemas, serviceNowMs } from '../api/client';
+import { Fault } from '../api/fault';
+import { useSigned } from '../session/session';
+import { asQuery, type EventFilters, type EventQuery } from './event-filters';
+import { listenForNews, type Missed } from './event-news';
+import { RowList } from './event-rows';
+
+/** Browsers draw no higher than this many rows. */
+const ROWS_MAX = 200_000;
+const PAGE = 100;
+/** Counting is asked for no more often than this, whoever looks. */
+const COUNT_EVERY_MS = 60_000;
+
+interface Page {
+  rows: EventItem[];
+  next: string | null;
+  /** Whether more was looked through than one page may: what follows is asked for all the same. */
+  searchedTo: string | null;
+  /** The range as it was when the list began: a cursor is bound to its query. */
+  query: EventQuery;
+  /** From where the list goes on without a cursor. */
+  goesOnAt: string | null;
+}
+type Place = { cursor: string | null; query: EventQuery; oldest: string } | null;
+type Pages = InfiniteData<Page, Place>;
+
+/** The list of events: its rows with what arrived since, and how to have more. */
+export interface EventList {
+  rows: RowList<EventItem>;
+  /** Another one each time that the rows changed. */
+  version: number;
+  pages: UseInfiniteQueryResult<InfiniteData<Page>>;
+  /** As far back as the pages have looked, where that ended before they were full. */
+  searchedTo: string | null;
+  isFull: boolean;
+  missed: Missed | null;
+  showWaiting: () => void;
+  reload: () => void;
+  /** Which row is the first in sight. */
+  noteView: (index: number) => void;
+}
+
+/** `isReading` keeps what arrives behind a button. */
+export function useEventList(filters: EventFilters, isReading: boolean): EventList {
+  const { api, environment } = useSigned();
+  const queries = useQueryClient();
+  const key = useMemo(() => ['events', environment, filters], [environment, filters]);
+  const pages = useInfiniteQuery({
+    queryKey: key,
+    initialPageParam: null as Place,
+    queryFn: ({ pageParam, signal }) => loadPage(api, pageParam, filters, signal),
+    getNextPageParam: placeAfter,
+    // A list that is refetched asks for all its pages: what is new comes by the stream.
+    staleTime: Infinity, refetchOnWindowFocus: false, refetchOnReconnect: false, gcTime: 120_000,
+  });
+  const rows = useMemo(() => new RowList<EventItem>(filters.status === undefined && filters.error === undefined), [key]);
+  const [version, redraw] = useReducer((before: number) => before + 1, 0);
+  const [missed, setMissed] = useState<Missed | null>(null);
+  useEffect(() => () => setMissed(null), [key]);
+  // Before they are drawn: what was taken over is not looked at again.
+  useMemo(() => rows.setPages(pages.data?.pages.map((page) => page.rows) ?? []), [rows, pages.data]);
+  const { isSuccess, data } = pages;
+  const latest = useLatest(isReading);
+  useEffect(() => {
+    if (!isSuccess) return;
+    return listenForNews({
+      api, environment, filters, rows, isReading: () => latest.isReading, viewed: () => latest.viewed,
+      drawn: (goesOnAt) => {
+        if (goesOnAt !== null) goOnAt(queries, key, goesOnAt, asQuery(filters, serviceNowMs()));
+        redraw();
+      },
+      missed: setMissed,
+    });
+  }, [api, environment, filters, key, queries, rows, isSuccess]);
+  const reload = useCallback(() => {
+    setMissed(null);
+    void reloadFirst(queries, key, rows).then(redraw);
+  }, [queries, key, rows]);
+  const showWaiting = useCallback(() => {
+    rows.letIn();
+    redraw();
+  }, [rows]);
+  const noteView = useCallback((index: number) => void (latest.viewed = index), [latest]);
+  return { rows, version, pages, missed, showWaiting, reload, noteView, isFull: rows.count >= ROWS_MAX, searchedTo: data?.pages.at(-1)?.searchedTo ?? null };
+}
+
+/** How many events match, up to 10,000; asked again once a minute while somebody looks. */
+export function useCount(filters: EventFilters, isAsked = true) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['event-count', environment, filters],
+    queryFn: ({ signal }) => countOf(api, asQuery(filters, serviceNowMs()), signal),
+    enabled: isAsked, staleTime: COUNT_EVERY_MS, refetchInterval: COUNT_EVERY_MS, refetchOnWindowFocus: false,
+  });
+}
+
+/** How many events a query has. */
+export function countOf(api: Api, query: EventQuery, signal?: AbortSignal): Promise<Schemas['EventCountItem']> {
+  return answered(api.GET('/v1/events/count', { params: { query }, ...(signal && { signal }) }));
+}
+
+/** One page of a query, as the API has it. */
+export function pageOf(api: Api, query: EventQuery & { cursor?: string }, signal?: AbortSignal): Promise<Schemas['EventPage']> {
+  return answered(api.GET('/v1/events', { params: { query: { ...query, limit: PAGE } }, ...(signal && { signal }) }));
+}
+
+function placeAfter({ next, query, rows, goesOnAt }: Page): Place {
+  if (goesOnAt !== null) return { cursor: null, query: { ...query, until: goesOnAt }, oldest: '' };
+  return next === null ? null : { cursor: next, query, oldest: rows.at(-1)?.received_at ?? '' };
+}
+
+async function loadPage(api: Api, place: Place, filters: EventFilters, signal: AbortSignal): Promise<Page> {
+  const query = place?.query ?? asQuery(filters, serviceNowMs());
+  const asked = async (of: EventQuery, cursor: string | null): Promise<Page> => {
+    const { data, next_cursor: next, searched_to: searchedTo = null } = await pageOf(api, { ...of, ...(cursor !== null && { cursor }) }, signal);
+    return { rows: data.map(compact), next, searchedTo, query: of, goesOnAt: null };
+  };
+  try {
+    return await asked(query, place?.cursor ?? null);
+  } catch (error) {
+    // Cursors live an hour: a list that was left open goes on from its oldest row.
+    if (place === null || place.cursor === null || place.oldest === '' || !(error instanceof Fault) || error.type !== 'bad_request') throw error;
+    return asked({ ...query, until: place.oldest }, null);
+  }
+}
+
+const texts = new Map<string, string>();
+const TEXTS_MAX = 5_000;
+
+/** Types and targets are few, and each row of a hundred thousand would have its own copy. */
+function compact(row: EventItem): EventItem {
+  for (const name of ['event_type', 'endpoint', 'destination'] as const) {
+    const text = row[name];
+    if (text !== null) row[name] = sameText(text);
+  }
+  return row;
+}
+
+function sameText(text: string): string {
+  const same = texts.get(text);
+  if (same !== undefined) return same;
+  if (texts.size < TEXTS_MAX) texts.set(text, text);
+  return text;
+}
+
+/** Keeps the first page alone, asks for it again, and forgets what arrived. A failure keeps what is shown. */
+async function reloadFirst(queries: QueryClient, key: readonly unknown[], rows: RowList<EventItem>): Promise<void> {
+  const before = queries.getQueryData<Pages>(key);
+  if (before !== undefined) queries.setQueryData<Pages>(key, { pages: before.pages.slice(0, 1), pageParams: [null] });
+  await queries.refetchQueries({ queryKey: key, exact: true });
+  const after = queries.getQueryData<Pages>(key);
+  if (after?.pages[0] === before?.pages[0]) return;
+  rows.clear();
+  rows.setPages(after?.pages.map((page) => page.rows) ?? []);
+}
+
+/** The pages are let go of; the list goes on at a time once one scrolls there. */
+function goOnAt(queries: QueryClient, key: readonly unknown[], goesOnAt: string, query: EventQuery): void {
+  queries.setQueryData<Pages>(key, { pages: [{ rows: [], next: null, searchedTo: null, query, goesOnAt }], pageParams: [null] });
+}
+
+function useLatest(isReading: boolean): { isReading: boolean; viewed: number } {
+  const [latest] = useState({ isReading, viewed: 0 });
+  useEffect(() => void (latest.isReading = isReading));
+  return latest;
+}

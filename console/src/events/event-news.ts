@@ -1,0 +1,77 @@
+import { answered, type Api, type Environment, type EventItem, serviceNowMs } from '../api/client';
+import { listenToEvents, type ToldChange } from '../api/event-stream';
+import { asQuery, asStreamQuery, canGrow, type EventFilters, isBroughtBy } from './event-filters';
+import type { News, RowList } from './event-rows';
+
+/** How often what the stream told is drawn. */
+const DRAW_EVERY_MS = 250;
+const PAGE = 100;
+
+/** What happened that the stream did not tell: how many events at least, when that is known. */
+export interface Missed {
+  count: number | null;
+  isCapped: boolean;
+}
+
+interface Listening {
+  api: Api;
+  environment: Environment;
+  filters: EventFilters;
+  rows: RowList<EventItem>;
+  isReading: () => boolean;
+  /** The first row that is in sight. */
+  viewed: () => number;
+  /** The rows changed; with a time when the list goes on from there. */
+  drawn: (goesOnAt: string | null) => void;
+  missed: (missed: Missed) => void;
+}
+
+/** Brings what the stream tells into the rows, a few times a second at most, and says what it did not tell. Answers with what ends that. */
+export function listenForNews({ api, environment, filters, rows, isReading, viewed, drawn, missed }: Listening): () => void {
+  let queue: News<EventItem>[] = [];
+  const draw = (): void => {
+    if (queue.length === 0) return;
+    const batch = queue;
+    queue = [];
+    drawn(rows.arrive(batch, isReading()));
+  };
+  const timer = setInterval(draw, DRAW_EVERY_MS);
+  const countMissed = async (since: string | null, until: string | undefined): Promise<void> => {
+    const query = asQuery({ ...filters, ...(since !== null && { since }), ...(until !== undefined && { until }) }, serviceNowMs());
+    const { count, is_capped: isCapped } = await answered(api.GET('/v1/events/count', { params: { query } }));
+    missed({ count, isCapped });
+  };
+  const say = (since: string | null, until?: string): void => {
+    missed({ count: null, isCapped: false });
+    if (since !== null) countMissed(since, until).catch(() => undefined);
+  };
+  const ask = async (change: EventFilters, isNew: boolean): Promise<EventItem[]> => {
+    const { data } = await answered(api.GET('/v1/events', { params: { query: { ...asQuery({ ...filters, ...change }, serviceNowMs()), limit: PAGE } } }));
+    queue.push(...data.reverse().map((row) => ({ isNew, row, isWhole: true })));
+    return data;
+  };
+  // What happened before the stream began is told by lists: of the newest rows, and of those in sight. When all of the newest are unknown there may be more behind them.
+  const catchUp = async (): Promise<void> => {
+    const last = rows.at(0)?.received_at ?? null;
+    const seen = rows.at(viewed())?.received_at;
+    if (canGrow(filters)) {
+      const newest = await ask({}, true);
+      if (last !== null && newest.length === PAGE && !newest.some(({ id }) => rows.get(id) !== undefined)) say(last);
+    }
+    if (seen !== undefined && (viewed() > 0 || !canGrow(filters))) await ask({ until: seen }, false);
+  };
+  const stop = listenToEvents(environment, asStreamQuery(filters), {
+    ready: () => void catchUp().catch(() => undefined),
+    gap: ({ since, until }) => say(since, until),
+    changed: (kind, change) => void queue.push({ isNew: isBroughtBy(filters, { kind, status: change.status, attempt: change.attempt }), row: rowOf(change), attempt: change.attempt }),
+  });
+  return () => {
+    stop();
+    clearInterval(timer);
+  };
+}
+
+/** A row as the list has it; how far the event has come is told by its attempts. */
+function rowOf({ id, event_type, endpoint, status, destination, message_id, received_at }: ToldChange): EventItem {
+  return { id, event_type, endpoint, status, destination, message_id, received_at, attempt_count: 0, last_attempt: null, next_attempt_at: null };
+}

@@ -1,0 +1,29 @@
+import type { EventItem } from '../api/client';
+
+export const FORMATS = ['jsonl', 'csv'] as const;
+export type ExportFormat = (typeof FORMATS)[number];
+
+const FIELDS = ['id', 'event_type', 'status', 'endpoint', 'destination', 'message_id', 'received_at', 'attempt_count', 'last_status', 'last_error', 'last_attempt_at', 'next_attempt_at'] as const;
+
+/** What stands before the rows. */
+export function headOf(format: ExportFormat): string {
+  return format === 'csv' ? `${FIELDS.join(',')}\r\n` : '';
+}
+
+/** Events as lines of a file: JSON as the API has it, or CSV (RFC 4180). */
+export function linesOf(format: ExportFormat, rows: readonly EventItem[]): string {
+  if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  return rows.map((row) => `${cellsOf(row).map(cell).join(',')}\r\n`).join('');
+}
+
+function cellsOf({ id, event_type, status, endpoint, destination, message_id, received_at, attempt_count, last_attempt, next_attempt_at }: EventItem): (string | number | null)[] {
+  return [id, event_type, status, endpoint, destination, message_id, received_at, attempt_count, last_attempt?.status ?? null, last_attempt?.error ?? null, last_attempt?.at ?? null, next_attempt_at];
+}
+
+/** A cell that a spreadsheet takes for text, whatever a sender named its type: what would begin a formula gets an apostrophe in front. */
+export function cell(value: string | number | null): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  return /[",\r\n\t']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

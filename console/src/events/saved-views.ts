@@ -1,0 +1,63 @@
+import { useCallback, useState } from 'react';
+import { type EventSearch, readSearch } from './columns';
+
+/** A search of the list under a name. */
+export interface SavedView {
+  name: string;
+  search: EventSearch;
+}
+
+/** More are no help; and a browser keeps little. */
+export const VIEWS_MAX = 20;
+const NAME_MAX = 60;
+
+/** The views of a stored text; what is none is left out. */
+export function readViews(stored: string | null): SavedView[] {
+  try {
+    const said: unknown = JSON.parse(stored ?? '[]');
+    if (!Array.isArray(said)) return [];
+    return (said as unknown[]).flatMap((each) => {
+      const { name, search } = (each ?? {}) as { name?: unknown; search?: unknown };
+      if (typeof name !== 'string' || name === '' || typeof search !== 'object' || search === null) return [];
+      return [{ name: name.slice(0, NAME_MAX), search: readSearch(search as Record<string, unknown>) }];
+    }).slice(0, VIEWS_MAX);
+  } catch {
+    return [];
+  }
+}
+
+/** With one more, in the place of another of its name; the same when there is no room. */
+export function withView(views: readonly SavedView[], view: SavedView): SavedView[] {
+  const name = view.name.trim().slice(0, NAME_MAX);
+  const at = views.findIndex((each) => each.name === name);
+  if (name === '' || (at === -1 && views.length >= VIEWS_MAX)) return [...views];
+  const next = { name, search: view.search };
+  return at === -1 ? [...views, next] : views.map((each, index) => (index === at ? next : each));
+}
+
+/** The saved views of an environment, kept in this browser: their ids mean nothing in another environment. */
+export function useSavedViews(environmentId: string): { views: SavedView[]; save: (view: SavedView) => void; remove: (name: string) => void } {
+  const key = `posthorn.views.${environmentId}`;
+  const [views, setViews] = useState(() => readViews(stored(key)));
+  const keep = useCallback((next: SavedView[]) => {
+    setViews(next);
+    try {
+      localStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // A browser that keeps nothing has them until the page is left.
+    }
+  }, [key]);
+  return {
+    views,
+    save: (view) => keep(withView(views, view)),
+    remove: (name) => keep(views.filter((each) => each.name !== name)),
+  };
+}
+
+function stored(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}

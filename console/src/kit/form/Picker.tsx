@@ -1,0 +1,80 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { t } from '../messages/t';
+
+/** Something that can be picked. */
+export interface PickerOption {
+  id: string;
+  label: string;
+  /** What tells it from others of its name. */
+  detail?: string;
+}
+
+interface PickerProps {
+  label: string;
+  /** The id that is picked; empty for none. */
+  value: string;
+  /** What is shown for it. */
+  shown: string;
+  /** What fits what was typed; asked for as one types. */
+  options: readonly PickerOption[];
+  onText: (text: string) => void;
+  /** What is no option may be taken as it was typed: an address, an id of one's own. */
+  onPick: (id: string) => void;
+}
+
+/** A field that finds by name and keeps the id (the combobox of the ARIA practices, with a list). */
+export function Picker({ label, value, shown, options, onText, onPick }: PickerProps): ReactNode {
+  const [text, setText] = useState<string | null>(null);
+  const [chosen, setChosen] = useState(-1);
+  const list = useId();
+  const isOpen = text !== null;
+  useEffect(() => setText(null), [value]);
+  const close = (): void => {
+    setText(null);
+    setChosen(-1);
+  };
+  const pick = (id: string): void => {
+    close();
+    if (id !== value) onPick(id);
+  };
+  const commit = (): void => {
+    if (text === null) return;
+    const typed = text.trim();
+    const same = options.find(({ id, label: name }) => id === typed || name.toLowerCase() === typed.toLowerCase());
+    pick(typed === shown ? value : (same?.id ?? typed));
+  };
+  const press = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && options.length > 0) {
+      if (text === null) type(shown);
+      setChosen((chosen + step + options.length + (chosen === -1 && step === -1 ? 1 : 0)) % options.length);
+    } else if (event.key === 'Enter') {
+      if (isOpen && options[chosen] !== undefined) pick(options[chosen].id);
+      else commit();
+    } else if (event.key === 'Escape' && isOpen) {
+      event.stopPropagation();
+      close();
+    } else return;
+    event.preventDefault();
+  };
+  const type = (typed: string): void => {
+    setText(typed);
+    setChosen(-1);
+    onText(typed === shown ? '' : typed.trim());
+  };
+  return (
+    <div className="picker field">
+      <label htmlFor={`${list}-field`}>{label}</label>
+      <input id={`${list}-field`} role="combobox" aria-expanded={isOpen && options.length > 0} aria-controls={list} aria-autocomplete="list" autoComplete="off" spellCheck={false} size={16} maxLength={256}
+        aria-activedescendant={isOpen && chosen >= 0 ? `${list}-${chosen}` : undefined} placeholder={t('picker.any')} value={text ?? shown} title={value === '' ? undefined : value}
+        onChange={({ target }) => type(target.value)} onFocus={({ target }) => { target.select(); onText(''); }} onClick={() => { if (!isOpen) type(shown); }} onBlur={commit} onKeyDown={press} />
+      <ul id={list} role="listbox" aria-label={label} className="picker-list" hidden={!isOpen || options.length === 0}>
+        {isOpen && options.map(({ id, label: name, detail }, index) => (
+          <li key={id} id={`${list}-${index}`} role="option" aria-selected={index === chosen} onMouseDown={(event) => event.preventDefault()} onClick={() => pick(id)} onMouseMove={() => setChosen(index)}>
+            <span>{name}</span>{detail !== undefined && <span className="quiet">{detail}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

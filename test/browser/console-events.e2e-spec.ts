@@ -1,0 +1,341 @@
+import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import type { Browser, Download, Page } from 'playwright-core';
+import { openSql, type Sql } from '../api/scene.js';
+import { freePort } from '../durability/processes.js';
+import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { ConsolePage, HOSTILE } from '../support/console-page.js';
+import { PrefixProxy } from '../support/prefix-proxy.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+
+/** A name as in an intranet, over plain http, below a path: no clipboard, no randomUUID, no locks. */
+const HOST = 'posthorn.intranet';
+const PREFIX = '/hooks';
+
+const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
+
+(isChromiumInstalled() ? describe : describe.skip)('events in the console, over plain http below a path', () => {
+  let proxy: PrefixProxy;
+  let server: PosthornServer;
+  let browser: Browser;
+  let receiver: Receiver;
+  let page: Page;
+  let shown: ConsolePage;
+  let base: string;
+  let sql: Sql;
+  let good: string;
+  let broken: string;
+
+  beforeAll(async () => {
+    proxy = await PrefixProxy.start(PREFIX);
+    const port = await freePort();
+    base = `http://${HOST}:${proxy.port}${PREFIX}`;
+    [server, browser, receiver] = await Promise.all([
+      startServer({ BASE_URL: base, PORT: String(port), RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' }), startBrowser([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]),
+      startReceiver((request) => (request.path.includes('broken') ? { status: 503, body: `broken ${HOSTILE.join('\n')}` } : { body: 'thanks' })),
+    ]);
+    proxy.target = `http://127.0.0.1:${port}`;
+    sql = openSql(server);
+    [good, broken] = await Promise.all([destination('Good orders', 'good'), destination(`Broken ${HOSTILE[1] ?? ''}`, 'broken', { retry: { max_attempts: 3, schedule: [0, 86_400, 86_400] } })]);
+    shown = await ConsolePage.open(browser, { url: base, apiKey: server.apiKey }, 'console-events', 'events');
+    page = shown.page;
+    await page.getByRole('heading', { name: 'Events' }).waitFor();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await sql?.close();
+    await server?.stop();
+    await Promise.all([receiver?.close(), proxy?.close()]);
+  });
+
+  afterEach(() => {
+    proxy.comeBack();
+    proxy.instead = () => null;
+    expect(shown.wrongs()).toEqual([]);
+  });
+
+  /** What the suite asks by itself: names of an intranet are known to the browser alone. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
+  async function api(method: string, path: string, body: unknown): Promise<any> {
+    const response = await fetch(proxy.target + path, {
+      method, headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' }, body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return response.json();
+  }
+
+  async function destination(name: string, place: string, more: object = {}): Promise<string> {
+    return (await api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}`, ...more })).id as string;
+  }
+
+  async function send(body: object): Promise<string> {
+    return (await api('POST', '/v1/send', body)).message_id as string;
+  }
+
+  /** Sends a payload in these very characters. */
+  async function sendRaw(eventType: string, payload: string): Promise<string> {
+    return (await api('POST', '/v1/send', `{"destination":"${good}","event_type":"${eventType}","payload":${payload}}`)).message_id as string;
+  }
+
+  async function saved(button: string): Promise<{ download: Download; text: string; bytes: Buffer }> {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).last().click()]);
+    const bytes = readFileSync(await download.path());
+    return { download, bytes, text: bytes.toString() };
+  }
+
+  const types = (name: string) => page.getByRole('link', { name, exact: true });
+  const violations = (name: string): Promise<string[]> => shown.violations(name);
+
+  it('filters by several states, direction, error, id and destination by its name; everything stands in the address, and rows say how far they are', async () => {
+    await Promise.all([send({ destination: good, event_type: 'invoice.paid', payload: {} }), send({ destination: broken, event_type: 'invoice.failed', payload: {} })]);
+    await page.getByText('HTTP 503').first().waitFor();
+    await page.locator('.filters .field', { hasText: 'Status' }).locator('summary').click();
+    for (const state of ['Retrying', 'Given up']) await page.getByRole('checkbox', { name: state }).check();
+    await page.keyboard.press('Escape');
+    await types('invoice.paid').waitFor({ state: 'detached' });
+    await types('invoice.failed').waitFor();
+    await page.getByLabel('Ended with').selectOption('5xx');
+    await page.getByLabel('Direction').selectOption('outbound');
+    await page.getByLabel('Time').selectOption('-1h');
+    await page.getByRole('combobox', { name: 'Destination' }).click();
+    await page.getByRole('combobox', { name: 'Destination' }).fill('brok');
+    await page.getByRole('option', { name: 'Broken' }).click();
+    await page.waitForURL((url) => url.searchParams.get('destination') === broken);
+
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: 'retrying,dlq', error: '5xx', direction: 'outbound', since: '-1h', destination: broken });
+    const row = page.locator('[data-id]', { hasText: 'invoice.failed' });
+    await row.getByText('HTTP 503').waitFor();
+    expect(await row.getByRole('cell').nth(4).innerText()).toBe('1');
+    expect(await row.getByRole('cell').nth(6).innerText()).toMatch(/\d/);
+    await page.locator('.count', { hasText: '1' }).waitFor();
+    await page.reload();
+    await row.getByText('HTTP 503').waitFor();
+    expect(await violations('01-filters')).toEqual([]);
+    const id = await row.getAttribute('data-id') ?? '';
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('Any id').fill(id);
+    await page.keyboard.press('Enter');
+    await types('invoice.paid').waitFor({ state: 'detached' });
+    await page.waitForURL((url) => url.searchParams.get('q') === id);
+  });
+
+  it('columns are chosen, and a view keeps them with the filters under a name', async () => {
+    await shown.open('events?status=retrying,dlq&since=-1h');
+    await types('invoice.failed').waitFor();
+    await page.locator('.heading summary', { hasText: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Id', exact: true }).check();
+    await page.getByRole('checkbox', { name: 'Target' }).uncheck();
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual(['Select', 'Status', 'Event type', 'Attempts', 'Last answer', 'Next attempt', 'Received', 'Id']);
+    await page.locator('.heading summary', { hasText: 'Views' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(`Broken ${HOSTILE[0] ?? ''}`);
+    await page.getByRole('button', { name: 'Save' }).click();
+    expect(await violations('02-views')).toEqual([]);
+    await shown.open('events');
+    await types('invoice.paid').waitFor();
+    await page.locator('.heading summary', { hasText: 'Views' }).click();
+    await page.getByRole('link', { name: 'Broken' }).click();
+    await types('invoice.paid').waitFor({ state: 'detached' });
+
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ status: 'retrying,dlq', since: '-1h', columns: 'status,type,attempts,answer,next,received,id' });
+    await page.getByRole('columnheader', { name: 'Id' }).waitFor();
+  });
+
+  it('what is marked, or all that match, is exported as JSON lines, and as CSV in which nothing is a formula', async () => {
+    await sql.rows("update events set event_type = '=HYPERLINK(\"http://evil.example\")' where event_type = 'invoice.paid'");
+    await shown.open('events');
+    await page.getByRole('checkbox', { name: /^Select evt_/ }).first().click();
+    await page.getByRole('button', { name: 'Select all 2 that match' }).click();
+    await page.getByText('All 2 that match').waitFor();
+    expect(await violations('03-all')).toEqual([]);
+    await page.locator('.selection').getByRole('button', { name: 'Export' }).click();
+    await page.getByText('2 events, without their payloads.').waitFor();
+    const lines = (await saved('Export')).text.trim().split('\n').map((line) => JSON.parse(line) as { event_type: string; attempt_count: number });
+    expect(lines.map(({ event_type, attempt_count }) => [event_type, attempt_count]).sort()).toEqual([['=HYPERLINK("http://evil.example")', 1], ['invoice.failed', 1]]);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('.selection').getByRole('button', { name: 'Clear' }).click();
+    await page.locator('.heading').getByRole('button', { name: 'Export' }).click();
+    await page.getByLabel('As', { exact: true }).selectOption('csv');
+    const { text, download } = await saved('Export');
+    expect(text).toContain('"\'=HYPERLINK(""http://evil.example"")"');
+    expect([text.trim().split('\r\n').length, download.suggestedFilename()]).toEqual([3, 'events-live.csv']);
+  });
+
+  it('one event says why it waits and until when, at which step of its schedule it is, and is copied as a command', async () => {
+    await shown.open('events?status=retrying');
+    await types('invoice.failed').click();
+    await page.getByText('The next attempt is due').waitFor();
+    await page.getByText('Attempt 1 of').waitFor();
+
+    expect(await page.locator('.steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*within/s);
+    expect(await page.locator('.attempts pre').innerText()).toContain('broken <img src=x onerror=alert(1)>');
+    expect(await violations('04-event')).toEqual([]);
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await pasted()).toMatch(/^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-signature: v1,SIGNATURE/);
+  });
+
+  /** What is on the clipboard, by the only way that a page without one has. */
+  async function pasted(): Promise<string> {
+    await page.evaluate(() => Object.assign(document.body.appendChild(document.createElement('div')), { id: 'paste', contentEditable: 'plaintext-only', onpaste: (event: ClipboardEvent) => Object.assign(globalThis, { pasted: event.clipboardData?.getData('text/plain') }) }));
+    await page.locator('#paste').focus();
+    await page.keyboard.press('Control+v');
+    const text = await page.evaluate(() => (globalThis as unknown as { pasted: string }).pasted);
+    await page.evaluate(() => document.getElementById('paste')?.remove());
+    return text;
+  }
+
+  const DEEP = `{"deep":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+  const LARGE = JSON.stringify({ lines: Array.from({ length: 18_000 }, (_, i) => ({ key: `value ${i}`, price: 1.5, text: i === 17_000 ? 'needle in it' : 'hay' })) });
+  it.each([
+    ['numbers, escapes and keys', '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400,"line":"a\\r\\nb"}'],
+    ['five thousand levels', DEEP],
+    ['a megabyte', LARGE],
+  ])('%s are shown, copied and downloaded as they were sent', async (name, payload) => {
+    const message = await sendRaw('exact', payload);
+    await shown.open(`events/${message}`);
+    await page.getByRole('heading', { name: 'Payload' }).waitFor();
+    if (payload.length > 256_000) await page.getByRole('button', { name: 'Load' }).click();
+    await page.getByRole('button', { name: 'Download' }).waitFor();
+    const { bytes } = await saved('Download');
+    expect(sha256(bytes)).toBe(sha256(payload));
+    await page.locator('section[aria-labelledby=payload]').getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(sha256(await pasted())).toBe(sha256(payload));
+    if (payload.length < 1_000) expect((await page.locator('pre.payload').innerText()).replaceAll(/\s/g, '')).toBe(payload);
+    if (name === 'a megabyte') {
+      await page.getByRole('button', { name: 'Formatted', pressed: true }).waitFor();
+      await page.getByRole('searchbox').fill('NEEDLE IN');
+      await page.locator('mark.current', { hasText: 'needle in' }).waitFor();
+      expect(await violations('05-megabyte')).toEqual([]);
+    }
+  });
+
+  it('bytes that are no text are shown as bytes, copied as base 64 and downloaded as they came; a received body is compared with what its transform made of it', async () => {
+    const bytes = Buffer.from([0, 255, 0xc3, 0x28, ...Array.from({ length: 5_000 }, (_, i) => i % 256)]);
+    const endpoint = await api('POST', '/v1/endpoints', { slug: 'bytes', destinations: [good] });
+    await fetch(`${proxy.target}${new URL(endpoint.url as string).pathname.replace(PREFIX, '')}`, { method: 'POST', headers: { 'content-type': 'application/octet-stream' }, body: bytes });
+    await shown.open('events?direction=inbound');
+    await page.locator('[data-id] a').first().click();
+    await page.getByText('These bytes are no UTF-8 text').waitFor();
+
+    expect(await page.locator('.text-row').first().innerText()).toBe(`000000  00 ff c3 28 00 01 02 03 04 05 06 07 08 09 0a 0b  ...(............`);
+    expect(await page.locator('.text-row').count()).toBeLessThan(100);
+    expect(sha256((await saved('Download')).bytes)).toBe(sha256(bytes));
+    await page.getByRole('button', { name: 'Copy as base64' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await pasted()).toBe(bytes.toString('base64'));
+  });
+
+  it('two payloads are compared line by line', async () => {
+    const one = await sendRaw('compared', '{"amount":1.10,"same":true}');
+    const other = await sendRaw('compared', '{"amount":1.1,"same":true}');
+    await shown.open(`events/${other}`);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByLabel('Id of the event').fill(one);
+    await page.locator('.compare').getByRole('button', { name: 'Compare' }).click();
+    await page.locator('.compare .added').waitFor();
+
+    expect([await page.locator('.compare .removed').innerText(), await page.locator('.compare .added').innerText()]).toEqual(['-   "amount": 1.10,', '+   "amount": 1.1,']);
+    expect(await violations('06-compare')).toEqual([]);
+  });
+
+  it('sixty hostile texts in types, headers, payloads and answers are texts', async () => {
+    const message = await send({ destination: broken, event_type: 'hostile', headers: Object.fromEntries(HOSTILE.flatMap((text, i) => (/^[\x20-\x7e]+$/.test(text) ? [[`x-hostile-${i}`, text]] : []))), payload: { texts: HOSTILE } });
+    await shown.open(`events/${message}`);
+    await page.locator('pre.payload').waitFor();
+    await page.getByText('HTTP 503').waitFor();
+    await page.getByText('Headers').click();
+    const [payload, whole] = [await page.locator('pre.payload').innerText(), await page.locator('main').innerText()];
+    for (const text of HOSTILE) expect(payload).toContain(JSON.stringify(text));
+    for (const text of HOSTILE.slice(0, 15)) expect(whole).toContain(text);
+    await sql.rows("insert into events select (jsonb_populate_record(e, jsonb_build_object('event_type', h.text, 'id', overlay(e.id::text placing lpad(h.n::text, 4, '0') from 33)))).* from events e, unnest($1::text[]) with ordinality h(text, n) where e.event_type = 'hostile'", [HOSTILE]);
+    await shown.open('events?columns=type,id');
+    await page.waitForFunction((count) => document.querySelectorAll('[data-id]').length > 15 && document.querySelector('[role=table]') !== null && count > 0, HOSTILE.length);
+    const seen = new Set<string>();
+    for (let step = 0; step < 12; step += 1) {
+      for (const text of await page.locator('[data-id] a').allTextContents()) seen.add(text);
+      await page.locator('.table-box').evaluate((box) => box.scrollBy(0, 400));
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    }
+    expect(HOSTILE.filter((text) => !seen.has(text))).toEqual([]);
+    expect(await page.locator('main').locator('img, script, svg, iframe, object, embed, video, audio, form[action], base, meta, link').count()).toBe(0);
+    expect(await violations('07-hostile')).toEqual([]);
+  });
+
+  it('five hundred that arrive at once are each shown once; while one reads they wait, and are counted', async () => {
+    await shown.open('events?event_type=burst');
+    await page.getByText('No event matches these filters.').waitFor();
+    await Promise.all(Array.from({ length: 500 }, () => send({ destination: good, event_type: 'burst', payload: {} })));
+    await page.waitForFunction(() => document.querySelector('[role=table]')?.getAttribute('aria-rowcount') === '501');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await Promise.all(Array.from({ length: 50 }, () => send({ destination: good, event_type: 'burst', payload: {} })));
+    await page.getByRole('button', { name: '50 new' }).click();
+    await page.waitForFunction(() => document.querySelector('[role=table]')?.getAttribute('aria-rowcount') === '551');
+    const rows = await page.locator('[data-id]').evaluateAll((all) => all.map((row) => row.getAttribute('data-id')));
+
+    expect(new Set(rows).size).toBe(rows.length);
+    expect(await page.getByText('not shown').count()).toBe(0);
+  });
+
+  it('with the service away it keeps what it shows, says since when, and comes back by itself', async () => {
+    await shown.open('events?event_type=compared');
+    await types('compared').first().waitFor();
+    proxy.goDown();
+    await page.getByText('The service does not answer. What is shown is from').waitFor();
+    expect(await types('compared').count()).toBe(2);
+    await shown.screenshot('08-away');
+    await send({ destination: good, event_type: 'compared', payload: {} });
+    proxy.comeBack();
+    await page.getByText('The service does not answer.').waitFor({ state: 'detached' });
+    await types('compared').nth(2).waitFor();
+    // Browsers tell every request that got no answer as an error.
+    expect(shown.wrongs().filter((line) => !/net::ERR_/.test(line))).toEqual([]);
+  });
+
+  it('at 429 it waits as it is told, and says so', async () => {
+    let refused = 0;
+    proxy.instead = (path) => (path.startsWith(`${PREFIX}/v1/events?`) && refused++ < 1 ? { status: 429, headers: { 'retry-after': '1', 'content-type': 'application/json' }, body: '{"error":{"type":"rate_limited","message":"Too many requests.","request_id":"req_x","details":{}}}' } : null);
+    await shown.open('events?event_type=compared&since=-6h');
+    await page.getByText('goes on in 1 s').waitFor();
+    await types('compared').first().waitFor();
+
+    expect(refused).toBe(2);
+    expect(shown.wrongs().filter((line) => !line.includes('429'))).toEqual([]);
+  });
+
+  it('after a deploy that replaced the files it says so, and the next click loads the new page', async () => {
+    await shown.open('events');
+    await page.locator('[data-id]').first().waitFor();
+    proxy.goDown();
+    await page.getByText('The service does not answer.').waitFor();
+    // Its page names other files now, and those of before are gone.
+    proxy.instead = (path) => (path === `${PREFIX}/console/` ? { status: 200, headers: { 'content-type': 'text/html' }, body: '<script type="module" src="./assets/index-NEXT.js"></script>' } : null);
+    proxy.comeBack();
+    await page.getByText('A newer version of the console is here.').waitFor();
+    expect(await violations('09-replaced')).toEqual([]);
+    proxy.instead = () => null;
+    await page.evaluate(() => Object.assign(globalThis, { isOld: true }));
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Destinations' }).click();
+    await page.getByRole('heading', { name: 'Destinations' }).waitFor();
+
+    expect(await page.evaluate(() => 'isOld' in globalThis)).toBe(false);
+    expect(shown.wrongs().filter((line) => !/net::ERR_/.test(line))).toEqual([]);
+  });
+
+  it('with a clock that is ten minutes off, a range is of the service\'s time', async () => {
+    const asked: string[] = [];
+    page.on('request', (request) => { if (request.url().includes('/v1/events?')) asked.push(request.url()); });
+    await page.addInitScript(() => {
+      const now = Date.now;
+      Date.now = () => now() - 600_000;
+    });
+    await send({ destination: good, event_type: 'late', payload: {} });
+    await shown.open('events?since=-15m&event_type=late');
+    await types('late').first().waitFor();
+
+    const since = Date.parse(new URL(asked.at(-1) ?? '').searchParams.get('since') ?? '');
+    expect(Math.abs(Date.now() - 15 * 60_000 - since)).toBeLessThan(60_000);
+  });
+});
