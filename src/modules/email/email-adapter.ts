@@ -13,14 +13,13 @@ import { EmailStates } from './email-states.js';
 import { applyFacts } from './facts.js';
 import { EmailsStore, type EmailState, type StoredRecipient } from './emails.store.js';
 import { answerOf, capturedReply, factsOf, simulatedReply } from './handing-over.js';
-import { RawEmails } from './raw-emails.js';
+import { blobKeyOf, RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
 import { StoredFacts } from './stored-facts.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 
 /** So often it is tried to note what came of a submission, with these pauses: the message has left, and must not leave again for nothing. */
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
-const DAY_MS = 86_400_000;
 
 /**
  * Hands emails over: the stored bytes, to those who are still owed them, by the transport. What became of each recipient is
@@ -92,7 +91,7 @@ export class EmailAdapter extends DestinationAdapter {
     const replies = played.filter((reply): reply is RecipientReply => reply !== null);
     const real = addresses.filter((_, i) => played[i] === null);
     if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
-    const raw = await this.ours(() => this.raw.whole({ environmentId, id: email.id, expiresOnDay: Date.parse(email.expiresOn) / DAY_MS }));
+    const raw = await this.ours(() => this.raw.whole(blobKeyOf(environmentId, email)));
     if (raw === null) return null;
     const report = await this.transport.submit({ emailId: showId('evt', email.id), raw, mailFrom: this.returnPath(environmentId, email), recipients: real });
     return { ...report, replies: [...replies, ...report.replies] };

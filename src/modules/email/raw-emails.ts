@@ -4,6 +4,13 @@ import { BlobStore, type BlobKey, type NewBlob } from '#blobs/contract.js';
 import type { Id } from '#kernel/ids.js';
 import { Database } from '#kernel/database.js';
 
+const DAY_MS = 86_400_000;
+
+/** Where the bytes of an email are. */
+export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }): BlobKey {
+  return { environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS };
+}
+
 /** The bytes of emails as they leave: composed once, the same on every attempt. */
 @Injectable()
 export class RawEmails {

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import { SentEmails } from './contract.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
-import { RawEmails } from './raw-emails.js';
+import { blobKeyOf, RawEmails } from './raw-emails.js';
 
 /** Emails as they are stored. */
 @Injectable()
@@ -23,8 +23,8 @@ export class StoredEmails extends SentEmails {
   }
 
   override async rawOf(environmentId: number, emailId: Id): Promise<Buffer | null> {
-    const state = await this.emails.state(environmentId, emailId);
-    return state === null || state.erasedAt !== null ? null : this.raw.whole(environmentId, emailId);
+    const state = await this.states.find(environmentId, emailId);
+    return state === null || state.erasedAt !== null ? null : this.raw.whole(blobKeyOf(environmentId, state));
   }
 
   override environmentOf(emailId: Id): Promise<number | null> {
