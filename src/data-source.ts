@@ -51,6 +51,7 @@ import { EventJobs1732687000000 } from '../migrations/1732687000000-event-jobs.j
 import { PortalOrigins1732688000000 } from '../migrations/1732688000000-portal-origins.js';
 import { PortalSessions1732688100000 } from '../migrations/1732688100000-portal-sessions.js';
 import { AuditPortal1732688200000 } from '../migrations/1732688200000-audit-portal.js';
+import { CodeNetworks1732689000000 } from '../migrations/1732689000000-code-networks.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -116,6 +117,7 @@ export const MIGRATIONS = [
   PortalOrigins1732688000000,
   PortalSessions1732688100000,
   AuditPortal1732688200000,
+  CodeNetworks1732689000000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -203,6 +203,40 @@ describe('sign-in', () => {
       expect(mails.some(({ to }) => to.includes(`nobody-${people}@customer.example`))).toBe(false);
     });
 
+    it('429: five codes an hour from one place, also at once, and one that was mailed goes on counting', async () => {
+      const { email } = await member();
+      const browser = new PlainBrowser(server);
+      const given = await codeFor(browser, email);
+
+      const answers = await Promise.all(Array.from({ length: 12 }, () => browser.post('/signin/email', { email })));
+
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429, 429, 429, 429, 429, 429, 429, 429]);
+      expect(answers.find(({ status }) => status === 429)?.text).toContain('still counts');
+      expect(await sql.rows('select 1 from sign_in_codes where email = $1', [email])).toHaveLength(5);
+      expect((await browser.post('/signin/code', given)).status).toBe(303);
+    });
+
+    it('a stranger who asks for codes until he gets no more locks nobody out, also from many places', async () => {
+      const { email } = await member();
+      const home = await signedIn(email);
+      const strangers = Array.from({ length: 8 }, () => new PlainBrowser(server));
+      const asked = (await Promise.all(strangers.map(async (stranger) => Promise.all(Array.from({ length: 6 }, () => stranger.post('/signin/email', { email })))))).flat();
+
+      expect(asked.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(8 * 6 - 20);
+      expect((await new PlainBrowser(server).post('/signin/email', { email })).status).toBe(429);
+      home.cookie = '';
+      mails.length = 0;
+      expect((await home.post('/signin/code', await codeFor(home, email))).status).toBe(303);
+    });
+
+    it('429: the same for an address that is nobody\'s', async () => {
+      const browser = new PlainBrowser(server);
+      const answers = [];
+      for (let i = 0; i < 6; i += 1) answers.push(await browser.post('/signin/email', { email: `nobody-${people}@customer.example` }));
+
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    });
+
     it('the code is in no table, and in no log', async () => {
       const { email } = await member();
       const { code, ticket } = await codeFor(new PlainBrowser(server), email);

@@ -7,17 +7,38 @@ export interface PendingCode {
   code_hash: Buffer;
 }
 
+/** How many codes an address may have within an hour. */
+export interface CodeLimits {
+  /** Asked for from one network. */
+  perNetwork: number;
+  /** From all networks in which the address never signed in: what strangers can have mailed to somebody. */
+  fromStrangers: number;
+}
+
+/** A code that is to be made. */
+export interface NewCode {
+  ticketHash: Buffer;
+  email: string;
+  codeHash: Buffer;
+  network: string;
+}
+
+const LOCK: Statement = { name: 'sign_in_codes.lock', text: `select pg_advisory_xact_lock(hashtext('posthorn sign-in codes'), hashtext($1))` };
+
 const INSERT: Statement = {
   name: 'sign_in_codes.insert',
+  // Indexes sign_in_codes_email_idx, members_email_idx and sessions_member_id_idx, where sessions stay for a month after their end.
   text: `
-    insert into sign_in_codes (ticket_hash, email, code_hash, tries, created_at, expires_at)
-    values ($1::bytea, $2, $3::bytea, 0, now(), now() + interval '10 minutes')`,
-};
-
-const RECENT: Statement = {
-  name: 'sign_in_codes.recent',
-  // Index sign_in_codes_email_idx.
-  text: `select count(*)::int as count from sign_in_codes where email = $1 and created_at > now() - interval '1 hour'`,
+    with recent as (select network from sign_in_codes where email = $2 and created_at > now() - interval '1 hour'),
+    own as (
+      select 1 from members m join sessions s on s.organization_id = m.organization_id and s.member_id = m.id
+      where m.email = $2 and m.removed_at is null and s.network = $4 limit 1
+    )
+    insert into sign_in_codes (ticket_hash, email, code_hash, network, tries, created_at, expires_at)
+    select $1::bytea, $2, $3::bytea, $4, 0, now(), now() + interval '10 minutes'
+    where (select count(*) from recent where network = $4) < $5::int
+      and ((select count(*) from recent) < $6::int or exists (select 1 from own))
+    returning 1`,
 };
 
 const TRY: Statement = {
@@ -46,13 +67,12 @@ const PURGE: Statement = {
 export class CodesStore {
   constructor(private readonly database: Database) {}
 
-  async insert(ticketHash: Buffer, email: string, codeHash: Buffer): Promise<void> {
-    await this.database.query(INSERT, [ticketHash, email, codeHash]);
-  }
-
-  /** How many codes were made for an address within the hour. */
-  async recent(email: string): Promise<number> {
-    return (await this.database.query<{ count: number }>(RECENT, [email]))[0]?.count ?? 0;
+  /** False where the limits are reached. One at a time for each address: many at once are no more than one after the other. */
+  insert({ ticketHash, email, codeHash, network }: NewCode, { perNetwork, fromStrangers }: CodeLimits): Promise<boolean> {
+    return this.database.transaction(async () => {
+      await this.database.query(LOCK, [email]);
+      return (await this.database.query(INSERT, [ticketHash, email, codeHash, network, perNetwork, fromStrangers])).length > 0;
+    });
   }
 
   /** The code of a ticket, with one try used up; null when there is none that may be tried. */

@@ -2,10 +2,14 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
-import { CodesStore } from './codes.store.js';
+import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
-const CODES_PER_HOUR_MAX = 5;
+/**
+ * Each network has codes of its own, so that nobody uses up those of somebody else; what strangers can have mailed to one address is
+ * bounded over all networks too, and a network in which the member has signed in before is none of strangers.
+ */
+const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;
 
 /** A code that was made, and the ticket of the browser that asked for it. */
@@ -40,12 +44,11 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** A code for an address, whoever it belongs to; whether it is mailed is for the caller to say. */
-  async make(email: string): Promise<MadeCode> {
+  async make(email: string, network: string): Promise<MadeCode> {
     const ticket = randomBytes(32).toString('base64url');
-    if ((await this.store.recent(email)) >= CODES_PER_HOUR_MAX) return { ticket, code: null };
     const code = String(randomInt(1_000_000)).padStart(6, '0');
-    await this.store.insert(sha256(ticket), email, codeHash(ticket, code));
-    return { ticket, code };
+    const isMade = await this.store.insert({ ticketHash: sha256(ticket), email, codeHash: codeHash(ticket, code), network }, CODES_PER_HOUR);
+    return { ticket, code: isMade ? code : null };
   }
 
   /** Whether a code is right, and the address that it was mailed to; null when nothing may be tried any more. A right one may be asked again until it is used. */

@@ -53,10 +53,10 @@ export class SignInController {
   @TakesForm()
   @RateLimit(TRIES)
   @UseGuards(OwnOriginGuard)
-  async mailSignInCode(@Res() reply: FastifyReply, @Body() form: object): Promise<void> {
+  async mailSignInCode(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() form: object): Promise<void> {
     const { email = '', return_to } = fieldsOf(form);
     const returnTo = this.returnTo(return_to);
-    const ticket = await this.service.mailCode(email);
+    const ticket = await this.service.mailCode(email, request);
     if (ticket === null) return this.show(reply, this.offer(returnTo, 'This is not an address that a code can be mailed to.'), 400);
     this.show(reply, codePage({ basePath: this.config.basePath, returnTo, fault: null }, ticket));
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Membership, Memberships } from '#modules/auth/members.contract.js';
 import { Sessions, type SignedIn, type SignInWay } from '#modules/auth/sessions.contract.js';
 import { parseMailbox } from '#engine/mail/addresses.js';
-import { RateLimiter } from '#http/rate-limiter.js';
+import { clientNetwork } from '#http/client-network.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
@@ -13,8 +13,8 @@ import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
 import { keyActor, memberActor, NOBODY, SignInAudit, type SignInClient } from './sign-in-audit.js';
 
-/** Of one address, wherever they come from. */
-const TRIES_OF_ADDRESS = { count: 10, periodMs: 900_000 };
+/** When somebody who had his codes is told to try again. */
+const NO_MORE_CODES_SECONDS = 600;
 
 /** What came of a code. */
 export type CodeOutcome = { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
@@ -35,7 +35,6 @@ export class SignInService {
     private readonly authenticator: Authenticator,
     private readonly codes: Codes,
     private readonly mail: CodeMail,
-    private readonly limiter: RateLimiter,
     private readonly audit: SignInAudit,
     private readonly database: Database,
     private readonly config: Config,
@@ -61,16 +60,16 @@ export class SignInService {
 
   /**
    * Mails a code to a member. Returns a ticket whether the address is somebody's or not, and takes as long for both; null for
-   * what is no address, and where no mail leaves. Throws 429.
+   * what is no address, and where no mail leaves. Throws 429 where the address has had its codes, whoever it belongs to.
    */
-  async mailCode(given: string): Promise<string | null> {
+  async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
     const email = addressOf(given);
     if (email === null || !this.mail.isPossible) return null;
-    await this.countAddress(email);
-    const { ticket, code } = await this.codes.make(email);
+    const { ticket, code } = await this.codes.make(email, clientNetwork(ip));
+    if (code === null) throw new ApiError('rate_limited', 'So many codes were asked for that no other one is mailed for now. One that you have still counts, for ten minutes, in the browser that asked for it.', {}, NO_MORE_CODES_SECONDS);
     const [membership] = await this.memberships.of(email);
     // Not waited for: how long a relay takes would tell who is a member.
-    if (membership !== undefined && code !== null) void this.mail.send(email, code);
+    if (membership !== undefined) void this.mail.send(email, code);
     return ticket;
   }
 
@@ -132,11 +131,6 @@ export class SignInService {
       await this.audit.note({ action: 'sign-in.failed', organizationId, actor: NOBODY, what: { how, ...(email !== null && { email }) } }, client);
     }
     return null;
-  }
-
-  private async countAddress(email: string): Promise<void> {
-    const verdict = await this.limiter.count(email, [{ id: `sign-in:${email}`, quota: TRIES_OF_ADDRESS }]);
-    if (!verdict.allowed) throw new ApiError('rate_limited', `Too many codes for this address. Try again in ${verdict.retryAfterSeconds} s.`, {}, verdict.retryAfterSeconds);
   }
 }
 
