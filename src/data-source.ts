@@ -47,6 +47,7 @@ import { AuditSessions1732682000000 } from '../migrations/1732682000000-audit-se
 import { AliasFilters1732684000000 } from '../migrations/1732684000000-alias-filters.js';
 import { ListSearch1732686000000 } from '../migrations/1732686000000-list-search.js';
 import { FailingRollups1732686100000 } from '../migrations/1732686100000-failing-rollups.js';
+import { ScheduledTurns1732689500000 } from '../migrations/1732689500000-scheduled-turns.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -108,6 +109,7 @@ export const MIGRATIONS = [
   AliasFilters1732684000000,
   ListSearch1732686000000,
   FailingRollups1732686100000,
+  ScheduledTurns1732689500000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
