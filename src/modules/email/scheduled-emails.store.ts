@@ -9,6 +9,9 @@ export interface ScheduledEmail extends Pick<NewEmail, 'environmentId' | 'id' | 
   draft: CompleteDraft;
 }
 
+/** Which one. */
+export type ScheduledKey = Pick<ScheduledEmail, 'environmentId' | 'id'>;
+
 /** One of them as a list shows it, in the words of `EmailRow`. */
 export type ScheduledRow = Pick<ScheduledEmail, 'id' | 'messageId' | 'isCaptured' | 'draft'>;
 
@@ -22,12 +25,36 @@ const ADD: Statement = {
     values ($1, $2, $3::timestamptz, $3::timestamptz, 0, $4, $5, $6, $7, $8, $9::jsonb, $10)`,
 };
 
-/** scheduled_emails_due_at_idx: one that nobody else holds, the oldest first. Those that failed a moment ago are passed by. */
+/**
+ * What is due, the oldest of each environment before the second of any: ten thousand emails of one for nine o'clock keep nobody
+ * else's waiting. Of many environments that have as much to do, chance says who is first. scheduled_emails_try_at_idx: one step for
+ * each environment that has something scheduled, and for each of them its oldest that did not fail a moment ago; nothing of that
+ * where nothing is due (scheduled_emails_due_at_idx).
+ */
+const DUE: Statement = {
+  name: 'scheduled_emails_due',
+  text: `
+    with recursive scheduling as (
+      (select environment_id from scheduled_emails
+       where exists (select from scheduled_emails where due_at <= now() and try_at <= now()) order by environment_id limit 1)
+      union all
+      select (select s.environment_id from scheduled_emails s where s.environment_id > g.environment_id order by s.environment_id limit 1)
+      from scheduling g where g.environment_id is not null
+    )
+    select d.environment_id as "environmentId", d.id from scheduling g cross join lateral (
+      select o.*, row_number() over (order by o.try_at) as place from (
+        select s.environment_id, s.id, s.try_at from scheduled_emails s where s.environment_id = g.environment_id and s.try_at <= now() order by s.try_at limit $1::int
+      ) o
+    ) d
+    where g.environment_id is not null order by d.place, random() limit $2::int`,
+};
+
+/** scheduled_emails_pkey: nothing where somebody else holds it, has released it, or failed at it a moment ago. */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
   text: `
     select environment_id as "environmentId", id, message_id as "messageId", is_captured as "isCaptured", due_at as "dueAt", draft, files
-    from scheduled_emails where due_at <= now() and try_at <= now() order by due_at limit 1 for update skip locked`,
+    from scheduled_emails where environment_id = $1 and id = $2 and try_at <= now() for update skip locked`,
 };
 
 /** scheduled_emails_pkey. */
@@ -77,9 +104,14 @@ export class ScheduledEmailsStore {
     await this.database.query(ADD, [environmentId, id, scheduledAt, messageId, isCaptured, sender, to, subject, JSON.stringify(stored), files]);
   }
 
-  /** One that is due, held by the caller's transaction until that ends; null when there is none that nobody holds. */
-  async claim(): Promise<(ScheduledRow & { environmentId: number }) | null> {
-    const [row] = await this.database.query<StoredRow & { environmentId: number }>(CLAIM);
+  /** Some that are due, in turns over all environments, at most so many of one and so many in all; whoever releases one claims it. */
+  due(ofOneMax: number, max: number): Promise<ScheduledKey[]> {
+    return this.database.read(DUE, [ofOneMax, max]);
+  }
+
+  /** One that is due, held by the caller's transaction until that ends; null when somebody else holds it, or has released it. */
+  async claim({ environmentId, id }: ScheduledKey): Promise<(ScheduledRow & { environmentId: number }) | null> {
+    const [row] = await this.database.query<StoredRow & { environmentId: number }>(CLAIM, [environmentId, id]);
     return row === undefined ? null : { environmentId: row.environmentId, ...restored(row) };
   }
 

@@ -10,7 +10,8 @@ import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
 /** Emails that never end: each takes a second, and none can be released, which is no matter here. */
 function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): ScheduledRelease {
   const database = { unit: (work: () => unknown) => work(), transaction: (work: () => unknown) => work() } as unknown as Database;
-  const scheduled = { claim, postpone: async () => undefined } as unknown as ScheduledEmailsStore;
+  const due = async () => [{ environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' }];
+  const scheduled = { due, claim, postpone: async () => undefined } as unknown as ScheduledEmailsStore;
   const nothing = {} as never;
   const clock = { nowMs: () => 0, monotonicMs } as Clock;
   return new ScheduledRelease(scheduled, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, database, { isWorker: true } as Config, clock);

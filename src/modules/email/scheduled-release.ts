@@ -7,7 +7,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Database, sqlState } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
-import { type Id, lowestIdAt, showId } from '#kernel/ids.js';
+import { lowestIdAt, showId } from '#kernel/ids.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { Tracing } from '#kernel/tracing.js';
 import { NotComposed } from '#mail/compose.js';
@@ -17,10 +17,13 @@ import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailsStore, type NewEmail } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
-import { ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
+import { type ScheduledKey, ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
 import { SenderIdentities } from './sender-identity.js';
 
 const EVERY_MS = 1_000;
+/** Emails of one environment, and of all, that are taken up before it is asked anew whose turn it is. */
+const OF_ONE_MAX = 20;
+const ROUND_MAX = 200;
 /** After so long a turn ends, and the next one begins: no loop is given up for having much to do, and a process that stops waits for one. */
 const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
@@ -65,16 +68,22 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
 
   private async run(): Promise<{ restMs: number }> {
     const fromMs = this.clock.monotonicMs();
-    while (await this.releaseOne()) if (this.clock.monotonicMs() - fromMs >= TURN_MS_MAX) return { restMs: 0 };
+    for (let isProgress = true; isProgress; ) {
+      isProgress = false;
+      for (const key of await this.scheduled.due(OF_ONE_MAX, ROUND_MAX)) {
+        isProgress = (await this.releaseOne(key)) || isProgress;
+        if (this.clock.monotonicMs() - fromMs >= TURN_MS_MAX) return { restMs: 0 };
+      }
+    }
     return { restMs: EVERY_MS };
   }
 
-  /** False when none is due that nobody holds. One that fails comes again later and keeps no other from its turn. Throws while storage is away. */
-  private async releaseOne(): Promise<boolean> {
-    let held: { environmentId: number; id: Id } | null = null;
+  /** False where somebody else has it. One that fails comes again later and keeps no other from its turn. Throws while storage is away. */
+  private async releaseOne(key: ScheduledKey): Promise<boolean> {
+    let held: ScheduledKey | null = null;
     try {
       const status = await this.database.unit(() => this.database.transaction(async () => {
-        const row = await this.scheduled.claim();
+        const row = await this.scheduled.claim(key);
         held = row;
         return row === null ? null : this.release(row);
       }));
@@ -122,7 +131,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     }
   }
 
-  private async postpone({ environmentId, id }: { environmentId: number; id: Id }, error: Error): Promise<void> {
+  private async postpone({ environmentId, id }: ScheduledKey, error: Error): Promise<void> {
     this.logger.error(`The scheduled email ${showId('evt', id)} could not be released, again later: ${error.message}`);
     if (sqlState(error) === NO_PARTITION) await this.days.ensure();
     await this.scheduled.postpone(environmentId, id);
