@@ -186,7 +186,7 @@ export default {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: ['^src/engine/', '\\.dto\\.ts$', '\\.entities\\.ts$', 'openapi\\.ts$', '^console/src/app/console\\.tsx$', '\\.spec\\.ts$', '^src/kernel/data-source\\.ts$'] },
+      from: { orphan: true, pathNot: ['^src/engine/', '\\.dto\\.ts$', '\\.entities\\.ts$', 'openapi\\.ts$', '^console/src/app/(console|portal)\\.tsx$', '^console/src/embed/', '\\.spec\\.ts$', '^src/kernel/data-source\\.ts$'] },
       to: {},
     },
   ],

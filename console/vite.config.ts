@@ -37,6 +37,14 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      input: {
+        console: path.resolve(import.meta.dirname, 'index.html'),
+        portal: path.resolve(import.meta.dirname, 'portal.html'),
+        embed: path.resolve(import.meta.dirname, 'src/embed/portal.ts'),
+      },
+      // What mounts the portal in other people's pages is a module with a name of its own, which they import.
+      preserveEntrySignatures: 'exports-only',
+      output: { entryFileNames: ({ name }) => (name === 'embed' ? 'embed/portal.js' : 'assets/[name]-[hash].js') },
       onLog(level, log, next) {
         // Libraries say "use client" to frameworks that are not here, and a machine that is busy is no news.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE' && log.code !== 'PLUGIN_TIMINGS') next(level, log);

@@ -30,6 +30,13 @@ export function prefer(changes: Partial<Preferences>): void {
   for (const listener of listeners) listener();
 }
 
+/** Holds for this page alone, and is kept nowhere: what somebody else chose for its reader. */
+export function preferHere(changes: Partial<Preferences>): void {
+  now = { ...now, ...changes };
+  apply();
+  for (const listener of listeners) listener();
+}
+
 /** Tells the document what was chosen. */
 export function apply(): void {
   document.documentElement.lang = now.language;

@@ -1,0 +1,23 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { createRoot } from 'react-dom/client';
+import { takeToken } from '../api/portal';
+import { apply } from '../kit/preferences';
+import '../kit/theme.css';
+import { Portal } from '../portal/Portal';
+import '../portal/portal.css';
+
+// Before anything else: the token leaves the address.
+takeToken();
+apply();
+
+/** No answer, or one that may be another in a moment. */
+function isPassing(fault: unknown): boolean {
+  const { status = 0 } = fault as { status?: number };
+  return status === 0 || status >= 500;
+}
+
+const queries = new QueryClient({
+  defaultOptions: { queries: { retry: (count, fault) => count < 2 && isPassing(fault), refetchOnWindowFocus: true, refetchIntervalInBackground: false } },
+});
+const place = document.getElementById('root');
+if (place !== null) createRoot(place).render(<QueryClientProvider client={queries}><Portal /></QueryClientProvider>);

@@ -1,0 +1,90 @@
+import type { mountPortal as Mount, Portal, PortalOptions, PortalState } from '../../public/embed/portal';
+
+/** Answers with a portal that was opened just now: what the host's backend got of `POST /v1/app/{app}/portal`. */
+type Opened = { url: string; token: string };
+
+const RETRY_MS = [1_000, 5_000, 15_000];
+
+/**
+ * Shows the customers' portal in a frame inside `element`. `open` asks the host's own backend, now and whenever the token is about to end.
+ * The frame grows with what it shows. When no token comes at first, a sentence and a button stand in its place; when none comes later, the frame
+ * keeps what it has and says that its time has ended. `onState` is told of both.
+ */
+export const mountPortal: typeof Mount = (element, { open, title = 'Webhooks', minHeight = 320, failedText = 'This cannot be shown right now.', retryText = 'Try again', onState, onChange }: PortalOptions): Portal => {
+  const frame = document.createElement('iframe');
+  let origin = '';
+  let isGone = false;
+  let isAsking = false;
+  const tell = (state: PortalState): void => onState?.(state);
+
+  async function asked(): Promise<Opened | null> {
+    for (let i = 0; !isGone; i += 1) {
+      try {
+        return await open();
+      } catch {
+        const wait = RETRY_MS[i];
+        if (wait === undefined) break;
+        await new Promise((resume) => setTimeout(resume, wait));
+      }
+    }
+    return null;
+  }
+
+  async function renew(): Promise<void> {
+    if (isAsking) return;
+    isAsking = true;
+    const opened = await asked();
+    isAsking = false;
+    if (isGone) return;
+    if (opened === null) return tell('failed');
+    frame.contentWindow?.postMessage({ source: 'posthorn-host', type: 'token', token: opened.token }, origin);
+    tell('ready');
+  }
+
+  function hear({ source, origin: from, data }: MessageEvent): void {
+    if (source !== frame.contentWindow || from !== origin || (data as { source?: unknown } | null)?.source !== 'posthorn-portal') return;
+    const { type, height, endpoint } = data as { type: string; height?: number; endpoint?: string };
+    if (type === 'ready') tell('ready');
+    if (type === 'resize' && typeof height === 'number') frame.style.height = `${Math.max(minHeight, Math.min(height, 20_000))}px`;
+    if (type === 'changed' && typeof endpoint === 'string') onChange?.(endpoint);
+    if (type === 'expired') {
+      tell('renewing');
+      void renew();
+    }
+  }
+
+  function begin(): void {
+    sorry.remove();
+    tell('loading');
+    void asked().then((opened) => {
+      if (isGone) return;
+      if (opened === null) {
+        element.append(sorry);
+        return tell('failed');
+      }
+      origin = new URL(opened.url).origin;
+      frame.src = opened.url;
+      element.append(frame);
+    });
+  }
+
+  frame.title = title;
+  Object.assign(frame.style, { width: '100%', height: `${minHeight}px`, border: '0', display: 'block' });
+  addEventListener('message', hear);
+  const sorry = document.createElement('div');
+  const again = document.createElement('button');
+  sorry.setAttribute('role', 'alert');
+  sorry.append(`${failedText} `, again);
+  again.type = 'button';
+  again.textContent = retryText;
+  again.onclick = begin;
+  begin();
+  return {
+    unmount() {
+      isGone = true;
+      removeEventListener('message', hear);
+      frame.remove();
+      sorry.remove();
+    },
+  };
+};

@@ -1,0 +1,136 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { hasToken, onEnded, ownPortal, type OwnPortal, portalNowMs, renew } from '../api/portal';
+import { FaultLine } from '../kit/form/FaultLine';
+import { preferHere, usePreferences } from '../kit/preferences';
+import { isFramed, onToken, tellHeight, tellHost } from '../session/host';
+import { Catalogue } from './Catalogue';
+import { type Place, PortalProvider } from './context';
+import { Deliveries } from './Deliveries';
+import { DeliveryView } from './DeliveryView';
+import { EndpointForm } from './EndpointForm';
+import { Endpoints } from './Endpoints';
+import { EndpointView } from './EndpointView';
+import { p } from './texts';
+import { dress } from './theme';
+
+/** Before its end another token is asked for, so that nobody waits for it. */
+const ASK_BEFORE_MS = 30_000;
+
+/** The portal of one customer, from its token to its last screen. */
+export function Portal(): ReactNode {
+  usePreferences();
+  const { portal, fault, isEnded } = useOwnPortal();
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => (frame.current === null ? undefined : tellHeight(frame.current)), []);
+  return (
+    <div ref={frame} className={isFramed() ? 'portal framed' : 'portal'}>
+      {portal === null && (fault === null && !isEnded ? <p role="status" className="empty">{p('loading')}</p> : <Closed fault={fault} />)}
+      {portal !== null && <Shown portal={portal} isEnded={isEnded} />}
+    </div>
+  );
+}
+
+/** Who this page is for, across renewals: it is asked for at first, and again whenever the page around this one hands over a token. */
+function useOwnPortal(): { portal: OwnPortal | null; fault: unknown; isEnded: boolean } {
+  const queries = useQueryClient();
+  const [portal, setPortal] = useState<OwnPortal | null>(null);
+  const [fault, setFault] = useState<unknown>(null);
+  const [isEnded, setEnded] = useState(!hasToken());
+  const application = portal?.application.id ?? null;
+  const begin = useCallback((next: OwnPortal): void => {
+    const { locale, theme } = next;
+    preferHere({ language: locale.startsWith('de') ? 'de' : 'en', scheme: theme.scheme });
+    dress(document.documentElement, theme);
+    setPortal(next);
+    setEnded(false);
+    setFault(null);
+  }, []);
+  useEffect(() => onEnded(() => setEnded(true)), []);
+  useEffect(() => {
+    if (hasToken()) ownPortal().then((own) => { begin(own); tellHost({ type: 'ready' }); }, setFault);
+  }, [begin]);
+  useEffect(() => onToken((token) => void renew(token, application).then((next) => {
+    if (next === null) return;
+    begin(next);
+    void queries.invalidateQueries();
+  })), [application, begin, queries]);
+  useEffect(() => {
+    if (isEnded) tellHost({ type: 'expired' });
+  }, [isEnded]);
+  useEffect(() => {
+    if (portal === null || isEnded) return;
+    const leftMs = Date.parse(portal.expires_at) - portalNowMs();
+    const timers = [setTimeout(() => tellHost({ type: 'expired' }), Math.max(leftMs - ASK_BEFORE_MS, 0)), setTimeout(() => setEnded(true), Math.max(leftMs, 0))];
+    return () => timers.forEach(clearTimeout);
+  }, [portal, isEnded]);
+  return { portal, fault, isEnded };
+}
+
+function Closed({ fault }: { fault: unknown }): ReactNode {
+  const isOver = fault === null || (fault as { status?: number }).status === 401;
+  return (
+    <main className="closed">
+      <title>{p('title')}</title>
+      <h1>{p('closed.title')}</h1>
+      {isOver ? <p>{p('closed.text')}</p> : <FaultLine fault={fault} />}
+    </main>
+  );
+}
+
+function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): ReactNode {
+  const [place, setPlace] = useState<Place>({ at: 'endpoints' });
+  const main = useRef<HTMLElement>(null);
+  const go = useCallback((next: Place): void => {
+    setPlace(next);
+    // The focus goes where the content is, as it does when a page is loaded.
+    main.current?.focus();
+  }, []);
+  return (
+    <PortalProvider portal={portal} go={go}>
+      <title>{p('of', { name: portal.application.name || portal.organization })}</title>
+      <Heading portal={portal} place={place} go={go} />
+      {portal.kind === 'preview' && <p className="notice">{p('preview')}</p>}
+      {isEnded && <Ended />}
+      <main ref={main} tabIndex={-1}>
+        {place.at === 'endpoints' && <Endpoints />}
+        {place.at === 'new' && <EndpointForm endpoint={null} onDone={(id) => go(id === null ? { at: 'endpoints' } : { at: 'endpoint', id, isNew: true })} />}
+        {place.at === 'endpoint' && <EndpointView key={place.id} id={place.id} isNew={place.isNew === true} />}
+        {place.at === 'deliveries' && <Deliveries of={place.endpoint ?? ''} />}
+        {place.at === 'delivery' && <DeliveryView key={place.id} id={place.id} back={place.endpoint === undefined ? { at: 'deliveries' } : { at: 'deliveries', endpoint: place.endpoint }} />}
+        {place.at === 'catalogue' && <Catalogue />}
+      </main>
+    </PortalProvider>
+  );
+}
+
+/** In a frame somebody may bring another token; nobody did when half a minute is over. */
+function Ended(): ReactNode {
+  const [isWaiting, setWaiting] = useState(isFramed);
+  useEffect(() => {
+    const timer = setTimeout(() => setWaiting(false), ASK_BEFORE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return <p className="notice" role="status">{p(isWaiting ? 'renewing' : 'ended')}</p>;
+}
+
+function Heading({ portal, place, go }: { portal: OwnPortal; place: Place; go: (place: Place) => void }): ReactNode {
+  const { theme: { logo }, return_url: back, environment } = portal;
+  const tabs = [['endpoints', ['endpoints', 'endpoint', 'new']], ['deliveries', ['deliveries', 'delivery']], ['catalogue', ['catalogue']]] as const;
+  return (
+    <header className="portal-head">
+      <div className="brand">
+        {logo !== null && <img src={logo} alt={portal.organization} />}
+        <h1>{portal.application.name || p('title')}</h1>
+        {environment === 'test' && <span className="tag">{p('test-mark')}</span>}
+        {back !== null && <a className="back" href={back} target="_top" rel="noreferrer noopener">← {p('back')}</a>}
+      </div>
+      <nav aria-label={p('sections')}>
+        {tabs.map(([at, places]) => {
+          const isHere = (places as readonly string[]).includes(place.at);
+          return <button key={at} type="button" className="tab" {...(isHere && { 'aria-current': 'page' as const })} onClick={() => go({ at })}>{p(`nav.${at}`)}</button>;
+        })}
+      </nav>
+    </header>
+  );
+}

@@ -1,0 +1,29 @@
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import type { OwnPortal, Permission } from '../api/portal';
+
+/** Where in the portal somebody is: it has no address of its own, since its token has none. */
+export type Place =
+  | { at: 'endpoints' } | { at: 'new' } | { at: 'endpoint'; id: string; isNew?: boolean }
+  | { at: 'deliveries'; endpoint?: string } | { at: 'delivery'; id: string; endpoint?: string } | { at: 'catalogue' };
+
+/** Who looks, and what he may do. */
+export interface InPortal {
+  portal: OwnPortal;
+  /** `{app}` of every path. */
+  app: string;
+  can: (permission: Permission) => boolean;
+  go: (place: Place) => void;
+}
+
+const Context = createContext<InPortal | null>(null);
+
+export function PortalProvider({ portal, go, children }: { portal: OwnPortal; go: (place: Place) => void; children: ReactNode }): ReactNode {
+  const value = useMemo<InPortal>(() => ({ portal, app: portal.application.id, can: (permission) => portal.permissions.includes(permission), go }), [portal, go]);
+  return <Context value={value}>{children}</Context>;
+}
+
+export function usePortal(): InPortal {
+  const value = useContext(Context);
+  if (value === null) throw new Error('This stands outside of a portal.');
+  return value;
+}
