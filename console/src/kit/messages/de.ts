@@ -1,7 +1,11 @@
+import { jobsDe } from './de/jobs';
+import { overviewDe } from './de/overview';
 import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
+  ...jobsDe,
+  ...overviewDe,
   'copied': 'Kopiert',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',

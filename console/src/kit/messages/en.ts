@@ -1,5 +1,10 @@
+import { jobsEn } from './en/jobs';
+import { overviewEn } from './en/overview';
+
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
+  ...jobsEn,
+  ...overviewEn,
   'copied': 'Copied',
   'copy': 'Copy',
   'copy.failed': 'Not copied',
