@@ -8,7 +8,8 @@ import { SignedProvider, useSigned } from '../session/session';
 import { AccountMenu } from './AccountMenu';
 import { CommandMenu } from './CommandMenu';
 import { Help } from './Help';
-import { inEnvironment } from './jump';
+import { PlacesProvider } from '../kit/places';
+import { inEnvironment, placeOfId } from './jump';
 import { SCREENS } from './navigation';
 import { Reachable } from './Reachable';
 
@@ -18,15 +19,17 @@ export function Shell(): ReactNode {
   const { session } = useRouteContext({ from: '/$env' });
   return (
     <SignedProvider session={session} environment={env}>
-      <div className={`shell ${env}`}>
-        <a className="skip" href="#main">{t('skip')}</a>
-        <Top />
-        <Navigation />
-        <main id="main" tabIndex={-1}>
-          <Reachable />
-          <Outlet key={env} />
-        </main>
-      </div>
+      <PlacesProvider of={(id) => placeOfId(id, env)}>
+        <div className={`shell ${env}`}>
+          <a className="skip" href="#main">{t('skip')}</a>
+          <Top />
+          <Navigation />
+          <main id="main" tabIndex={-1}>
+            <Reachable />
+            <Outlet key={env} />
+          </main>
+        </div>
+      </PlacesProvider>
     </SignedProvider>
   );
 }
@@ -72,16 +75,13 @@ function EnvironmentSwitch(): ReactNode {
 }
 
 function Navigation(): ReactNode {
-  const { environment: env, can } = useSigned();
+  const { can } = useSigned();
+  return <nav aria-label={t('nav')}>{SCREENS.filter(({ scope }) => can(scope)).map((screen) => <ScreenLink key={screen.id} {...screen} />)}</nav>;
+}
+
+function ScreenLink({ id, path, label }: (typeof SCREENS)[number]): ReactNode {
+  const { environment: env } = useSigned();
   const navigate = useNavigate();
-  useShortcut('events', () => void navigate({ to: '/$env/events', params: { env } }));
-  useShortcut('destinations', () => void navigate({ to: '/$env/destinations', params: { env } }));
-  useShortcut('keys', () => void navigate({ to: '/$env/keys', params: { env } }), can('admin'));
-  return (
-    <nav aria-label={t('nav')}>
-      {SCREENS.filter(({ scope }) => can(scope)).map(({ id, path, label }) => (
-        <Link key={id} to={path} params={{ env }} title={keysOf(id)} activeProps={{ 'aria-current': 'page' }}>{t(label)}</Link>
-      ))}
-    </nav>
-  );
+  useShortcut(id, () => void navigate({ to: path, params: { env } }));
+  return <Link to={path} params={{ env }} title={keysOf(id)} activeProps={{ 'aria-current': 'page' }}>{t(label)}</Link>;
 }

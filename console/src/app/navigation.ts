@@ -3,7 +3,9 @@ import type { ShortcutId } from '../kit/shortcuts/registry';
 
 /** The screens that there are, in the order in which they are shown. */
 export const SCREENS = [
+  { id: 'overview', path: '/$env/overview', label: 'nav.overview', scope: 'read' },
   { id: 'events', path: '/$env/events', label: 'nav.events', scope: 'read' },
   { id: 'destinations', path: '/$env/destinations', label: 'nav.destinations', scope: 'read' },
+  { id: 'jobs', path: '/$env/jobs', label: 'nav.jobs', scope: 'read' },
   { id: 'keys', path: '/$env/keys', label: 'nav.keys', scope: 'admin' },
 ] as const satisfies readonly { id: ShortcutId; path: string; label: MessageKey; scope: 'read' | 'write' | 'admin' }[];

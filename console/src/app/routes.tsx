@@ -3,6 +3,8 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFoun
 import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
 import { readSearch } from '../events/columns';
 import { Fault } from '../api/fault';
+import { readJobFilters } from '../jobs/job-filters';
+import { readRange } from '../overview/overview-range';
 import { Missing, Wrong } from './Missing';
 import { Shell } from './Shell';
 
@@ -41,7 +43,7 @@ const start = createRoute({
   path: '/',
   beforeLoad: async () => {
     const { environments: [env = 'live'] } = await signedIn();
-    redirect({ to: '/$env/events', params: { env }, throw: true });
+    redirect({ to: '/$env/overview', params: { env }, throw: true });
   },
 });
 
@@ -64,10 +66,13 @@ const environmentStart = createRoute({
   getParentRoute: () => environment,
   path: '/',
   beforeLoad: ({ params }) => {
-    redirect({ to: '/$env/events', params, throw: true });
+    redirect({ to: '/$env/overview', params, throw: true });
   },
 });
 
+const overview = createRoute({
+  getParentRoute: () => environment, path: 'overview', validateSearch: readRange, component: lazyRouteComponent(() => import('../overview/OverviewScreen'), 'OverviewScreen'),
+});
 const events = createRoute({
   getParentRoute: () => environment, path: 'events', validateSearch: readSearch, component: lazyRouteComponent(() => import('../events/EventsScreen'), 'EventsScreen'),
 });
@@ -80,12 +85,18 @@ const destinations = createRoute({
 const destination = createRoute({
   getParentRoute: () => environment, path: 'destinations/$id', component: lazyRouteComponent(() => import('../destinations/DestinationScreen'), 'DestinationScreen'),
 });
+const jobs = createRoute({
+  getParentRoute: () => environment, path: 'jobs', validateSearch: readJobFilters, component: lazyRouteComponent(() => import('../jobs/JobsScreen'), 'JobsScreen'),
+});
+const job = createRoute({
+  getParentRoute: () => environment, path: 'jobs/$id', component: lazyRouteComponent(() => import('../jobs/JobScreen'), 'JobScreen'),
+});
 const keys = createRoute({
   getParentRoute: () => environment, path: 'keys', component: lazyRouteComponent(() => import('../keys/KeysScreen'), 'KeysScreen'),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, events, event, destinations, destination, keys])]),
+  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, jobs, job, keys])]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -1,9 +1,13 @@
 import { eventsDe } from './de/events';
+import { jobsDe } from './de/jobs';
+import { overviewDe } from './de/overview';
 import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
   ...eventsDe,
+  ...jobsDe,
+  ...overviewDe,
   'copied': 'Kopiert',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',

@@ -1,8 +1,12 @@
 import { eventsEn } from './en/events';
+import { jobsEn } from './en/jobs';
+import { overviewEn } from './en/overview';
 
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
   ...eventsEn,
+  ...jobsEn,
+  ...overviewEn,
   'copied': 'Copied',
   'copy': 'Copy',
   'copy.failed': 'Not copied',

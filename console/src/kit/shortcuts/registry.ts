@@ -4,8 +4,10 @@ import type { MessageKey } from '../messages/t';
 export const SHORTCUTS = {
   menu: { keys: ['Mod+k'], label: 'shortcut.menu' },
   help: { keys: ['?'], label: 'shortcut.help' },
+  overview: { keys: ['g o'], label: 'shortcut.overview' },
   events: { keys: ['g e'], label: 'shortcut.events' },
   destinations: { keys: ['g d'], label: 'shortcut.destinations' },
+  jobs: { keys: ['g j'], label: 'shortcut.jobs' },
   keys: { keys: ['g k'], label: 'shortcut.keys' },
   environment: { keys: ['g t'], label: 'shortcut.environment' },
   next: { keys: ['j'], label: 'shortcut.next' },

@@ -3,10 +3,10 @@ import { word } from '../messages/t';
 
 /** How a state is drawn: by a sign as well as by a colour. */
 const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
-  delivered: ['✓', 'good'], active: ['✓', 'good'], valid: ['✓', 'good'], closed: ['✓', 'good'], verified: ['✓', 'good'],
-  retrying: ['↻', 'busy'], pending: ['…', 'busy'], half_open: ['◐', 'busy'],
+  delivered: ['✓', 'good'], active: ['✓', 'good'], valid: ['✓', 'good'], closed: ['✓', 'good'], verified: ['✓', 'good'], completed: ['✓', 'good'],
+  retrying: ['↻', 'busy'], running: ['↻', 'busy'], pending: ['…', 'busy'], half_open: ['◐', 'busy'],
   failed: ['✕', 'bad'], dlq: ['✕', 'bad'], invalid: ['✕', 'bad'], open: ['✕', 'bad'], stale: ['!', 'bad'], quarantined: ['!', 'bad'],
-  parked: ['❚❚', 'dull'], ignored: ['–', 'dull'], disabled: ['⊘', 'dull'], revoked: ['⊘', 'dull'], expired: ['⊘', 'dull'],
+  parked: ['❚❚', 'dull'], ignored: ['–', 'dull'], stopped: ['■', 'dull'], disabled: ['⊘', 'dull'], revoked: ['⊘', 'dull'], expired: ['⊘', 'dull'],
 };
 
 /** A state in words, with a sign. */

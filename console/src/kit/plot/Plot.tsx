@@ -1,0 +1,45 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { t } from '../messages/t';
+import { usePreferences } from '../preferences';
+import { tellTime } from '../time/format';
+import { PlotTable } from './PlotTable';
+import type { Plotted } from './series';
+import './plot.css';
+
+const PlotCanvas = lazy(() => import('./PlotCanvas'));
+
+/** What a plot is given. */
+interface PlotProps extends Plotted {
+  title: string;
+  /** Plots with the same key point at the same window. */
+  cursorKey: string;
+  format?: (value: number) => string;
+  /** What to do with a range that somebody dragged over, or with one window that was chosen in the table. */
+  onRange?: (fromMs: number, toMs: number) => void;
+}
+
+/** Figures over time: drawn, with a legend that says what one points at, and as a table for who cannot see or point. */
+export function Plot({ title, startsMs, windowMs, series, cursorKey, format, onRange }: PlotProps): ReactNode {
+  const { language } = usePreferences();
+  const [at, setAt] = useState<number | null>(null);
+  const tell = format ?? ((value: number): string => new Intl.NumberFormat(language).format(value));
+  const startMs = at === null ? undefined : startsMs[at];
+  const value = (values: readonly (number | null)[], index: number): string => {
+    const found = values[index] ?? null;
+    return found === null ? '–' : tell(found);
+  };
+  return (
+    <figure className="plot">
+      <figcaption><strong>{title}</strong> <span className="quiet">{startMs === undefined ? '' : tellTime(new Date(startMs).toISOString(), language).local}</span></figcaption>
+      <ul className="plot-legend">
+        {series.map(({ label, tone, kind, dash = 'solid', values, summary }) => (
+          <li key={label}><span className={`plot-key ${tone} ${kind} ${dash}`} aria-hidden="true" />{label} <b>{at === null ? summary : value(values, at)}</b></li>
+        ))}
+      </ul>
+      <Suspense fallback={<div className="plot-canvas" />}>
+        <PlotCanvas label={t('plot.label', { title })} startsMs={startsMs} windowMs={windowMs} series={series} cursorKey={cursorKey} format={tell} onCursor={setAt} onRange={onRange} />
+      </Suspense>
+      <PlotTable title={title} startsMs={startsMs} windowMs={windowMs} series={series} value={value} onRange={onRange} />
+    </figure>
+  );
+}

@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { ConsolePage, HOSTILE } from '../support/console-page.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+
+const TURNS_MAX = 80;
+const TURN_MS = 250;
+const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
+
+(isChromiumInstalled() ? describe : describe.skip)('overview, destinations and jobs in the console', () => {
+  let server: PosthornServer;
+  let browser: Browser;
+  let receiver: Receiver;
+  let page: Page;
+  let shown: ConsolePage;
+
+  beforeAll(async () => {
+    [server, browser, receiver] = await Promise.all([startServer(), startBrowser(), startReceiver((request) => (request.path.includes('broken') ? { status: 500, body: 'broken' } : { body: 'thanks' }))]);
+    shown = await ConsolePage.open(browser, server, 'console-overview', '');
+    page = shown.page;
+    await page.clock.install();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await receiver?.close();
+  });
+
+  afterEach(() => {
+    expect(shown.wrongs()).toEqual([]);
+  });
+
+  /** Lets the page's time pass until something is there. */
+  async function pass(until: Locator): Promise<void> {
+    for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+      await page.clock.runFor(2_500);
+      if (await until.first().waitFor({ timeout: TURN_MS }).then(() => true, () => false)) return;
+    }
+    await shown.screenshot('what-there-is-instead');
+    throw new Error(`${until.toString()} does not come.`);
+  }
+
+  async function destination(name: string, place: string, settings: object = {}): Promise<string> {
+    return (await server.api('POST', '/v1/destinations', { name, type: 'https', url: `${receiver.url}/${place}`, ...settings })).json.id as string;
+  }
+
+  it('first steps: the commands work as they stand, and each is ticked when it has happened', async () => {
+    await page.getByRole('heading', { name: 'First steps' }).waitFor();
+    expect(page.url()).toBe(`${server.url}/console/live/overview`);
+    expect(await page.locator('.steps .done').count()).toBe(0);
+    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Hide the key' }).waitFor();
+    const run = (...commands: string[]): string => execFileSync('bash', ['-c', commands.join('\n')], { encoding: 'utf8' });
+    const text = (name: string): Promise<string> => page.getByLabel(name, { exact: true }).innerText();
+    const [key, making] = [await text('A key'), await text('A destination')];
+    expect(run(key, making)).toMatch(/^dst_/);
+    await pass(page.locator('.steps li.done').nth(1));
+    expect(await shown.violations('01-first-steps')).toEqual([]);
+    const id = (await server.api('GET', '/v1/destinations')).json.data[0].id as string;
+    expect(run(key, `DST=${id}`, await text('An event'))).toContain('"message_id":"msg_');
+    await pass(page.getByRole('link', { name: 'See the event' }));
+    expect(run(key, `DST=${id}`, await text('Collect it'))).toContain('"payload":{"amount": 4200}');
+    await page.getByRole('button', { name: 'Hide the key' }).click();
+    expect(await page.content()).not.toContain(/ek_live_\w{8,}/.exec(key)?.[0] ?? 'a key');
+
+    expect(await shown.violations('02-steps-done')).toEqual([]);
+    await page.getByRole('button', { name: 'To the overview' }).click();
+    await page.getByText('All is well').waitFor();
+  });
+
+  it('figures of a range, as plots and as tables; what is broken, since when, and one click to it', async () => {
+    const [good, broken] = [await destination('Good', 'good'), await destination(HOSTILE_NAME, 'broken', { retry: { max_attempts: 1, schedule: [0] }, config: { circuit_breaker: { failure_threshold: 2 } } })];
+    for (const target of [good, good, broken, broken, broken]) await server.api('POST', '/v1/send', { destination: target, event_type: 'invoice.paid', payload: {} });
+    await pass(page.getByText('Circuit open'));
+    await pass(page.locator('.total-value.bad').filter({ hasText: /[23]/ }));
+
+    expect(await page.locator('.concerns li').filter({ hasText: HOSTILE_NAME }).first().innerText()).toMatch(/circuit is open after 2 failures[^]*ago|now/);
+    await pass(page.getByRole('region', { name: 'Failing targets' }).getByRole('link', { name: HOSTILE_NAME }));
+    expect(await shown.violations('03-overview')).toEqual([]);
+    await page.getByText('As a table Accepted').click();
+    expect(await page.getByRole('region', { name: 'Accepted' }).getByRole('row').count()).toBe(25);
+    await page.getByRole('region', { name: 'Accepted' }).getByRole('button', { name: 'Open' }).first().click();
+    await page.waitForURL(/events\?since=.*until=/);
+    await page.goBack();
+    await page.getByRole('link', { name: `Look: ${HOSTILE_NAME}` }).first().click();
+    await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  it('the range stands in the address; one cursor over all plots, and what is dragged over opens in the events', async () => {
+    await page.getByRole('link', { name: '1 h', exact: true }).click();
+    await page.waitForURL('**/overview?range=1h');
+    const canvas = page.locator('.plot-canvas .u-over').first();
+    await canvas.waitFor();
+    const box = await canvas.boundingBox();
+    if (box === null) throw new Error('There is no plot.');
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+    await page.waitForFunction(() => [...document.querySelectorAll('.plot figcaption .quiet')].every(({ textContent }) => textContent !== ''));
+    await shown.screenshot('04-cursor');
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForURL(/events\?since=.*until=/);
+
+    const [since, until] = ['since', 'until'].map((name) => Date.parse(new URL(page.url()).searchParams.get(name) ?? '')) as [number, number];
+    expect((until - since) / 60_000).toBeGreaterThan(28);
+    expect((until - since) / 60_000).toBeLessThan(32);
+    expect(await page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('other');
+  });
+
+  it('open it costs the API at most one call in five seconds, and none while it is hidden', async () => {
+    await shown.open('overview');
+    await page.getByRole('heading', { name: 'Accepted' }).or(page.locator('.total').first()).first().waitFor();
+    await page.waitForLoadState('networkidle');
+    const asked: string[] = [];
+    const note = (request: { url: () => string }): void => { if (request.url().includes('/v1/')) asked.push(new URL(request.url()).pathname); };
+    page.on('request', note);
+
+    for (let second = 0; second < 60; second += 1) await page.clock.runFor(1_000);
+    const whileOpen = asked.splice(0);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await page.clock.runFor(120_000);
+    const whileHidden = asked.splice(0);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    await Promise.all([page.waitForRequest(/\/v1\//), page.clock.runFor(5_000)]);
+    page.off('request', note);
+
+    expect(whileOpen.length).toBeLessThanOrEqual(12);
+    expect(new Set(whileOpen)).toEqual(new Set(['/v1/metrics/overview', '/v1/attention', '/v1/metrics/targets', '/v1/replays']));
+    expect(whileHidden).toEqual([]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('jobs: a recovery from beginning to end, in the list and on its page', async () => {
+    await page.keyboard.press('g');
+    await page.keyboard.press('j');
+    await page.getByText('No jobs yet.').waitFor();
+    expect(await shown.violations('05-jobs-empty')).toEqual([]);
+    const broken = (await server.api('GET', '/v1/destinations?search=Broken')).json.data[0].id as string;
+    const { id } = (await server.api('POST', `/v1/destinations/${broken}/recover`, { since: new Date(Date.now() - 3_600_000).toISOString() })).json as { id: string };
+    await shown.open('jobs');
+    await pass(page.locator('.status').filter({ hasText: 'Completed' }));
+    expect(await shown.violations('06-jobs')).toEqual([]);
+    await page.getByRole('link', { name: 'Recovery' }).click();
+    await page.getByRole('heading', { name: 'Recovery' }).waitFor();
+
+    expect(page.url()).toBe(`${server.url}/console/live/jobs/${id}`);
+    expect(await page.getByText('Sent again').locator('xpath=following-sibling::dd').innerText()).toMatch(/^[23]$/);
+    expect(await shown.violations('07-job')).toEqual([]);
+    await page.getByRole('link', { name: broken }).first().click();
+    await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'An id' }).fill(id);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/live/jobs/${id}`);
+  });
+});
