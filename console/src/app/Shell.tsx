@@ -76,6 +76,9 @@ function Navigation(): ReactNode {
   const navigate = useNavigate();
   useShortcut('events', () => void navigate({ to: '/$env/events', params: { env } }));
   useShortcut('destinations', () => void navigate({ to: '/$env/destinations', params: { env } }));
+  useShortcut('endpoints', () => void navigate({ to: '/$env/endpoints', params: { env } }));
+  useShortcut('applications', () => void navigate({ to: '/$env/applications', params: { env } }));
+  useShortcut('event-types', () => void navigate({ to: '/$env/event-types', params: { env } }));
   useShortcut('keys', () => void navigate({ to: '/$env/keys', params: { env } }), can('admin'));
   return (
     <nav aria-label={t('nav')}>

@@ -1,7 +1,13 @@
+import { applicationsDe } from './de/applications';
+import { endpointsDe } from './de/endpoints';
+import { eventTypesDe } from './de/event-types';
 import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
+  ...applicationsDe,
+  ...endpointsDe,
+  ...eventTypesDe,
   'copied': 'Kopiert',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',

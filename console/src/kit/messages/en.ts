@@ -1,5 +1,12 @@
+import { applicationsEn } from './en/applications';
+import { endpointsEn } from './en/endpoints';
+import { eventTypesEn } from './en/event-types';
+
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
+  ...applicationsEn,
+  ...endpointsEn,
+  ...eventTypesEn,
   'copied': 'Copied',
   'copy': 'Copy',
   'copy.failed': 'Not copied',
