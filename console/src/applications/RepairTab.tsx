@@ -30,17 +30,19 @@ function Repair({ id, act }: { id: string; act: 'recover' | 'replay' }): ReactNo
     setJob(made.id);
   };
   return (
-    <form className="stacked" aria-label={title} onSubmit={(event) => { event.preventDefault(); setJob(null); setAsked(true); }}>
-      <h2>{title}</h2>
-      <p className="quiet">{t(`repair.${act}-text`)}</p>
-      <div className="fields">
-        <TimeField label={t('range-replay.since')} value={since} onChange={setSince} isRequired />
-        <TimeField label={t('range-replay.until')} value={until} onChange={setUntil} />
-        {act === 'recover' && <label className="check"><input type="checkbox" checked={isCancelledToo} onChange={(event) => setCancelledToo(event.target.checked)} /> {t('repair.cancelled-too')}</label>}
-        <button type="submit">{title}</button>
-      </div>
-      <p role="status">{job !== null && <>{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('job-link.open')}</PathLink></>}</p>
+    <section>
+      <form className="stacked" aria-label={title} onSubmit={(event) => { event.preventDefault(); setJob(null); setAsked(true); }}>
+        <h2>{title}</h2>
+        <p className="quiet">{t(`repair.${act}-text`)}</p>
+        <div className="fields">
+          <TimeField label={t('range-replay.since')} value={since} onChange={setSince} isRequired />
+          <TimeField label={t('range-replay.until')} value={until} onChange={setUntil} />
+          {act === 'recover' && <label className="check"><input type="checkbox" checked={isCancelledToo} onChange={(event) => setCancelledToo(event.target.checked)} /> {t('repair.cancelled-too')}</label>}
+          <button type="submit">{title}</button>
+        </div>
+        <p role="status">{job !== null && <>{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('job-link.open')}</PathLink></>}</p>
+      </form>
       {isAsked && <Confirm title={title} action={title} onConfirm={start} onClose={() => setAsked(false)}><p>{t(`repair.${act}-text`)} {t('repair.in')} <strong>{t(env === 'live' ? 'environment.live' : 'environment.test')}</strong>.</p></Confirm>}
-    </form>
+    </section>
   );
 }

@@ -84,7 +84,7 @@ function EndpointTable({ rows }: { rows: readonly EndpointItem[] }): ReactNode {
               <td><Link to="/$env/endpoints/$id" params={{ env, id: row.id }}>{row.name}</Link></td>
               <td><Status of={row.status} /></td>
               <td>{row.preset === null ? '–' : (names.get(row.preset) ?? row.preset)}</td>
-              <td>{row.verification === 'none' ? <span className="status busy"><span aria-hidden="true">!</span> {t('verification.none')}</span> : row.has_secret || row.verification === 'jwt' ? t('endpoint.verified-by', { scheme: row.verification }) : <span className="status busy"><span aria-hidden="true">!</span> {t('endpoint.no-secret')}</span>}</td>
+              <td>{row.verification === 'none' ? <span className="status busy"><span aria-hidden="true">!</span> {t('verification.none')}</span> : row.has_secret || row.verification === 'jwt' ? t('endpoint.verified-by', { scheme: row.verification === 'preset' ? t('endpoint.by-provider') : row.verification }) : <span className="status busy"><span aria-hidden="true">!</span> {t('endpoint.no-secret')}</span>}</td>
               <td className="long"><code>{row.url}</code></td>
               <td>{row.destinations.length}</td>
               <td><Time at={row.created_at} /></td>

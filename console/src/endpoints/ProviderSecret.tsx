@@ -26,7 +26,7 @@ export function ProviderSecret({ endpoint, hint }: { endpoint: EndpointDetail; h
     await queries.invalidateQueries({ queryKey: ['endpoints', env] });
   };
   return (
-    <p>
+    <div className="secret-step">
       <button type="button" className={endpoint.has_secret ? '' : 'primary'} onClick={() => setOpen(true)}>{t(endpoint.has_secret ? 'provider-secret.replace' : 'provider-secret.set')}</button>
       {isOpen && (
         <Confirm title={t(endpoint.has_secret ? 'provider-secret.replace' : 'provider-secret.set')} action={t('save')} onConfirm={store} onClose={close}>
@@ -38,6 +38,6 @@ export function ProviderSecret({ endpoint, hint }: { endpoint: EndpointDetail; h
           </div>
         </Confirm>
       )}
-    </p>
+    </div>
   );
 }

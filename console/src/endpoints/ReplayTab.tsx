@@ -45,26 +45,28 @@ function RangeReplay({ id }: { id: string }): ReactNode {
     setCounted(null);
   };
   return (
-    <form className="stacked" onSubmit={(event) => { event.preventDefault(); count(); }}>
-      <h2>{t('range-replay')}</h2>
-      <p className="quiet">{t('range-replay.text')}</p>
-      <div className="fields">
-        <TimeField label={t('range-replay.since')} value={since} onChange={(value) => { setSince(value); changed(); }} />
-        <TimeField label={t('range-replay.until')} value={until} onChange={(value) => { setUntil(value); changed(); }} />
-        <label>{t('filter.status')}
-          <select value={status} onChange={(event) => { setStatus(event.target.value); changed(); }}><option value="">{t('filter.any')}</option>{STATUSES.map((each) => <option key={each} value={each}>{word('status', each)}</option>)}</select>
-        </label>
-      </div>
-      <ChosenDestinations id={id} chosen={chosen} onChoose={(value) => { setChosen(value); changed(); }} />
-      <FaultLine fault={fault} />
-      <p className="actions"><button type="submit">{t('dry-run')}</button></p>
-      <div role="status">
-        {counted && <p className="why">{t('range-replay.counted', { replayed: counted.replayed, scanned: counted.scanned, enqueued: counted.enqueued, excluded: counted.excluded })}{counted.next_cursor !== null && ` ${t('range-replay.more')}`}</p>}
-        {job && <p className="why">{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job.id}`}>{t('job-link.open')}</PathLink></p>}
-      </div>
-      {counted !== null && counted.replayed > 0 && <p className="actions"><button type="button" className="primary" onClick={() => setAsked(true)}>{t('range-replay.start', { count: counted.replayed })}</button></p>}
+    <section>
+      <form className="stacked" onSubmit={(event) => { event.preventDefault(); count(); }}>
+        <h2>{t('range-replay')}</h2>
+        <p className="quiet">{t('range-replay.text')}</p>
+        <div className="fields">
+          <TimeField label={t('range-replay.since')} value={since} onChange={(value) => { setSince(value); changed(); }} />
+          <TimeField label={t('range-replay.until')} value={until} onChange={(value) => { setUntil(value); changed(); }} />
+          <label>{t('filter.status')}
+            <select value={status} onChange={(event) => { setStatus(event.target.value); changed(); }}><option value="">{t('filter.any')}</option>{STATUSES.map((each) => <option key={each} value={each}>{word('status', each)}</option>)}</select>
+          </label>
+        </div>
+        <ChosenDestinations id={id} chosen={chosen} onChoose={(value) => { setChosen(value); changed(); }} />
+        <FaultLine fault={fault} />
+        <p className="actions"><button type="submit">{t('dry-run')}</button></p>
+        <div role="status">
+          {counted && <p className="why">{t('range-replay.counted', { replayed: counted.replayed, scanned: counted.scanned, enqueued: counted.enqueued, excluded: counted.excluded })}{counted.next_cursor !== null && ` ${t('range-replay.more')}`}</p>}
+          {job && <p className="why">{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job.id}`}>{t('job-link.open')}</PathLink></p>}
+        </div>
+        {counted !== null && counted.replayed > 0 && <p className="actions"><button type="button" className="primary" onClick={() => setAsked(true)}>{t('range-replay.start', { count: counted.replayed })}</button></p>}
+      </form>
       {isAsked && counted && <Confirm title={t('range-replay')} action={t('range-replay.start', { count: counted.replayed })} onConfirm={start} onClose={() => setAsked(false)}><p>{t('range-replay.confirm', { count: counted.enqueued })} <strong>{t(env === 'live' ? 'environment.live' : 'environment.test')}</strong>.</p></Confirm>}
-    </form>
+    </section>
   );
 }
 

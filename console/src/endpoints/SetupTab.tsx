@@ -20,6 +20,7 @@ export function SetupTab(): ReactNode {
       <section aria-labelledby="steps">
         <h2 id="steps">{preset === null ? t('steps.title-own') : t('steps.title', { provider: preset.name })}</h2>
         <Steps endpoint={endpoint} preset={preset} />
+        {preset !== null && <p className="quiet">{t('steps.retries')}: {preset.retries}</p>}
       </section>
       {can('write') && <SampleEvent endpoint={endpoint} />}
       <Facts of={endpoint} preset={preset} />
@@ -59,7 +60,6 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
         <strong>{t('steps.routes')} {endpoint.destinations.length > 0 && <span className="status good"><span aria-hidden="true">✓</span> {t('steps.done')}</span>}</strong>
         <p>{endpoint.destinations.length === 0 ? t('steps.no-routes') : endpoint.destinations.map((each) => names.get(each)?.name ?? each).join(', ')} <Link to="/$env/endpoints/$id/routes" params={{ env, id: endpoint.id }} search={{}}>{t('endpoint.routes')}</Link></p>
       </li>
-      {preset !== null && <li><strong>{t('steps.retries')}</strong><p>{preset.retries}</p></li>}
     </ol>
   );
 }
@@ -71,7 +71,7 @@ function Facts({ of, preset }: { of: EndpointDetail; preset: Preset | null }): R
       <dl className="facts">
         <div><dt>{t('column.id')}</dt><dd><code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} /></dd></div>
         <div><dt>{t('endpoint.preset')}</dt><dd>{preset?.name ?? of.preset ?? '–'}</dd></div>
-        <div><dt>{t('endpoint.verification')}</dt><dd>{of.verification === 'none' ? t('verification.none') : of.verification}</dd></div>
+        <div><dt>{t('endpoint.verification')}</dt><dd>{of.verification === 'none' ? t('verification.none') : of.verification === 'preset' ? t('verification.preset') : of.verification}</dd></div>
         <div><dt>{t('endpoint.methods')}</dt><dd>{of.allowed_methods?.join(', ') ?? t('filter.any')}</dd></div>
         <div><dt>{t('endpoint.repeats')}</dt><dd>{of.deduplicate === null ? t('repeats.kept') : t('repeats.dropped', { hours: of.deduplicate.window_hours ?? 0 })}</dd></div>
         <div><dt>{t('endpoint.domain')}</dt><dd>{of.domain.host}</dd></div>

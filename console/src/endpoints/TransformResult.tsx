@@ -14,7 +14,7 @@ export function TransformResult({ of }: { of: TrialResult }): ReactNode {
         <span aria-hidden="true">{of.transform === 'failed' ? '✕' : of.transform === 'dropped' ? '–' : '✓'}</span> {t(`transformed.${of.transform}`)}
       </p>
       {of.transform_error !== null && <p>{of.transform_error}</p>}
-      <p className="quiet">{t(`outcome.${of.outcome}`)}{of.verification_reason !== null && ` ${of.verification_reason}`}</p>
+      <p className="quiet">{t(`outcome.${of.outcome}`)}{of.verification_reason !== null && ` (${of.verification_reason})`}</p>
       {(of.transform === 'ran' || of.transform === 'none') && (
         <>
           <p>{t('column.type')}: <code>{of.event_type}</code></p>

@@ -22,6 +22,7 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
   'endpoint.preset': 'Anbieter',
   'endpoint.verification': 'Signatur',
   'endpoint.verified-by': 'Geprüft: {scheme}',
+  'endpoint.by-provider': 'wie der Anbieter signiert',
   'endpoint.no-secret': 'Das Geheimnis fehlt',
   'endpoint.url': 'Empfangs-URL',
   'endpoint.url-hint': 'Mit einer anderen URL zieht der Endpunkt um: Die alte endet sofort.',

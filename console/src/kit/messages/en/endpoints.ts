@@ -20,6 +20,7 @@ export const endpointsEn = {
   'endpoint.preset': 'Provider',
   'endpoint.verification': 'Signature',
   'endpoint.verified-by': 'Verified: {scheme}',
+  'endpoint.by-provider': 'as the provider signs',
   'endpoint.no-secret': 'Secret is missing',
   'endpoint.url': 'Receive URL',
   'endpoint.url-hint': 'Another URL moves the endpoint: the old one stops at once.',
