@@ -71,7 +71,7 @@ function useCommands(text: string): Command[] {
   const all: Command[] = [
     ...SCREENS.filter(({ scope }) => can(scope)).map(({ id, path, label }): Command => ({ id, label: t(label), kind: t('menu.screen'), to: path.replace('/$env', `/${environment}`) as Place })),
     ...(destinations.data?.data ?? []).map(({ id, name, url }): Command => ({ id, label: url === null ? name : `${name} · ${url}`, kind: t('menu.destination'), to: `/${environment}/destinations/${id}` })),
-    ...(applications.data?.data ?? []).map(({ id, uid, name }): Command => ({ id, label: [name, uid].filter(Boolean).join(' · '), kind: t('menu.application'), to: `/${environment}/events`, search: { application: id } })),
+    ...(applications.data?.data ?? []).map(({ id, uid, name }): Command => ({ id, label: [name, uid].filter(Boolean).join(' · '), kind: t('menu.application'), to: `/${environment}/applications/${id}` })),
   ];
   const found = all.filter(({ label, id }) => label.toLowerCase().includes(wanted) || id.toLowerCase() === wanted);
   return [...(place === null ? [] : [{ id: 'jump', label: text.trim(), kind: t('menu.id'), to: place }]), ...found].slice(0, SHOWN_MAX);

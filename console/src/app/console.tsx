@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { apply, usePreferences } from '../kit/preferences';
 import { listenToKeys } from '../kit/shortcuts/use-shortcut';
 import '../kit/theme.css';
+import '../kit/layout.css';
 import './shell.css';
 import { followService } from './deployed';
 import { queries, router } from './routes';

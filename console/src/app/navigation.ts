@@ -6,6 +6,9 @@ export const SCREENS = [
   { id: 'overview', path: '/$env/overview', label: 'nav.overview', scope: 'read' },
   { id: 'events', path: '/$env/events', label: 'nav.events', scope: 'read' },
   { id: 'destinations', path: '/$env/destinations', label: 'nav.destinations', scope: 'read' },
+  { id: 'endpoints', path: '/$env/endpoints', label: 'nav.endpoints', scope: 'read' },
+  { id: 'applications', path: '/$env/applications', label: 'nav.applications', scope: 'read' },
+  { id: 'event-types', path: '/$env/event-types', label: 'nav.event-types', scope: 'read' },
   { id: 'jobs', path: '/$env/jobs', label: 'nav.jobs', scope: 'read' },
   { id: 'keys', path: '/$env/keys', label: 'nav.keys', scope: 'admin' },
 ] as const satisfies readonly { id: ShortcutId; path: string; label: MessageKey; scope: 'read' | 'write' | 'admin' }[];

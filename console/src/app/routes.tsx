@@ -2,6 +2,9 @@ import { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
 import { readSearch } from '../events/columns';
+import { readApplicationFilters, readRange as readApplicationRange } from '../applications/application-filters';
+import { readEventTypeFilters } from '../event-types/event-type-filters';
+import { readEndpointFilters, readRequestFilters, readTried } from '../endpoints/endpoint-filters';
 import { Fault } from '../api/fault';
 import { readJobFilters } from '../jobs/job-filters';
 import { readRange } from '../overview/overview-range';
@@ -91,12 +94,47 @@ const jobs = createRoute({
 const job = createRoute({
   getParentRoute: () => environment, path: 'jobs/$id', component: lazyRouteComponent(() => import('../jobs/JobScreen'), 'JobScreen'),
 });
+const endpoints = createRoute({
+  getParentRoute: () => environment, path: 'endpoints', validateSearch: readEndpointFilters, component: lazyRouteComponent(() => import('../endpoints/EndpointsScreen'), 'EndpointsScreen'),
+});
+const endpoint = createRoute({
+  getParentRoute: () => environment, path: 'endpoints/$id', component: lazyRouteComponent(() => import('../endpoints/EndpointLayout'), 'EndpointLayout'),
+});
+const endpointTabs = [
+  createRoute({ getParentRoute: () => endpoint, path: '/', component: lazyRouteComponent(() => import('../endpoints/SetupTab'), 'SetupTab') }),
+  createRoute({ getParentRoute: () => endpoint, path: 'requests', validateSearch: readRequestFilters, component: lazyRouteComponent(() => import('../endpoints/RequestsTab'), 'RequestsTab') }),
+  createRoute({ getParentRoute: () => endpoint, path: 'requests/$request', component: lazyRouteComponent(() => import('../endpoints/RequestScreen'), 'RequestScreen') }),
+  createRoute({ getParentRoute: () => endpoint, path: 'routes', validateSearch: readTried, component: lazyRouteComponent(() => import('../endpoints/RoutesTab'), 'RoutesTab') }),
+  createRoute({ getParentRoute: () => endpoint, path: 'transform', validateSearch: readTried, component: lazyRouteComponent(() => import('../endpoints/TransformTab'), 'TransformTab') }),
+  createRoute({ getParentRoute: () => endpoint, path: 'answers', validateSearch: readTried, component: lazyRouteComponent(() => import('../endpoints/AnswersTab'), 'AnswersTab') }),
+  createRoute({ getParentRoute: () => endpoint, path: 'replay', component: lazyRouteComponent(() => import('../endpoints/ReplayTab'), 'ReplayTab') }),
+  createRoute({ getParentRoute: () => endpoint, path: 'settings', component: lazyRouteComponent(() => import('../endpoints/SettingsTab'), 'SettingsTab') }),
+] as const;
+const applications = createRoute({
+  getParentRoute: () => environment, path: 'applications', validateSearch: readApplicationFilters, component: lazyRouteComponent(() => import('../applications/ApplicationsScreen'), 'ApplicationsScreen'),
+});
+const application = createRoute({
+  getParentRoute: () => environment, path: 'applications/$id', component: lazyRouteComponent(() => import('../applications/ApplicationLayout'), 'ApplicationLayout'),
+});
+const applicationTabs = [
+  createRoute({ getParentRoute: () => application, path: '/', validateSearch: readApplicationRange, component: lazyRouteComponent(() => import('../applications/FiguresTab'), 'FiguresTab') }),
+  createRoute({ getParentRoute: () => application, path: 'endpoints', component: lazyRouteComponent(() => import('../applications/OwnEndpointsTab'), 'OwnEndpointsTab') }),
+  createRoute({ getParentRoute: () => application, path: 'endpoints/$endpoint', component: lazyRouteComponent(() => import('../applications/OwnEndpointScreen'), 'OwnEndpointScreen') }),
+  createRoute({ getParentRoute: () => application, path: 'messages', component: lazyRouteComponent(() => import('../applications/MessagesTab'), 'MessagesTab') }),
+  createRoute({ getParentRoute: () => application, path: 'repair', component: lazyRouteComponent(() => import('../applications/RepairTab'), 'RepairTab') }),
+] as const;
+const eventTypes = createRoute({
+  getParentRoute: () => environment, path: 'event-types', validateSearch: readEventTypeFilters, component: lazyRouteComponent(() => import('../event-types/EventTypesScreen'), 'EventTypesScreen'),
+});
+const eventType = createRoute({
+  getParentRoute: () => environment, path: 'event-types/$name', component: lazyRouteComponent(() => import('../event-types/EventTypeScreen'), 'EventTypeScreen'),
+});
 const keys = createRoute({
   getParentRoute: () => environment, path: 'keys', component: lazyRouteComponent(() => import('../keys/KeysScreen'), 'KeysScreen'),
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, jobs, job, keys])]),
+  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, jobs, job, keys])]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

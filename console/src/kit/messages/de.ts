@@ -1,3 +1,6 @@
+import { applicationsDe } from './de/applications';
+import { endpointsDe } from './de/endpoints';
+import { eventTypesDe } from './de/event-types';
 import { eventsDe } from './de/events';
 import { jobsDe } from './de/jobs';
 import { overviewDe } from './de/overview';
@@ -5,6 +8,9 @@ import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
+  ...applicationsDe,
+  ...endpointsDe,
+  ...eventTypesDe,
   ...eventsDe,
   ...jobsDe,
   ...overviewDe,

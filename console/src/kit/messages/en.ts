@@ -1,9 +1,15 @@
+import { applicationsEn } from './en/applications';
+import { endpointsEn } from './en/endpoints';
+import { eventTypesEn } from './en/event-types';
 import { eventsEn } from './en/events';
 import { jobsEn } from './en/jobs';
 import { overviewEn } from './en/overview';
 
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
+  ...applicationsEn,
+  ...endpointsEn,
+  ...eventTypesEn,
   ...eventsEn,
   ...jobsEn,
   ...overviewEn,

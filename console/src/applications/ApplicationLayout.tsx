@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { CopyButton } from '../kit/CopyButton';
+import { Confirm } from '../kit/dialog/Confirm';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { PathLink } from '../kit/PathLink';
+import { useSigned } from '../session/session';
+import { type ApplicationDetail, useApplication } from './application-queries';
+import './applications.css';
+
+const TABS = [
+  ['/$env/applications/$id', 'application.figures'], ['/$env/applications/$id/endpoints', 'application.endpoints'], ['/$env/applications/$id/messages', 'application.messages'],
+  ['/$env/applications/$id/repair', 'application.repair'],
+] as const;
+
+/** One customer: what stands above all its tabs. */
+export function ApplicationLayout(): ReactNode {
+  const { id } = useParams({ from: '/$env/applications/$id' });
+  const { environment: env } = useSigned();
+  const { data, error, isPending } = useApplication(id);
+  return (
+    <div className="page">
+      <title>{`${data?.name ?? id} · Posthorn`}</title>
+      <nav className="crumbs" aria-label={t('neighbours')}><Link to="/$env/applications" params={{ env }} search={{}}>← {t('nav.applications')}</Link></nav>
+      {isPending && <p role="status">{t('loading')}</p>}
+      <FaultLine fault={error} />
+      {data && (
+        <>
+          <div className="heading"><h1>{data.name}</h1><Actions of={data} /></div>
+          <p className="ids">{data.uid !== null && <><code>{data.uid}</code> <CopyButton text={data.uid} label={t('copy')} /></>} <code>{data.id}</code> <CopyButton text={data.id} label={t('copy')} /> <PathLink to={`/${env}/events`} search={{ application: data.id }}>{t('application.events')}</PathLink></p>
+          <nav className="tabs" aria-label={t('application.tabs')}>
+            {TABS.map(([to, label], index) => <Link key={to} to={to} params={{ env, id }} activeOptions={{ exact: index === 0, includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>{t(label)}</Link>)}
+          </nav>
+          <Outlet />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Actions({ of }: { of: ApplicationDetail }): ReactNode {
+  const { can, api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<'name' | 'delete' | null>(null);
+  const [name, setName] = useState(of.name);
+  if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
+  const params = { path: { app: of.id } };
+  const rename = async (): Promise<void> => {
+    await answered(api.PATCH('/v1/app/{app}', { params, body: { name } }));
+    await queries.invalidateQueries({ queryKey: ['application', env, of.id] });
+    await queries.invalidateQueries({ queryKey: ['applications', env] });
+  };
+  const remove = async (): Promise<void> => {
+    await answered(api.DELETE('/v1/app/{app}', { params }));
+    await navigate({ to: '/$env/applications', params: { env }, search: {} });
+    queries.removeQueries({ queryKey: ['application', env, of.id] });
+    await queries.invalidateQueries({ queryKey: ['applications', env] });
+  };
+  return (
+    <span className="actions">
+      <button type="button" onClick={() => { setName(of.name); setAsked('name'); }}>{t('application.rename')}</button>
+      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      {asked === 'name' && <Confirm title={t('application.rename')} action={t('save')} onConfirm={rename} onClose={() => setAsked(null)}><p><label>{t('application.name')}<input required maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" /></label></p></Confirm>}
+      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('application.delete-text')}</p></Confirm>}
+    </span>
+  );
+}

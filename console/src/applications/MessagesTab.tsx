@@ -1,0 +1,43 @@
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { PathLink } from '../kit/PathLink';
+import { Time } from '../kit/time/Time';
+import { useSigned } from '../session/session';
+import { useMessages } from './application-queries';
+
+/** What an application was sent, whether or not an endpoint subscribed. */
+export function MessagesTab(): ReactNode {
+  const { id } = useParams({ from: '/$env/applications/$id' });
+  const { environment: env } = useSigned();
+  const { data, error, isPending, hasNextPage, fetchNextPage } = useMessages(id);
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <>
+      {isPending && <p role="status">{t('loading')}</p>}
+      <FaultLine fault={error} />
+      {data && rows.length === 0 && <p className="empty" role="status">{t('messages.none')}</p>}
+      {rows.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={t('application.messages')}>
+          <table className="plain">
+            <thead><tr><th scope="col">{t('column.type')}</th><th scope="col">{t('message.fan-out')}</th><th scope="col">{t('message.channels')}</th><th scope="col">{t('request.size')}</th><th scope="col">{t('message.sent')}</th><th scope="col">{t('column.id')}</th></tr></thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.id}>
+                  <td><PathLink to={`/${env}/events`} search={{ message_id: row.id }}>{row.event_type}</PathLink></td>
+                  <td>{row.fanout === 0 ? <span className="status dull"><span aria-hidden="true">–</span> {t('message.nobody')}</span> : t(row.fanout === 1 ? 'message.one' : 'message.many', { count: row.fanout })}</td>
+                  <td className="long">{row.channels.join(', ') || '–'}</td>
+                  <td className="number">{t('payload.size', { bytes: row.payload_bytes })}</td>
+                  <td><Time at={row.created_at} /></td>
+                  <td><code>{row.id}</code></td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+    </>
+  );
+}

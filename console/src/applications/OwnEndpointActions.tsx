@@ -1,0 +1,64 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { Confirm } from '../kit/dialog/Confirm';
+import { t } from '../kit/messages/t';
+import { PathLink } from '../kit/PathLink';
+import { TimeField } from '../kit/time/TimeField';
+import { useSigned } from '../session/session';
+import { readTypes } from './application-filters';
+import type { OwnEndpoint } from './application-queries';
+
+type Asked = 'status' | 'types' | 'test' | 'recover' | 'delete';
+
+/** What one does to an endpoint of a customer; each asks first. */
+export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
+  const { api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [types, setTypes] = useState('');
+  const [type, setType] = useState(of.event_types.find((each) => !each.endsWith('*')) ?? 'posthorn.test');
+  const [since, setSince] = useState('');
+  const [job, setJob] = useState<string | null>(null);
+  const params = { path: { app, endpoint: of.id } };
+  const isOn = of.status === 'active';
+  const refresh = async (): Promise<void> => {
+    for (const key of ['own-endpoint', 'own-endpoint-stats', 'own-endpoint-attempts']) await queries.invalidateQueries({ queryKey: [key, env, app, of.id] });
+    await queries.invalidateQueries({ queryKey: ['own-endpoints', env, app] });
+  };
+  const acts: Readonly<Record<Asked, () => Promise<unknown>>> = {
+    status: () => answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { status: isOn ? 'disabled' : 'active' } as never })).then(refresh),
+    types: () => answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { event_types: readTypes(types) } as never })).then(refresh),
+    test: () => answered(api.POST('/v1/app/{app}/endpoints/{endpoint}/test', { params, body: { event_type: type } })).then(refresh),
+    recover: async () => setJob((await answered(api.POST('/v1/app/{app}/endpoints/{endpoint}/recover', { params, body: { since, include_cancelled: false } }))).id),
+    delete: async () => {
+      await answered(api.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params }));
+      await navigate({ to: '/$env/applications/$id/endpoints', params: { env, id: app } });
+      queries.removeQueries({ queryKey: ['own-endpoint', env, app, of.id] });
+      await queries.invalidateQueries({ queryKey: ['own-endpoints', env, app] });
+    },
+  };
+  const labels: Readonly<Record<Asked, string>> = { status: t(isOn ? 'disable' : 'enable'), types: t('own-endpoint.edit-types'), test: t('test.send'), recover: t('own-endpoint.recover'), delete: t('delete') };
+  const texts: Readonly<Record<Asked, string>> = { status: t(isOn ? 'own-endpoint.disable-text' : 'own-endpoint.enable-text'), types: t('own-endpoint.types-hint'), test: t('own-endpoint.test-text'), recover: t('repair.recover-text'), delete: t('own-endpoint.delete-text') };
+  const open = (act: Asked): void => {
+    setTypes(of.event_types.join('\n'));
+    setAsked(act);
+  };
+  return (
+    <span className="actions">
+      {(Object.keys(labels) as Asked[]).map((act) => <button key={act} type="button" onClick={() => open(act)}>{labels[act]}</button>)}
+      {job !== null && <span role="status">{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('job-link.open')}</PathLink></span>}
+      {asked !== null && (
+        <Confirm title={labels[asked]} action={asked === 'types' ? t('save') : labels[asked]} isDangerous={asked === 'delete' || (asked === 'status' && isOn)} onConfirm={acts[asked]} onClose={() => setAsked(null)}
+          {...(asked === 'delete' && { typed: of.url ?? of.id })}>
+          <p>{texts[asked]}</p>
+          {asked === 'types' && <p><label>{t('own-endpoint.types')}<textarea rows={6} value={types} spellCheck={false} onChange={(event) => setTypes(event.target.value)} /></label></p>}
+          {asked === 'test' && <p><label>{t('column.type')}<input required maxLength={256} value={type} spellCheck={false} autoComplete="off" onChange={(event) => setType(event.target.value)} /></label></p>}
+          {asked === 'recover' && <p><TimeField label={t('range-replay.since')} value={since} onChange={setSince} isRequired /></p>}
+        </Confirm>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { Dialog } from '../kit/dialog/Dialog';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { useSigned } from '../session/session';
+import { useDestinations, useIngestDomains } from './endpoint-queries';
+import { PresetPicker } from './PresetPicker';
+
+/** A new endpoint: for which provider, and where. Its own page says what to do at the provider's. */
+export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
+  const { api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const domains = useIngestDomains();
+  const destinations = [...useDestinations().values()];
+  const [preset, setPreset] = useState<string | null>(null);
+  const [slug, setSlug] = useState('');
+  const [domain, setDomain] = useState('');
+  const [destination, setDestination] = useState('');
+  const [isSlugOwn, setSlugOwn] = useState(false);
+  const [fault, setFault] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const choose = (id: string | null): void => {
+    setPreset(id);
+    if (!isSlugOwn) setSlug(id ?? '');
+  };
+  const create = async (): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const body = { slug, preset, ...(domain !== '' && { domainId: domain }), ...(destination !== '' && { destinations: [destination] }) };
+      const { id } = await answered(api.POST('/v1/endpoints', { body }));
+      await queries.invalidateQueries({ queryKey: ['endpoints', env] });
+      onClose();
+      void navigate({ to: '/$env/endpoints/$id', params: { env, id } });
+    } catch (error) {
+      setFault(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={t('endpoint.new')} onClose={onClose}>
+      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void create(); }}>
+        <PresetPicker chosen={preset} onChoose={choose} />
+        <label>{t('endpoint.slug')}
+          <input required maxLength={64} pattern="[a-z0-9_\-]+" value={slug} autoComplete="off" spellCheck={false} placeholder="stripe" aria-describedby="slug-hint"
+            onChange={(event) => { setSlug(event.target.value); setSlugOwn(true); }} />
+        </label>
+        <p className="quiet" id="slug-hint">{t('endpoint.slug-hint')}</p>
+        {domains.length > 1 && (
+          <label>{t('endpoint.domain')}
+            <select value={domain} onChange={(event) => setDomain(event.target.value)}>
+              {domains.map(({ id, host, kind }) => <option key={id} value={kind === 'platform' ? '' : id}>{host}</option>)}
+            </select>
+          </label>
+        )}
+        <label>{t('endpoint.destination')}
+          <select value={destination} onChange={(event) => setDestination(event.target.value)}>
+            <option value="">{t('endpoint.destination-later')}</option>
+            {destinations.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+          </select>
+        </label>
+        <FaultLine fault={fault} />
+        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t('create')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,85 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { CodeField } from '../kit/form/CodeField';
+import { FaultLine } from '../kit/form/FaultLine';
+import { readObject, writeJson } from '../kit/json/read-json';
+import { t } from '../kit/messages/t';
+import { useSigned } from '../session/session';
+import { withCondition } from './conditions';
+import { type Route, useDestinations, useTrial } from './endpoint-queries';
+import { QuickCondition } from './QuickCondition';
+import { TriedRequest, useTriedRequest } from './TriedRequest';
+
+/** What an editor of a route is given. */
+interface RouteEditorProps {
+  id: string;
+  /** Null for a new one. */
+  route: Route | null;
+  /** The endpoint's routes: it has one to each destination. */
+  taken: readonly Route[];
+  onDone: () => void;
+}
+
+/** A route with its filter, which is tried on a stored request while it is typed. */
+export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): ReactNode {
+  const { api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const destinations = [...useDestinations().values()].filter((each) => each.id === route?.destination || !taken.some(({ destination }) => destination === each.id));
+  const [destination, setDestination] = useState(route?.destination ?? '');
+  const [text, setText] = useState(writeJson(route?.filter));
+  const [fault, setFault] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const { value: filter, fault: syntax } = readObject(text, t('filter-editor.object'));
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const body = { destination, filter };
+      if (route === null) await answered(api.POST('/v1/endpoints/{id}/routes', { params: { path: { id } }, body }));
+      else await answered(api.PATCH('/v1/endpoints/{id}/routes/{routeId}', { params: { path: { id, routeId: route.id } }, body }));
+      await queries.invalidateQueries({ queryKey: ['endpoint', env, id] });
+      onDone();
+    } catch (error) {
+      setFault(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="split" onSubmit={(event) => { event.preventDefault(); void save(); }}>
+      <div className="stacked">
+        <label>{t('route.destination')}
+          <select required value={destination} onChange={(event) => setDestination(event.target.value)}>
+            <option value="" disabled>{t('route.choose')}</option>
+            {route !== null && !destinations.some((each) => each.id === route.destination) && <option value={route.destination}>{route.destination}</option>}
+            {destinations.map((each) => <option key={each.id} value={each.id}>{each.name}</option>)}
+          </select>
+        </label>
+        <CodeField label={t('route.filter')} value={text} onChange={setText} rows={10} fault={syntax} />
+        <QuickCondition onAdd={(leaf) => setText(writeJson(withCondition(filter, leaf)))} />
+        <FaultLine fault={fault} />
+        <p className="actions"><button type="submit" className="primary" disabled={isBusy || syntax !== null}>{t('save')}</button><button type="button" onClick={onDone}>{t('cancel')}</button></p>
+      </div>
+      <FilterTrial id={id} filter={syntax === null ? filter : undefined} />
+    </form>
+  );
+}
+
+/** Whether the filter lets a stored request through; `undefined` while it is no JSON. */
+function FilterTrial({ id, filter }: { id: string; filter: Record<string, unknown> | null | undefined }): ReactNode {
+  const tried = useTriedRequest(id);
+  const { data, error, isFetching } = useTrial(id, tried, filter === undefined ? null : { routes: [{ filter }] });
+  const matches = data?.routes[0]?.matches;
+  return (
+    <div className="try-panel stacked" aria-busy={isFetching}>
+      <h3>{t('try')}</h3>
+      <TriedRequest id={id} chosen={tried} />
+      <div role="status">
+        {error === null && filter !== undefined && matches === true && <p className="verdict good"><span aria-hidden="true">✓</span> {t('route.matches')}</p>}
+        {error === null && filter !== undefined && matches === false && <p className="verdict dull"><span aria-hidden="true">✕</span> {t('route.matches-not')}</p>}
+        {error === null && filter !== undefined && matches === null && <p className="verdict bad"><span aria-hidden="true">!</span> {t('route.undecided')}</p>}
+      </div>
+      <FaultLine fault={error} />
+    </div>
+  );
+}

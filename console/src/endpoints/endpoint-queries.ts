@@ -1,0 +1,125 @@
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+import { answered, type Schemas, serviceNowMs } from '../api/client';
+import { useSigned } from '../session/session';
+import { asRequestQuery, type EndpointFilters, type RequestFilters } from './endpoint-filters';
+
+export type EndpointItem = Schemas['EndpointItem'];
+export type EndpointDetail = Schemas['EndpointDetail'];
+export type RequestItem = Schemas['RequestItem'];
+export type RequestDetail = Schemas['RequestDetailItem'];
+export type Preset = Schemas['PresetItem'];
+export type Route = Schemas['RouteItem'];
+export type TrialDraft = Omit<Schemas['TrialBody'], 'request'>;
+export type TrialResult = Schemas['TrialResult'];
+export type EndpointChanges = Schemas['EndpointChangesBody'];
+
+const PAGE = 50;
+/** So many of the newest requests are offered to try something on. */
+const OFFERED = 20;
+
+/** Endpoints, newest first, a page at a time, with how many there are. */
+export function useEndpoints(filters: EndpointFilters) {
+  const { api, environment } = useSigned();
+  return useInfiniteQuery({
+    queryKey: ['endpoints', environment, filters], initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/endpoints', { params: { query: { limit: PAGE, count: true, ...filters, ...(cursor !== undefined && { cursor }) } }, signal })),
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  });
+}
+
+export function useEndpoint(id: string) {
+  const { api, environment } = useSigned();
+  return useQuery({ queryKey: ['endpoint', environment, id], queryFn: ({ signal }) => answered(api.GET('/v1/endpoints/{id}', { params: { path: { id } }, signal })) });
+}
+
+/** Changes an endpoint; what is shown of it is new afterwards. */
+export function useChangeEndpoint(id: string): (changes: EndpointChanges) => Promise<EndpointDetail> {
+  const { api, environment } = useSigned();
+  const queries = useQueryClient();
+  return async (changes) => {
+    const changed = await answered(api.PATCH('/v1/endpoints/{id}', { params: { path: { id } }, body: changes }));
+    queries.setQueryData(['endpoint', environment, id], changed);
+    await queries.invalidateQueries({ queryKey: ['endpoints', environment] });
+    return changed;
+  };
+}
+
+/** All providers. */
+export function usePresets(): readonly Preset[] {
+  const { api } = useSigned();
+  const { data } = useQuery({ queryKey: ['presets'], staleTime: Infinity, queryFn: () => answered(api.GET('/v1/presets')) });
+  return data?.data ?? [];
+}
+
+/** Where endpoints may receive. */
+export function useIngestDomains() {
+  const { api, environment } = useSigned();
+  const { data } = useQuery({ queryKey: ['ingest-domains', environment], staleTime: 60_000, queryFn: () => answered(api.GET('/v1/ingest-domains')) });
+  return data?.data ?? [];
+}
+
+/** Raw requests of an endpoint, newest first. What came since is seen within some seconds. */
+export function useRequests(id: string, filters: RequestFilters) {
+  const { api, environment } = useSigned();
+  return useInfiniteQuery({
+    queryKey: ['requests', environment, id, filters], initialPageParam: undefined as (RequestFilters & { cursor?: string }) | undefined,
+    queryFn: async ({ pageParam, signal }) => {
+      // A cursor is bound to the query that it came from: relative times stay as they were then.
+      const { cursor, ...asked } = pageParam ?? { ...asRequestQuery(filters, serviceNowMs()), cursor: undefined };
+      const query = { limit: PAGE, ...asked, ...(cursor !== undefined && { cursor }) };
+      const { data, next_cursor: next } = await answered(api.GET('/v1/endpoints/{id}/requests', { params: { path: { id }, query }, signal }));
+      return { data, next: next === null ? undefined : { ...asked, cursor: next } };
+    },
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? 5_000 : false),
+  });
+}
+
+export function useRequest(id: string, requestId: string) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['request', environment, id, requestId], enabled: requestId !== '',
+    queryFn: ({ signal }) => answered(api.GET('/v1/endpoints/{id}/requests/{requestId}', { params: { path: { id, requestId } }, signal })),
+  });
+}
+
+/** The newest requests, to try something on. */
+export function useNewestRequests(id: string) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['newest-requests', environment, id], staleTime: 10_000,
+    queryFn: ({ signal }) => answered(api.GET('/v1/endpoints/{id}/requests', { params: { path: { id }, query: { limit: OFFERED } }, signal })),
+  });
+}
+
+/** What would become of a request under a draft; asked again a moment after the last change. Nobody is asked without a draft. */
+export function useTrial(id: string, requestId: string, draft: TrialDraft | null) {
+  const { api, environment } = useSigned();
+  const settled = useSettled(draft === null ? null : JSON.stringify(draft));
+  return useQuery({
+    queryKey: ['trial', environment, id, requestId, settled], enabled: settled !== null && requestId !== '', gcTime: 0, retry: false, placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => answered(api.POST('/v1/endpoints/{id}/trial', { params: { path: { id } }, body: { request: requestId, ...(JSON.parse(settled ?? '{}') as TrialDraft) }, signal })),
+  });
+}
+
+/** Destinations by their ids, as far as the newest hundred have them. */
+export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
+  const { api, environment } = useSigned();
+  const { data } = useQuery({
+    queryKey: ['destination-names', environment], staleTime: 30_000,
+    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
+  });
+  return useMemo(() => new Map(data?.data.map((each) => [each.id, each])), [data]);
+}
+
+const SETTLED_MS = 400;
+
+function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}

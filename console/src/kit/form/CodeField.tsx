@@ -1,0 +1,58 @@
+import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
+import { t } from '../messages/t';
+import './code-field.css';
+
+/** What a field for code is given. */
+interface CodeFieldProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  rows?: number;
+  /** What is wrong, and in which line when that is known. */
+  fault?: { line: number | null; message: string } | null;
+  /** On `Ctrl Enter`. */
+  onRun?: () => void;
+  isReadOnly?: boolean;
+}
+
+/**
+ * A field for code or JSON: line numbers, the line of a fault, and Tab that indents. Escape gives Tab back its meaning, so that the keyboard
+ * is not caught in it.
+ */
+export function CodeField({ label, value, onChange, rows = 12, fault = null, onRun, isReadOnly = false }: CodeFieldProps): ReactNode {
+  const lines = useRef<HTMLDivElement>(null);
+  const isLeaving = useRef(false);
+  const id = useId();
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && onRun !== undefined) {
+      event.preventDefault();
+      onRun();
+    } else if (event.key === 'Escape') {
+      // A dialog closes with the second Escape.
+      if (!isLeaving.current) event.preventDefault();
+      isLeaving.current = true;
+    } else if (event.key === 'Tab' && !event.shiftKey && !isLeaving.current && !isReadOnly) {
+      event.preventDefault();
+      // As typing does, so that it can be undone.
+      document.execCommand('insertText', false, '  ');
+    } else if (event.key !== 'Shift' && event.key !== 'Tab') isLeaving.current = false;
+  };
+  const count = value.split('\n').length;
+  return (
+    <div className="code-field">
+      <label htmlFor={id}>{label}</label>
+      <div className={fault === null ? 'code-box' : 'code-box faulty'}>
+        <div className="code-lines" aria-hidden="true" ref={lines} style={{ height: `calc(${rows} * 1.5em + 1rem)` }}>
+          {Array.from({ length: count }, (_, at) => (at + 1 === fault?.line ? <b key={at}>{`▸${at + 1}\n`}</b> : `${at + 1}\n`))}
+        </div>
+        <textarea id={id} rows={rows} value={value} readOnly={isReadOnly} spellCheck={false} autoComplete="off" autoCapitalize="off" wrap="off" aria-invalid={fault !== null}
+          aria-describedby={`${id}-hint`} onChange={(event) => onChange(event.target.value)} onKeyDown={press} onFocus={() => (isLeaving.current = false)}
+          onScroll={(event) => { if (lines.current) lines.current.scrollTop = event.currentTarget.scrollTop; }} />
+      </div>
+      <div id={`${id}-hint`}>
+        {fault !== null && <p className="code-fault" role="status">✕ {fault.message}{fault.line !== null && ` (${t('code.line', { line: fault.line })})`}</p>}
+        {!isReadOnly && <p className="quiet code-hint">{t('code.hint')}{onRun !== undefined && ` ${t('code.run')}`}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,208 @@
+import type { Browser, Page } from 'playwright-core';
+import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+
+const OPENAPI = JSON.stringify({
+  openapi: '3.1.0', info: { title: 'Webhooks', version: '1' },
+  webhooks: { 'order.shipped': { post: { summary: 'An order left', requestBody: { content: { 'application/json': { schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } } } } } } } },
+});
+
+(isChromiumInstalled() ? describe : describe.skip)('applications and event types in the console', () => {
+  let server: PosthornServer;
+  let browser: Browser;
+  let receiver: Receiver;
+  let shown: ConsolePage;
+  let page: Page;
+  let acme: string;
+
+  beforeAll(async () => {
+    [server, browser, receiver] = await Promise.all([startServer(), startBrowser(), startReceiver(({ path }) => (path.includes('broken') ? { status: 410, body: 'gone' } : { body: 'thanks' }))]);
+    shown = await ConsolePage.open(browser, server, 'console-applications', 'applications');
+    page = shown.page;
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await receiver?.close();
+  });
+
+  afterEach(() => {
+    expect(shown.wrongs()).toEqual([]);
+  });
+
+  const tab = async (name: string): Promise<void> => {
+    await page.getByRole('navigation', { name: 'Of this application' }).getByRole('link', { name, exact: true }).click();
+  };
+
+  it('from nothing: a customer is made and an endpoint of theirs, whose secret is shown once', async () => {
+    await page.getByText('No applications yet').waitFor();
+    expect(await shown.violations('01-empty')).toEqual([]);
+    await page.getByRole('button', { name: 'New application' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill(`Acme ${HOSTILE[0] ?? ''}`);
+    await page.getByRole('dialog').getByLabel('Your own id').fill('customer-42');
+    expect(await shown.violations('02-new')).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Acme' }).waitFor();
+    acme = /app_[0-9A-Z]{26}/.exec(page.url())?.[0] ?? '';
+
+    await tab('Endpoints');
+    await page.getByText('No endpoints yet').waitFor();
+    await page.getByRole('button', { name: 'New endpoint' }).click();
+    await page.getByRole('dialog').getByLabel('URL').fill(`${receiver.url}/acme`);
+    await page.getByRole('dialog').getByLabel('Event types').fill('invoice.*, order.shipped');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    const secret = await page.locator('code.secret').innerText();
+    expect(secret).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole('cell', { name: 'invoice.*, order.shipped' }).waitFor();
+    expect(await shown.violations('03-endpoints')).toEqual([]);
+  });
+
+  it('what it was sent is listed, and its figures are plotted and in a table', async () => {
+    for (let i = 0; i < 3; i += 1) await server.api('POST', '/v1/app/customer-42/event', { event_type: 'invoice.paid', payload: { i } });
+    await server.api('POST', '/v1/app/customer-42/event', { event_type: 'user.created', channels: ['project-42'], payload: {} });
+    await tab('Messages');
+    await page.getByText('1 endpoint').nth(2).waitFor();
+    await page.getByText('Nobody subscribed').waitFor();
+    expect(await shown.violations('04-messages')).toEqual([]);
+    await tab('Statistics');
+    await page.locator('.tiles dd', { hasText: /^3$/ }).nth(1).waitFor();
+    await page.getByText('The same as a table').click();
+    expect(await shown.violations('05-figures')).toEqual([]);
+    await page.getByRole('combobox', { name: 'Time' }).selectOption('1h');
+    await page.waitForURL('**/applications/*?range=1h');
+  });
+
+  it('one endpoint: its attempts, a test event, other types, off and on', async () => {
+    await tab('Endpoints');
+    await page.getByRole('link', { name: '/acme' }).click();
+    await page.getByText('HTTP 200').first().waitFor();
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('dialog').getByLabel('Event type').fill('invoice.tested');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('cell', { name: 'invoice.tested' }).waitFor();
+    await page.getByRole('button', { name: 'Event types' }).click();
+    await page.getByRole('dialog').getByLabel('Event types').fill('invoice.*\nuser.created');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('invoice.*, user.created').waitFor();
+    for (const [act, next] of [['Disable', 'Enable'], ['Enable', 'Disable']] as const) {
+      await page.getByRole('button', { name: act, exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: act, exact: true }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: next, exact: true }).waitFor();
+    }
+    expect(await shown.violations('06-endpoint')).toEqual([]);
+  });
+
+  it('a customer who fails stands out in the list, is found by uid, and is sent again what failed, as a job', async () => {
+    await server.api('POST', '/v1/app', { uid: 'broken-inc', name: 'Broken Inc.' });
+    await server.api('POST', '/v1/app/broken-inc/endpoints', { url: `${receiver.url}/broken` });
+    await server.api('POST', '/v1/app/broken-inc/event', { event_type: 'invoice.paid', payload: {} });
+    for (let tries = 0; (await server.api('GET', '/v1/metrics/applications')).json.data.length === 0 && tries < 200; tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    await shown.open('applications');
+    await page.getByRole('heading', { name: 'Failing in the last day' }).waitFor();
+    await page.getByText('100% of attempts failed').waitFor();
+    expect(await shown.violations('07-list')).toEqual([]);
+    await page.getByLabel('Name or uid begins with').fill('broken');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 in all').waitFor();
+    await page.getByRole('link', { name: 'Broken Inc.' }).click();
+    await tab('Send again');
+    const recover = page.getByRole('form', { name: 'Recover what failed' });
+    await recover.getByLabel('From').fill('2026-01-01T00:00:00');
+    expect(await shown.violations('08-repair')).toEqual([]);
+    await recover.getByRole('button', { name: 'Recover what failed' }).click();
+    await page.getByRole('dialog').getByText('Live').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Recover what failed' }).click();
+    expect(await recover.getByRole('link', { name: 'Watch it' }).getAttribute('href')).toMatch(/\/console\/live\/jobs\/rpj_/);
+  });
+
+  it('the command menu opens it by its id; it is renamed and deleted by typing its name', async () => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'An id' }).fill(acme);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Acme' }).waitFor();
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Acme Corporation');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByLabel(/^Type/).fill('Acme Corporation');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('1 in all').waitFor();
+    expect((await server.api('GET', '/v1/app/customer-42')).status).toBe(404);
+  });
+
+  it('event types: one is made, its schema written with an example, enforced, and has versions', async () => {
+    await shown.navigate('Event types');
+    await page.getByText('No event types yet').waitFor();
+    await page.getByRole('button', { name: 'New event type' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('invoice.paid');
+    await page.getByRole('dialog').getByLabel('Group').fill('Billing');
+    await page.getByRole('dialog').getByLabel('What it says').fill(`Paid ${HOSTILE[0] ?? ''}`);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'invoice.paid' }).waitFor();
+    const schema = page.getByLabel('Schema (JSON Schema');
+    await schema.fill('{\n  "type": "object",\n}');
+    await page.getByText('(line 3)').waitFor();
+    await schema.fill('{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "integer"}}}');
+    await page.getByLabel('Example payload').fill('{"amount": 4200}');
+    await page.getByText('This will be version 2').waitFor();
+    await page.getByLabel('Refuse payloads').check();
+    expect(await shown.violations('09-event-type')).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('summary', { hasText: 'Version 2' }).waitFor();
+    expect((await server.api('GET', '/v1/event-types/invoice.paid')).json).toMatchObject({ enforce: true, example: { amount: 4200 }, version: 2 });
+  });
+
+  it('what does not fit is told by the service, with its place', async () => {
+    await page.getByLabel('Example payload').fill('{"amount": "much"}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.fault code', { hasText: 'example' }).first().waitFor();
+
+    // The browser itself says that an answer was 422.
+    expect(shown.wrongs().filter((line) => !line.includes('422'))).toEqual([]);
+  });
+
+  it('an OpenAPI document is imported after it was said what would happen; a type is archived', async () => {
+    await shown.navigate('Event types');
+    await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByLabel('The document, as JSON').fill(OPENAPI);
+    await page.getByRole('button', { name: 'Show what would happen' }).click();
+    await page.getByText('This would happen:').waitFor();
+    expect(await shown.violations('10-import')).toEqual([]);
+    expect((await server.api('GET', '/v1/event-types/order.shipped')).status).toBe(404);
+    await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+    await page.getByText('Done.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'order.shipped' }).waitFor();
+    expect(await shown.violations('11-event-types')).toEqual([]);
+    await page.getByRole('link', { name: 'order.shipped' }).click();
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Take it back' }).waitFor();
+    await shown.open('event-types?archived=true');
+    await page.getByRole('link', { name: 'order.shipped' }).waitFor();
+    await page.getByText('1 in all').waitFor({ state: 'detached' });
+  });
+
+  it('a reader sees no button that would be refused; in German', async () => {
+    const app = (await server.api('GET', '/v1/app/broken-inc')).json.id as string;
+    const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
+    const reader = await ConsolePage.open(browser, server, 'console-applications-reader', 'applications', key);
+    await reader.page.evaluate(() => localStorage.setItem('posthorn.preferences', JSON.stringify({ language: 'de' })));
+    for (const place of ['applications', `applications/${app}`, `applications/${app}/endpoints`, `applications/${app}/messages`, `applications/${app}/repair`, 'event-types', 'event-types/invoice.paid']) {
+      await reader.open(place);
+      await reader.page.getByText('Ihre Rolle').first().waitFor();
+      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: PATIENCE_MS });
+      expect(await reader.page.locator('main').getByRole('button', { name: /speichern|löschen|neue|importieren|archivieren|senden|nachholen/i }).count()).toBe(0);
+    }
+    await reader.screenshot('12-reader-german');
+    expect(reader.wrongs()).toEqual([]);
+    await reader.page.close();
+  });
+});

@@ -1,0 +1,232 @@
+import type { Browser, Page } from 'playwright-core';
+import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startServer, type PosthornServer } from '../support/server.js';
+
+const SECRET = 'a-secret-of-github';
+
+(isChromiumInstalled() ? describe : describe.skip)('inbound endpoints in the console', () => {
+  let server: PosthornServer;
+  let browser: Browser;
+  let receiver: Receiver;
+  let shown: ConsolePage;
+  let page: Page;
+  let orders: string;
+  let endpoint: string;
+
+  beforeAll(async () => {
+    [server, browser, receiver] = await Promise.all([startServer(), startBrowser(), startReceiver(() => ({ body: 'thanks' }))]);
+    orders = (await server.api('POST', '/v1/destinations', { name: `Orders ${HOSTILE[0] ?? ''}`, type: 'https', url: `${receiver.url}/orders` })).json.id as string;
+    await server.api('POST', '/v1/secrets', { name: 'CRM_TOKEN', value: 'tok-very-secret' });
+    shown = await ConsolePage.open(browser, server, 'console-endpoints', 'endpoints');
+    page = shown.page;
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    await receiver?.close();
+  });
+
+  afterEach(() => {
+    expect(shown.wrongs()).toEqual([]);
+  });
+
+  const tab = async (name: string): Promise<void> => {
+    await page.getByRole('navigation', { name: 'Of this endpoint' }).getByRole('link', { name, exact: true }).click();
+  };
+
+  it('from nothing: a provider is found, a URL made, and its page says what to do there', async () => {
+    await page.getByText('No inbound endpoints yet').waitFor();
+    expect(await shown.violations('01-empty')).toEqual([]);
+    await page.getByRole('button', { name: 'New endpoint' }).click();
+    await page.getByRole('dialog').getByText('Stripe').waitFor();
+    const { data: presets } = (await server.api('GET', '/v1/presets')).json as { data: unknown[] };
+    expect(await page.getByRole('radio').count()).toBe(presets.length + 1);
+
+    await page.getByLabel('Find a provider').fill('github');
+    await page.keyboard.press('Enter');
+    expect(await page.getByLabel('Slug').inputValue()).toBe('github');
+    expect(await shown.violations('02-new')).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Connect GitHub' }).waitFor();
+    endpoint = page.url().split('/').at(-1) ?? '';
+    expect(endpoint).toMatch(/^ep_/);
+    const { url } = (await server.api('GET', `/v1/endpoints/${endpoint}`)).json as { url: string };
+    expect(await page.locator('.steps').innerText()).toContain(url);
+    await page.locator('.steps').getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+  });
+
+  it('the secret is set and stands nowhere; a sample event comes in and is a request that one reads', async () => {
+    await page.getByRole('button', { name: 'Set the secret' }).click();
+    await page.getByRole('dialog').getByLabel('Secret', { exact: true }).fill(SECRET);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Replace the secret' }).waitFor();
+    expect(await page.content()).not.toContain(SECRET);
+
+    await page.getByRole('button', { name: 'Send a sample event' }).click();
+    await page.getByText('Its signature held.').waitFor();
+    expect(await shown.violations('03-setup')).toEqual([]);
+    await page.getByRole('link', { name: 'Open the request' }).click();
+    await page.getByRole('heading', { name: 'Headers as received' }).waitFor();
+    await page.getByRole('cell', { name: 'x-github-event' }).waitFor();
+    expect(await shown.violations('04-request')).toEqual([]);
+  });
+
+  it('a request that was refused says why, is tried again with the right secret, and hostile headers and bodies are text', async () => {
+    const { url } = (await server.api('GET', `/v1/endpoints/${endpoint}`)).json as { url: string };
+    const body = JSON.stringify({ action: HOSTILE[1], text: HOSTILE });
+    await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', 'x-github-event': 'issues', 'x-hub-signature-256': `sha256=${'0'.repeat(64)}`, 'x-hostile': HOSTILE[0] ?? '' } });
+    await tab('Raw requests');
+    await page.getByLabel('What became of it').selectOption('quarantined');
+    await page.getByText('The signature did not hold').waitFor();
+    expect(page.url()).toContain('status=quarantined');
+    expect(await shown.violations('05-requests')).toEqual([]);
+    await page.getByRole('row').nth(1).getByRole('link').click();
+    await page.getByText('Set the right secret').waitFor();
+
+    for (const text of HOSTILE.slice(0, 2)) expect(await page.locator('main').innerText()).toContain(JSON.stringify(text).slice(1, -1));
+    expect(await page.locator('img, script:not([src]), svg').count()).toBe(0);
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('dialog').getByText('Live').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('Repeats', { exact: true }).waitFor();
+  });
+
+  it('a route is made whose filter is tried on a stored request while it is typed', async () => {
+    await tab('Routes');
+    await page.getByText('No routes yet').waitFor();
+    await page.getByRole('button', { name: 'New route' }).click();
+    await page.getByLabel('Destination').selectOption(orders);
+    await page.getByText('Takes this request').waitFor();
+    await page.getByRole('textbox', { name: 'Path' }).fill('$.action');
+    await page.getByRole('textbox', { name: 'Value' }).fill('opened');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('Does not take this request').waitFor();
+    expect(JSON.parse(await page.getByLabel('Filter, as JSON').inputValue())).toEqual({ path: '$.action', op: 'eq', value: 'opened' });
+    const sample = (await server.api('GET', `/v1/endpoints/${endpoint}/requests?status=ignored`)).json.data[0] as { id: string };
+    await page.getByLabel('On this request').selectOption(sample.id);
+    expect(await shown.violations('06-route-editor')).toEqual([]);
+
+    await page.getByLabel('Filter, as JSON').fill('{\n  "path": \n}');
+    await page.getByText('(line 3)').waitFor();
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByLabel('Filter, as JSON').fill('{ "type": "header", "name": "x-github-event", "op": "exists" }');
+    await page.getByText('Takes this request').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: '→ Orders' }).waitFor();
+    await page.getByText('Takes this request').waitFor();
+    expect(await shown.violations('07-routes')).toEqual([]);
+    await page.getByRole('button', { name: 'Edit: Orders' }).click();
+    await page.getByLabel('Filter, as JSON').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('All events', { exact: true }).waitFor();
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.routes).toMatchObject([{ destination: orders, filter: null }]);
+  });
+
+  it('a transform is written, runs on a stored request in the sandbox, says in which line it fails, and is saved', async () => {
+    await tab('Transform');
+    await page.getByLabel('What changes events').selectOption('managed');
+    const code = page.getByLabel('Code', { exact: true });
+    await code.fill('export default (event) => {\n  return event.body.missing.member;\n};');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText('It failed').waitFor();
+    await page.locator('.code-lines b', { hasText: '2' }).waitFor();
+    expect(await shown.violations('08-transform-failed')).toEqual([]);
+    await code.fill('export default (event, { secrets }) => ({ ...event, event_type: "hub." + event.event_type, body: { token: secrets.CRM_TOKEN } });');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('It ran').waitFor();
+    expect(await page.getByLabel('The body afterwards').innerText()).toContain('(CRM_TOKEN)');
+    expect(await page.content()).not.toContain('tok-very-secret');
+    expect(await shown.violations('09-transform')).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Not saved yet').waitFor({ state: 'detached' });
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.transform).toMatchObject({ engine: 'managed', failMode: 'closed' });
+
+    // Tab indents, Escape and Tab leaves: the keyboard is not caught.
+    await code.focus();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('Tab');
+    expect(await code.inputValue()).toMatch(/^ {2}export/);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    expect(await code.evaluate((element) => element === document.activeElement)).toBe(false);
+  });
+
+  it('answers by rules are tried and saved', async () => {
+    await tab('Answers');
+    await page.getByRole('button', { name: 'Begin with an example' }).click();
+    await page.getByText('No rule answers it').waitFor();
+    await page.getByLabel('Rules, as JSON').fill(JSON.stringify({ rules: [{ when: { type: 'header', name: 'x-github-event', op: 'exists' }, respond: { status: 202, body: 'noted' } }] }));
+    await page.getByText('Rule 1 answers it').waitFor();
+    expect(await page.getByLabel('What was answered').innerText()).toMatch(/HTTP 202[^]*noted/);
+    expect(await shown.violations('10-answers')).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByText('Not saved yet').waitFor({ state: 'detached' });
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseRules).toMatchObject({ rules: [{ respond: { status: 202 } }] });
+  });
+
+  it('settings are changed, and what was set aside is counted, released, and watched as a job', async () => {
+    await tab('Settings');
+    await page.getByLabel('Name', { exact: true }).fill(`Hub ${HOSTILE[3] ?? ''}`);
+    await page.getByRole('checkbox', { name: 'POST' }).check();
+    await page.getByLabel('Repeated requests').selectOption('provider_id');
+    expect(await shown.violations('11-settings')).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Hub <' }).waitFor();
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json).toMatchObject({ allowed_methods: ['POST'], deduplicate: { source: 'provider_id' } });
+
+    await tab('Replay');
+    await page.getByRole('button', { name: 'Count first' }).first().click();
+    await page.getByText('events would be sent again').waitFor();
+    await page.getByRole('button', { name: /^Replay \d+ events/ }).click();
+    await page.getByRole('dialog').getByText('Live').waitFor();
+    expect(await shown.violations('12-replay')).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: /^Replay/ }).click();
+    const job = await page.getByRole('link', { name: 'Watch it' }).getAttribute('href') ?? '';
+    expect(job).toMatch(/\/console\/live\/jobs\/rpj_/);
+    await page.getByRole('button', { name: 'Count first' }).last().click();
+    await page.getByText('requests would be tried again').waitFor();
+    const { data } = (await server.api('GET', `/v1/replays?endpoint=${endpoint}`)).json as { data: { id: string; kind: string }[] };
+    expect(data.map(({ id, kind }) => [id, kind])).toEqual([[job.split('/').at(-1), 'range']]);
+  });
+
+  it('it is paused, found in the list by its name, and deleted by typing that', async () => {
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('what comes is answered and set aside').waitFor();
+    await server.api('POST', '/v1/endpoints', { slug: 'other', preset: 'stripe' });
+    await shown.navigate('Inbound endpoints');
+    await page.getByText('2 in all').waitFor();
+    expect(await shown.violations('13-list')).toEqual([]);
+    await page.getByLabel('Name or slug begins with').fill('hub');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 in all').waitFor();
+    expect(page.url()).toContain('search=hub');
+    await page.getByRole('link', { name: 'Hub' }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByLabel(/^Type/).fill(`Hub ${HOSTILE[3] ?? ''}`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('1 in all').waitFor();
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).status).toBe(404);
+  });
+
+  it('a reader sees no button that would be refused; in German', async () => {
+    const { id } = (await server.api('POST', '/v1/endpoints', { slug: 'read', destinations: [orders], transform: { engine: 'managed', code: 'export default (event) => event' } })).json as { id: string };
+    const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
+    const reader = await ConsolePage.open(browser, server, 'console-endpoints-reader', `endpoints/${id}`, key);
+    await reader.page.getByRole('heading', { name: 'Connect your sender' }).waitFor();
+    await reader.page.evaluate(() => localStorage.setItem('posthorn.preferences', JSON.stringify({ language: 'de' })));
+    for (const place of ['', '/requests', '/routes', '/transform', '/answers', '/replay', '/settings']) {
+      await reader.open(`endpoints/${id}${place}`);
+      await reader.page.getByRole('navigation', { name: 'Von diesem Endpunkt' }).waitFor();
+      await reader.page.getByText('Laden…').waitFor({ state: 'detached', timeout: PATIENCE_MS });
+      expect(await reader.page.locator('main').getByRole('button', { name: /speichern|löschen|anhalten|senden|neue|setzen|zählen|ausführen/i }).count()).toBe(0);
+    }
+    await reader.screenshot('14-reader-german');
+    expect(reader.wrongs()).toEqual([]);
+    await reader.page.close();
+  });
+});
