@@ -76,6 +76,10 @@ function Navigation(): ReactNode {
   const navigate = useNavigate();
   useShortcut('events', () => void navigate({ to: '/$env/events', params: { env } }));
   useShortcut('destinations', () => void navigate({ to: '/$env/destinations', params: { env } }));
+  useShortcut('emails', () => void navigate({ to: '/$env/emails', params: { env } }));
+  useShortcut('inbox', () => void navigate({ to: '/$env/inbox', params: { env } }));
+  useShortcut('suppressions', () => void navigate({ to: '/$env/suppressions', params: { env } }));
+  useShortcut('domains', () => void navigate({ to: '/$env/domains', params: { env } }));
   useShortcut('keys', () => void navigate({ to: '/$env/keys', params: { env } }), can('admin'));
   return (
     <nav aria-label={t('nav')}>

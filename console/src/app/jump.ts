@@ -4,7 +4,7 @@ import type { Environment } from '../api/client';
 export type Place = `/${Environment}/${string}`;
 
 /** 26 characters of Crockford's base 32, as every id of the API ends. */
-const ID = /^(evt|msg|req|dst)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
+const ID = /^(evt|msg|req|dst|dom|al)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
 
 /** The screen of an id; null for what is no id that has one. A received request and its event have one ULID. */
 export function placeOfId(text: string, environment: Environment): Place | null {
@@ -13,6 +13,8 @@ export function placeOfId(text: string, environment: Environment): Place | null 
     case 'evt': case 'req': return `/${environment}/events/evt_${ulid.toUpperCase()}`;
     case 'msg': return `/${environment}/events/msg_${ulid.toUpperCase()}`;
     case 'dst': return `/${environment}/destinations/dst_${ulid.toUpperCase()}`;
+    case 'dom': return `/${environment}/domains/dom_${ulid.toUpperCase()}`;
+    case 'al': return `/${environment}/inbox/al_${ulid.toUpperCase()}`;
     default: return null;
   }
 }

@@ -5,5 +5,9 @@ import type { ShortcutId } from '../kit/shortcuts/registry';
 export const SCREENS = [
   { id: 'events', path: '/$env/events', label: 'nav.events', scope: 'read' },
   { id: 'destinations', path: '/$env/destinations', label: 'nav.destinations', scope: 'read' },
+  { id: 'emails', path: '/$env/emails', label: 'nav.emails', scope: 'read' },
+  { id: 'inbox', path: '/$env/inbox', label: 'nav.inbox', scope: 'read' },
+  { id: 'suppressions', path: '/$env/suppressions', label: 'nav.suppressions', scope: 'read' },
+  { id: 'domains', path: '/$env/domains', label: 'nav.domains', scope: 'read' },
   { id: 'keys', path: '/$env/keys', label: 'nav.keys', scope: 'admin' },
 ] as const satisfies readonly { id: ShortcutId; path: string; label: MessageKey; scope: 'read' | 'write' | 'admin' }[];

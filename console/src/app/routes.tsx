@@ -2,6 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
 import { readFilters } from '../events/event-filters';
+import { readEmailFilters, readSuppressionFilters } from '../mail/mail-filters';
 import { Fault } from '../api/fault';
 import { Missing, Wrong } from './Missing';
 import { Shell } from './Shell';
@@ -83,9 +84,33 @@ const destination = createRoute({
 const keys = createRoute({
   getParentRoute: () => environment, path: 'keys', component: lazyRouteComponent(() => import('../keys/KeysScreen'), 'KeysScreen'),
 });
+const emails = createRoute({
+  getParentRoute: () => environment, path: 'emails', validateSearch: readEmailFilters, component: lazyRouteComponent(() => import('../mail/EmailsScreen'), 'EmailsScreen'),
+});
+const email = createRoute({
+  getParentRoute: () => environment, path: 'emails/$id', component: lazyRouteComponent(() => import('../mail/EmailScreen'), 'EmailScreen'),
+});
+const inbox = createRoute({
+  getParentRoute: () => environment, path: 'inbox', component: lazyRouteComponent(() => import('../mail/InboxScreen'), 'InboxScreen'),
+});
+const alias = createRoute({
+  getParentRoute: () => environment, path: 'inbox/$alias', component: lazyRouteComponent(() => import('../mail/AliasScreen'), 'AliasScreen'),
+});
+const receivedMessage = createRoute({
+  getParentRoute: () => environment, path: 'inbox/$alias/$id', component: lazyRouteComponent(() => import('../mail/MessageScreen'), 'MessageScreen'),
+});
+const suppressions = createRoute({
+  getParentRoute: () => environment, path: 'suppressions', validateSearch: readSuppressionFilters, component: lazyRouteComponent(() => import('../mail/SuppressionsScreen'), 'SuppressionsScreen'),
+});
+const domains = createRoute({
+  getParentRoute: () => environment, path: 'domains', component: lazyRouteComponent(() => import('../domains/DomainsScreen'), 'DomainsScreen'),
+});
+const domain = createRoute({
+  getParentRoute: () => environment, path: 'domains/$id', component: lazyRouteComponent(() => import('../domains/DomainScreen'), 'DomainScreen'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, events, event, destinations, destination, keys])]),
+  routeTree: root.addChildren([start, environment.addChildren([environmentStart, events, event, destinations, destination, emails, email, inbox, alias, receivedMessage, suppressions, domains, domain, keys])]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -1,7 +1,11 @@
+import { domainsDe } from './de/domains';
+import { mailDe } from './de/mail';
 import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
+  ...domainsDe,
+  ...mailDe,
   'copied': 'Kopiert',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',

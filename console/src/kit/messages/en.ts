@@ -1,5 +1,10 @@
+import { domainsEn } from './en/domains';
+import { mailEn } from './en/mail';
+
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
+  ...domainsEn,
+  ...mailEn,
   'copied': 'Copied',
   'copy': 'Copy',
   'copy.failed': 'Not copied',
