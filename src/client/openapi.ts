@@ -1504,6 +1504,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/emails/simulator": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the simulator
+         * @description Addresses to try out what becomes of an email, in both environments. Needs a key of scope `read`.
+         */
+        get: operations["getSimulator"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/emails/batch": {
         parameters: {
             query?: never;
@@ -5303,6 +5323,22 @@ export interface components {
              * @example true
              */
             acknowledge_mx_conflict: boolean;
+        };
+        SimulatedAddressItem: {
+            /**
+             * @example bounced
+             * @enum {string}
+             */
+            role: "delivered" | "bounced" | "complained" | "suppressed" | "deferred";
+            /** @example bounced@simulator.posthorn.example */
+            address: string;
+        };
+        SimulatorDetail: {
+            /** @example simulator.posthorn.example */
+            host: string;
+            addresses: components["schemas"]["SimulatedAddressItem"][];
+            /** @example true */
+            captured: boolean;
         };
         EmailAttachmentBody: {
             /**
@@ -14334,6 +14370,36 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSimulator: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The simulator. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulatorDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

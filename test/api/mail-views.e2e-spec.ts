@@ -91,6 +91,16 @@ describe('what mail says, and views of it', () => {
     expectRefusal(await server.api('GET', `/v1/emails/${id}/content`), 404);
   });
 
+  it('200: the simulator names its addresses, and each of them plays its part', async () => {
+    const simulator = expectStatus(await server.api('GET', '/v1/emails/simulator'), 200).json;
+
+    expect(simulator).toEqual({ host: 'simulator.localhost', captured: true, addresses: ['delivered', 'bounced', 'complained', 'suppressed', 'deferred'].map((role) => ({ role, address: `${role}@simulator.localhost` })) });
+    for (const status of ['delivered', 'bounced', 'complained']) {
+      const { address } = simulator.addresses.find(({ role }: { role: string }) => role === status);
+      expect((await emailIn(server, await sendEmail(server, { to: address }), status)).status).toBe(status);
+    }
+  });
+
   it('404: a scheduled email says nothing before it is composed', async () => {
     const id = await sendEmail(server, { html: '<p>Later</p>', scheduled_at: 'in 1 hour' });
 

@@ -12,6 +12,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/emails': 'write',
   'POST /v1/emails/batch': 'write',
   'GET /v1/emails': 'read',
+  'GET /v1/emails/simulator': 'read',
   'GET /v1/emails/{id}': 'read',
   'GET /v1/emails/{id}/raw': 'read',
   'GET /v1/emails/{id}/content': 'read',

@@ -27,6 +27,7 @@ export async function callEmails(call: Call): Promise<void> {
   await call(200, 'GET', `/v1/emails/${id}`);
   await call(404, 'GET', '/v1/emails/nonsense');
   await call(200, 'GET', `/v1/emails/${id}/raw`);
+  await call(200, 'GET', '/v1/emails/simulator');
   const rich = (await call(202, 'POST', '/v1/emails', { ...email, html: '<p>Hello</p>', attachments: [{ filename: 'a.txt', content: 'aGVsbG8=', content_type: 'text/plain' }] })).json.id;
   await call(200, 'GET', `/v1/emails/${rich}/content`);
   await call(200, 'GET', `/v1/emails/${rich}/attachments/0`);

@@ -33,8 +33,13 @@ export async function answered<T>(call: Promise<{ data?: T; error?: unknown; res
 }
 
 /** The payload of an event, byte for byte. */
-export async function payloadOf(environment: Environment, eventId: string, signal?: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
-  const response = await watched(new Request(`${SERVICE}v1/events/${encodeURIComponent(eventId)}/payload`, { headers: headersOf(environment), ...(signal && { signal }) }));
+export function payloadOf(environment: Environment, eventId: string, signal?: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
+  return bytesOf(environment, `v1/events/${encodeURIComponent(eventId)}/payload`, signal);
+}
+
+/** What a path of the API ("v1/emails/…/raw") answers with, byte for byte. */
+export async function bytesOf(environment: Environment, path: string, signal?: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; contentType: string }> {
+  const response = await watched(new Request(SERVICE + path, { headers: headersOf(environment), ...(signal && { signal }) }));
   if (!response.ok) throw faultOf(response, await response.json().catch(() => null));
   return { bytes: new Uint8Array(await response.arrayBuffer()), contentType: response.headers.get('content-type') ?? '' };
 }

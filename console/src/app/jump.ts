@@ -4,7 +4,7 @@ import type { Environment } from '../api/client';
 export type Place = `/${Environment}/${string}`;
 
 /** 26 characters of Crockford's base 32, as every id of the API ends. */
-const ID = /^(evt|msg|req|dst|rpj|app)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
+const ID = /^(evt|msg|req|dst|rpj|app|dom|al)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
 
 /** The screen of an id; null for what is no id that has one. A received request and its event have one ULID. */
 export function placeOfId(text: string, environment: Environment): Place | null {
@@ -15,6 +15,8 @@ export function placeOfId(text: string, environment: Environment): Place | null 
     case 'dst': return `/${environment}/destinations/dst_${ulid.toUpperCase()}`;
     case 'rpj': return `/${environment}/jobs/rpj_${ulid.toUpperCase()}`;
     case 'app': return `/${environment}/applications/app_${ulid.toUpperCase()}`;
+    case 'dom': return `/${environment}/domains/dom_${ulid.toUpperCase()}`;
+    case 'al': return `/${environment}/inbox/al_${ulid.toUpperCase()}`;
     default: return null;
   }
 }

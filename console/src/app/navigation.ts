@@ -9,6 +9,10 @@ export const SCREENS = [
   { id: 'endpoints', path: '/$env/endpoints', label: 'nav.endpoints', scope: 'read' },
   { id: 'applications', path: '/$env/applications', label: 'nav.applications', scope: 'read' },
   { id: 'event-types', path: '/$env/event-types', label: 'nav.event-types', scope: 'read' },
+  { id: 'emails', path: '/$env/emails', label: 'nav.emails', scope: 'read' },
+  { id: 'inbox', path: '/$env/inbox', label: 'nav.inbox', scope: 'read' },
+  { id: 'suppressions', path: '/$env/suppressions', label: 'nav.suppressions', scope: 'read' },
+  { id: 'domains', path: '/$env/domains', label: 'nav.domains', scope: 'read' },
   { id: 'jobs', path: '/$env/jobs', label: 'nav.jobs', scope: 'read' },
   { id: 'keys', path: '/$env/keys', label: 'nav.keys', scope: 'admin' },
 ] as const satisfies readonly { id: ShortcutId; path: string; label: MessageKey; scope: 'read' | 'write' | 'admin' }[];

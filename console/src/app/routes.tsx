@@ -5,6 +5,7 @@ import { readSearch } from '../events/columns';
 import { readApplicationFilters, readRange as readApplicationRange } from '../applications/application-filters';
 import { readEventTypeFilters } from '../event-types/event-type-filters';
 import { readEndpointFilters, readRequestFilters, readTried } from '../endpoints/endpoint-filters';
+import { readEmailFilters, readSuppressionFilters } from '../mail/mail-filters';
 import { Fault } from '../api/fault';
 import { readJobFilters } from '../jobs/job-filters';
 import { readRange } from '../overview/overview-range';
@@ -132,9 +133,33 @@ const eventType = createRoute({
 const keys = createRoute({
   getParentRoute: () => environment, path: 'keys', component: lazyRouteComponent(() => import('../keys/KeysScreen'), 'KeysScreen'),
 });
+const emails = createRoute({
+  getParentRoute: () => environment, path: 'emails', validateSearch: readEmailFilters, component: lazyRouteComponent(() => import('../mail/EmailsScreen'), 'EmailsScreen'),
+});
+const email = createRoute({
+  getParentRoute: () => environment, path: 'emails/$id', component: lazyRouteComponent(() => import('../mail/EmailScreen'), 'EmailScreen'),
+});
+const inbox = createRoute({
+  getParentRoute: () => environment, path: 'inbox', component: lazyRouteComponent(() => import('../mail/InboxScreen'), 'InboxScreen'),
+});
+const alias = createRoute({
+  getParentRoute: () => environment, path: 'inbox/$alias', component: lazyRouteComponent(() => import('../mail/AliasScreen'), 'AliasScreen'),
+});
+const receivedMessage = createRoute({
+  getParentRoute: () => environment, path: 'inbox/$alias/$id', component: lazyRouteComponent(() => import('../mail/MessageScreen'), 'MessageScreen'),
+});
+const suppressions = createRoute({
+  getParentRoute: () => environment, path: 'suppressions', validateSearch: readSuppressionFilters, component: lazyRouteComponent(() => import('../mail/SuppressionsScreen'), 'SuppressionsScreen'),
+});
+const domains = createRoute({
+  getParentRoute: () => environment, path: 'domains', component: lazyRouteComponent(() => import('../domains/DomainsScreen'), 'DomainsScreen'),
+});
+const domain = createRoute({
+  getParentRoute: () => environment, path: 'domains/$id', component: lazyRouteComponent(() => import('../domains/DomainScreen'), 'DomainScreen'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, jobs, job, keys])]),
+  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, emails, email, inbox, alias, receivedMessage, suppressions, domains, domain, jobs, job, keys])]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { copyText } from './copy';
 import { t } from './messages/t';
 
-/** A button that copies, and says that it did. */
-export function CopyButton({ text, label }: { text: string | (() => string); label: string }): ReactNode {
+/** A button that copies, and says that it did; `name` tells it from others of the same label. */
+export function CopyButton({ text, label, name }: { text: string | (() => string); label: string; name?: string }): ReactNode {
   const [said, setSaid] = useState<string | null>(null);
   useEffect(() => {
     if (said === null) return;
@@ -11,5 +11,5 @@ export function CopyButton({ text, label }: { text: string | (() => string); lab
     return () => clearTimeout(timer);
   }, [said]);
   const copy = (): void => void copyText(typeof text === 'string' ? text : text()).then((isCopied) => setSaid(t(isCopied ? 'copied' : 'copy.failed')));
-  return <button type="button" className="small" onClick={copy}><span aria-live="polite">{said ?? label}</span></button>;
+  return <button type="button" className="small" onClick={copy} {...(name !== undefined && said === null && { 'aria-label': name })}><span aria-live="polite">{said ?? label}</span></button>;
 }

@@ -29,6 +29,7 @@ import { SendEmails } from './send-emails.js';
 import { SenderIdentities } from './sender-identity.js';
 import { StoredEmails } from './stored-emails.js';
 import { StoredFacts } from './stored-facts.js';
+import { SimulatorController } from './simulator.controller.js';
 import { SuppressionsController } from './suppressions.controller.js';
 import { SuppressionsService } from './suppressions.service.js';
 import { SuppressionsStore } from './suppressions.store.js';
@@ -37,7 +38,7 @@ import { EmailTools } from './email.tools.js';
 /** Sending email: an email is an event, and its transport a destination type. */
 @Module({
   imports: [AuthModule, DestinationsModule, DomainsModule, EventsModule, LedgerModule],
-  controllers: [EmailsController, EmailContentsController, SuppressionsController],
+  controllers: [SimulatorController, EmailsController, EmailContentsController, SuppressionsController],
   providers: [
     AcceptEmail,
     AttachmentFetch,

@@ -1,20 +1,26 @@
 import { applicationsDe } from './de/applications';
+import { domainsDe } from './de/domains';
 import { endpointsDe } from './de/endpoints';
 import { eventTypesDe } from './de/event-types';
 import { eventsDe } from './de/events';
 import { jobsDe } from './de/jobs';
+import { mailDe } from './de/mail';
 import { overviewDe } from './de/overview';
 import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
   ...applicationsDe,
+  ...domainsDe,
   ...endpointsDe,
   ...eventTypesDe,
   ...eventsDe,
   ...jobsDe,
+  ...mailDe,
   ...overviewDe,
   'copied': 'Kopiert',
+  'payload.cut': 'Das ist der Anfang.',
+  'payload.whole': 'Alles zeigen',
   'copy': 'Kopieren',
   'copy.failed': 'Nicht kopiert',
   'close': 'Schließen',

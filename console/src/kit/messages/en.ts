@@ -1,19 +1,25 @@
 import { applicationsEn } from './en/applications';
+import { domainsEn } from './en/domains';
 import { endpointsEn } from './en/endpoints';
 import { eventTypesEn } from './en/event-types';
 import { eventsEn } from './en/events';
 import { jobsEn } from './en/jobs';
+import { mailEn } from './en/mail';
 import { overviewEn } from './en/overview';
 
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
   ...applicationsEn,
+  ...domainsEn,
   ...endpointsEn,
   ...eventTypesEn,
   ...eventsEn,
   ...jobsEn,
+  ...mailEn,
   ...overviewEn,
   'copied': 'Copied',
+  'payload.cut': 'This is the beginning.',
+  'payload.whole': 'Show all',
   'copy': 'Copy',
   'copy.failed': 'Not copied',
   'close': 'Close',

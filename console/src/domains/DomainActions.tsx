@@ -1,0 +1,68 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { Fault } from '../api/fault';
+import { Confirm } from '../kit/dialog/Confirm';
+import { t } from '../kit/messages/t';
+import { useSigned } from '../session/session';
+import { type Domain, useKnownDomain } from './domain-queries';
+import { MxConflict, mxOf } from './MxConflict';
+
+/** What can be made of a domain; who may not is told who may. */
+export function DomainActions({ domain }: { domain: Domain }): ReactNode {
+  const { can } = useSigned();
+  const [asked, setAsked] = useState<'convert' | 'delete' | null>(null);
+  if (!can('admin')) return <span className="quiet">{t('domain.needs-admin')}</span>;
+  return (
+    <span className="actions">
+      {domain.kind !== 'webhook' && <button type="button" onClick={() => setAsked('convert')}>{t('domain.convert')}</button>}
+      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      {asked === 'convert' && <Convert domain={domain} onClose={() => setAsked(null)} />}
+      {asked === 'delete' && <Delete domain={domain} onClose={() => setAsked(null)} />}
+    </span>
+  );
+}
+
+function Convert({ domain, onClose }: { domain: Domain; onClose: () => void }): ReactNode {
+  const { api } = useSigned();
+  const known = useKnownDomain();
+  const [mx, setMx] = useState<string[] | null>(null);
+  const [isAcknowledged, setAcknowledged] = useState(false);
+  const kind = domain.kind === 'email' ? 'email-send' : 'email';
+  const convert = async (): Promise<void> => {
+    try {
+      await known(await answered(api.PATCH('/v1/domains/{id}', { params: { path: { id: domain.id } }, body: { kind, acknowledge_mx_conflict: isAcknowledged } })));
+    } catch (fault) {
+      setMx(mxOf(fault));
+      throw withUsers(fault);
+    }
+  };
+  return (
+    <Confirm title={t('domain.convert')} action={t('domain.convert')} onConfirm={convert} onClose={onClose}>
+      <p>{t(kind === 'email' ? 'domain.convert-email' : 'domain.convert-send')}</p>
+      {mx !== null && <MxConflict mx={mx} isAcknowledged={isAcknowledged} onChange={setAcknowledged} />}
+    </Confirm>
+  );
+}
+
+function Delete({ domain, onClose }: { domain: Domain; onClose: () => void }): ReactNode {
+  const { api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const remove = async (): Promise<void> => {
+    await answered(api.DELETE('/v1/domains/{id}', { params: { path: { id: domain.id } } })).catch((fault: unknown) => { throw withUsers(fault); });
+    await navigate({ to: '/$env/domains', params: { env } });
+    queries.removeQueries({ queryKey: ['domain', env, domain.id] });
+    for (const key of ['domains', 'mail-domains', 'ingest-hosts']) await queries.invalidateQueries({ queryKey: [key, env] });
+  };
+  return <Confirm title={t('delete')} action={t('delete')} isDangerous typed={domain.domain} onConfirm={remove} onClose={onClose}><p>{t('domain.delete')}</p></Confirm>;
+}
+
+/** The same fault, with what uses the domain in its sentence. */
+function withUsers(fault: unknown): unknown {
+  if (!(fault instanceof Fault)) return fault;
+  const users = fault.details['used_by'];
+  if (!Array.isArray(users) || users.length === 0) return fault;
+  return new Fault(fault.status, fault.type, `${fault.message} (${users.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(', ')})`, fault.requestId, fault.details, fault.retryAfterSeconds);
+}

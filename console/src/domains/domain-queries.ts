@@ -1,0 +1,43 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { answered, type Schemas } from '../api/client';
+import { useSigned } from '../session/session';
+
+export type Domain = Schemas['DomainDetail'];
+export type DomainRecord = Schemas['DomainRecordItem'];
+
+/** Domains, newest first, a page at a time. */
+export function useDomains() {
+  const { api, environment } = useSigned();
+  return useInfiniteQuery({
+    queryKey: ['domains', environment], initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/domains', { params: { query: { limit: 100, ...(cursor !== undefined && { cursor }) } }, signal })),
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  });
+}
+
+/** One domain; it is looked at by itself while one waits for its records. */
+export function useDomain(id: string) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['domain', environment, id], queryFn: ({ signal }) => answered(api.GET('/v1/domains/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) => (state.data?.state === 'verified' ? 60_000 : 15_000),
+  });
+}
+
+/** Where endpoints receive. */
+export function useIngestHosts() {
+  const { api, environment } = useSigned();
+  return useQuery({ queryKey: ['ingest-hosts', environment], queryFn: ({ signal }) => answered(api.GET('/v1/ingest-domains', { signal })) });
+}
+
+/** Puts what a call answered in place of what is known of the domain. */
+export function useKnownDomain(): (domain: Domain) => Promise<void> {
+  const { environment } = useSigned();
+  const queries = useQueryClient();
+  return async (domain) => {
+    queries.setQueryData(['domain', environment, domain.id], domain);
+    await queries.invalidateQueries({ queryKey: ['domains', environment] });
+    await queries.invalidateQueries({ queryKey: ['mail-domains', environment] });
+    await queries.invalidateQueries({ queryKey: ['ingest-hosts', environment] });
+  };
+}

@@ -1,0 +1,80 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { Dialog } from '../kit/dialog/Dialog';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { useSigned } from '../session/session';
+import { type DraftRoute, draftRoutes, routesOf, sendersOf } from './alias-draft';
+import { AliasRoutes } from './AliasRoutes';
+import { type Alias, useMailDomains } from './mail-queries';
+
+/** A new alias, or what may be changed of one. */
+export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: () => void }): ReactNode {
+  const { api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [domainId, setDomainId] = useState('');
+  const [localPart, setLocalPart] = useState('');
+  const [routes, setRoutes] = useState<DraftRoute[]>(() => draftRoutes(alias));
+  const [senders, setSenders] = useState(alias?.allowedSenders.join('\n') ?? '');
+  const [megabytes, setMegabytes] = useState(alias?.maxSizeBytes ? String(alias.maxSizeBytes / 1_000_000) : '');
+  const [fault, setFault] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    setFault(null);
+    try {
+      const settings = { routes: routesOf(routes), allowedSenders: sendersOf(senders), maxSizeBytes: megabytes === '' ? null : Math.round(Number(megabytes) * 1_000_000) };
+      const { id } = alias === null
+        ? await answered(api.POST('/v1/aliases', { body: { ...(domainId === '' ? { kind: 'platform' } : { kind: 'custom', domainId }), localPart, ...settings } }))
+        : await answered(api.PATCH('/v1/aliases/{alias}', { params: { path: { alias: alias.id } }, body: settings }));
+      await queries.invalidateQueries({ queryKey: ['alias', env, id] });
+      await queries.invalidateQueries({ queryKey: ['aliases', env] });
+      onClose();
+      if (alias === null) void navigate({ to: '/$env/inbox/$alias', params: { env, alias: id } });
+    } catch (error) {
+      setFault(error instanceof SyntaxError ? new Error(t('alias.filter-no-json')) : error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={t(alias === null ? 'alias.new' : 'alias.edit')} onClose={onClose}>
+      <form className="stacked" onSubmit={(event) => { event.preventDefault(); void save(); }}>
+        {alias === null && <Address domainId={domainId} onDomain={setDomainId} localPart={localPart} onLocalPart={setLocalPart} />}
+        <AliasRoutes routes={routes} onChange={setRoutes} />
+        <label>{t('alias.senders')}<textarea rows={3} value={senders} onChange={(event) => setSenders(event.target.value)} placeholder={'anna@example.org\n@example.org\n*.example.org'} spellCheck={false} />
+          <span className="quiet">{t('alias.senders-text')}</span></label>
+        <label>{t('alias.max')}<input type="number" min="0.002" max="41" step="any" value={megabytes} onChange={(event) => setMegabytes(event.target.value)} /><span className="quiet">{t('alias.max-text')}</span></label>
+        <FaultLine fault={fault} />
+        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t(alias === null ? 'create' : 'mail.save')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+      </form>
+    </Dialog>
+  );
+}
+
+interface AddressProps {
+  domainId: string;
+  onDomain: (id: string) => void;
+  localPart: string;
+  onLocalPart: (text: string) => void;
+}
+
+function Address({ domainId, onDomain, localPart, onLocalPart }: AddressProps): ReactNode {
+  const { session } = useSigned();
+  const { data } = useMailDomains();
+  const custom = data?.data.filter(({ kind, state }) => kind === 'email' && state === 'verified') ?? [];
+  return (
+    <>
+      <label>{t('alias.domain')}
+        <select value={domainId} onChange={(event) => onDomain(event.target.value)}>
+          <option value="">{t('alias.platform', { slug: session.organization.slug })}</option>
+          {custom.map(({ id, domain }) => <option key={id} value={id}>@{domain}</option>)}
+        </select>
+      </label>
+      <label>{t('alias.local')}<input required maxLength={64} value={localPart} onChange={(event) => onLocalPart(event.target.value)} autoFocus autoComplete="off" spellCheck={false} placeholder="invoices" />
+        <span className="quiet">{t('alias.local-text')}</span></label>
+    </>
+  );
+}

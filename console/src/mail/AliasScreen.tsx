@@ -1,0 +1,113 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { CopyButton } from '../kit/CopyButton';
+import { Confirm } from '../kit/dialog/Confirm';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t, word } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
+import { Status } from '../kit/status/Status';
+import { Time } from '../kit/time/Time';
+import { useSigned } from '../session/session';
+import { AliasForm } from './AliasForm';
+import { AliasReplay } from './AliasReplay';
+import { useLeave } from './leave';
+import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
+import { tellBytes } from './tell-bytes';
+import './mail.css';
+
+/** One address, and what came to it. */
+export function AliasScreen(): ReactNode {
+  const { alias: id } = useParams({ from: '/$env/inbox/$alias' });
+  const { environment: env } = useSigned();
+  const navigate = useNavigate();
+  const { data, error, isPending } = useAlias(id);
+  useLeave(() => void navigate({ to: '/$env/inbox', params: { env } }));
+  return (
+    <div className="page">
+      <title>{`${data?.address ?? id} · Posthorn`}</title>
+      <nav className="mail-back" aria-label={t('neighbours')}><Link to="/$env/inbox" params={{ env }}>← {t('nav.inbox')}</Link></nav>
+      {isPending && <p role="status">{t('loading')}</p>}
+      <FaultLine fault={error} />
+      {data && (
+        <>
+          <div className="heading"><h1>{data.address} <CopyButton text={data.address} label={t('copy')} /></h1><Actions alias={data} /></div>
+          <Facts alias={data} />
+          <Messages alias={data} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Facts({ alias }: { alias: Alias }): ReactNode {
+  const { language } = usePreferences();
+  const { data } = useDestinationChoices();
+  return (
+    <dl className="facts">
+      <div><dt>{t('alias.goes-to')}</dt><dd>{alias.routes.length === 0 ? t('alias.kept') : alias.routes.map(({ destination, filter }) => (
+        <div key={destination}>{data?.data.find((each) => each.id === destination)?.name ?? destination}{filter !== null && <span className="tag">{t('alias.filtered')}</span>}</div>
+      ))}</dd></div>
+      <div><dt>{t('alias.senders')}</dt><dd>{alias.allowedSenders.join(', ') || t('alias.everybody')}</dd></div>
+      <div><dt>{t('alias.max')}</dt><dd>{alias.maxSizeBytes === null ? t('alias.max-none') : tellBytes(alias.maxSizeBytes, language)}</dd></div>
+      <div><dt>{t('column.id')}</dt><dd><code>{alias.id}</code> <CopyButton text={alias.id} label={t('copy')} /></dd></div>
+      <div><dt>{t('created')}</dt><dd><Time at={alias.createdAt} /></dd></div>
+    </dl>
+  );
+}
+
+function Actions({ alias }: { alias: Alias }): ReactNode {
+  const { api, can, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<'edit' | 'replay' | 'delete' | null>(null);
+  if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
+  const close = (): void => setAsked(null);
+  const remove = async (): Promise<void> => {
+    await answered(api.DELETE('/v1/aliases/{alias}', { params: { path: { alias: alias.id } } }));
+    await navigate({ to: '/$env/inbox', params: { env } });
+    queries.removeQueries({ queryKey: ['alias', env, alias.id] });
+    await queries.invalidateQueries({ queryKey: ['aliases', env] });
+  };
+  return (
+    <span className="actions">
+      <button type="button" onClick={() => setAsked('edit')}>{t('alias.edit')}</button>
+      <button type="button" onClick={() => setAsked('replay')}>{t('alias.replay')}</button>
+      <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      {asked === 'edit' && <AliasForm alias={alias} onClose={close} />}
+      {asked === 'replay' && <AliasReplay alias={alias} onClose={close} />}
+      {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={alias.address} onConfirm={remove} onClose={close}><p>{t('alias.delete')}</p></Confirm>}
+    </span>
+  );
+}
+
+function Messages({ alias }: { alias: Alias }): ReactNode {
+  const { environment: env } = useSigned();
+  const { rows, data, error, hasNextPage, fetchNextPage } = useMessages(alias.id);
+  return (
+    <section aria-labelledby="messages">
+      <h2 id="messages">{t('messages')}</h2>
+      <FaultLine fault={error} />
+      {data && rows.length === 0 && <p className="empty" role="status">{t('messages.none', { address: alias.address })}</p>}
+      {rows.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-labelledby="messages">
+          <table className="plain">
+            <thead><tr><th scope="col">{t('mail.subject')}</th><th scope="col">{t('mail.from')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('message.auth')}</th><th scope="col">{t('column.received')}</th></tr></thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.id}>
+                  <td className="long"><Link to="/$env/inbox/$alias/$id" params={{ env, alias: alias.id, id: row.id }} preload={false}><bdi>{row.subject || t('mail.no-subject')}</bdi></Link></td>
+                  <td className="long"><bdi>{row.from || '–'}</bdi></td>
+                  <td><Status of={row.state} />{row.reason !== null && <div className="quiet">{word('quarantine', row.reason)}</div>}</td>
+                  <td><Status of={row.auth} kind="scan" /></td><td><Time at={row.received_at} /></td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('more')}</button></p>}
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+import { type ReactNode, useState } from 'react';
+import { bytesOf } from '../api/client';
+import { download } from '../kit/copy';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
+import { tellBytes } from './tell-bytes';
+import { useSigned } from '../session/session';
+
+/** A file of a message. */
+export interface MailFile {
+  name: string;
+  type: string;
+  bytes: number;
+  /** Whether it is a part of the HTML. */
+  isInline: boolean;
+  /** Of the API. */
+  path: string;
+}
+
+/** The files of a message, fetched one by one when they are asked for. */
+export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
+  const { environment } = useSigned();
+  const { language } = usePreferences();
+  const [fault, setFault] = useState<unknown>(null);
+  const [busy, setBusy] = useState<string | null>(null);
+  const fetchFile = ({ name, path }: MailFile): void => {
+    setFault(null);
+    setBusy(path);
+    bytesOf(environment, path).then(({ bytes, contentType }) => download(bytes, name, contentType), setFault).finally(() => setBusy(null));
+  };
+  return (
+    <>
+      <h2 id="mail-files">{t('mail.files')}</h2>
+      <FaultLine fault={fault} />
+      <div className="scroll" tabIndex={0} role="region" aria-labelledby="mail-files">
+        <table className="plain">
+          <thead><tr><th scope="col">{t('mail.file')}</th><th scope="col">{t('destination.type')}</th><th scope="col">{t('mail.size')}</th><th scope="col">{t('key.actions')}</th></tr></thead>
+          <tbody>
+            {files.map((file) => (
+              <tr key={file.path}>
+                <td className="long"><bdi>{file.name}</bdi>{file.isInline && <span className="tag">{t('mail.inline')}</span>}</td><td>{file.type}</td><td>{tellBytes(file.bytes, language)}</td>
+                <td><button type="button" className="small" aria-label={`${t('download')} ${file.name}`} disabled={busy === file.path} onClick={() => fetchFile(file)}>{t('download')}</button></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { SERVICE } from '../api/client';
+import { FaultLine } from '../kit/form/FaultLine';
+import { t } from '../kit/messages/t';
+
+/** What the message would have loaded from elsewhere, and where it would have led. */
+const REMOTE = /(?:src|background|srcset)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?(?:https?:)?\/\//i;
+const LINKS = /<a\s[^<>]*href/i;
+
+/** The HTML in a document of its own, where nothing of it runs and nothing is asked of anybody; as wide as a window or a phone. */
+export function HtmlView({ html, view }: { html: string; view: () => Promise<string> }): ReactNode {
+  const [token, setToken] = useState<string | null>(null);
+  const [fault, setFault] = useState<unknown>(null);
+  const [isPhone, setPhone] = useState(false);
+  const ask = useRef(view);
+  useEffect(() => {
+    let isHere = true;
+    ask.current().then((given) => { if (isHere) setToken(given); }, (error: unknown) => { if (isHere) setFault(error); });
+    return () => void (isHere = false);
+  }, []);
+  return (
+    <>
+      <div className="mail-views">
+        <span role="group" aria-label={t('mail.width')}>
+          <button type="button" className="small" aria-pressed={!isPhone} onClick={() => setPhone(false)}>{t('mail.width.wide')}</button>
+          <button type="button" className="small" aria-pressed={isPhone} onClick={() => setPhone(true)}>{t('mail.width.phone')}</button>
+        </span>
+        {(REMOTE.test(html) || LINKS.test(html)) && <span className="quiet">{t(REMOTE.test(html) ? 'mail.remote' : 'mail.links')}</span>}
+      </div>
+      <FaultLine fault={fault} />
+      {token === null && fault === null && <p role="status">{t('loading')}</p>}
+      {token !== null && (
+        <div className={isPhone ? 'mail-frame phone' : 'mail-frame'}>
+          <iframe sandbox="" referrerPolicy="no-referrer" title={t('mail.frame')} src={`${SERVICE}v1/mail-views?token=${encodeURIComponent(token)}`} />
+        </div>
+      )}
+    </>
+  );
+}

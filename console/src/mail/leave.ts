@@ -1,0 +1,14 @@
+import { useEffect } from 'react';
+import { useShortcut } from '../kit/shortcuts/use-shortcut';
+
+/** Back to the list: by its shortcut, and by Escape while nothing else is open that Escape closes. */
+export function useLeave(back: () => void): void {
+  useShortcut('back', back);
+  useEffect(() => {
+    const leave = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape' && document.querySelector('dialog[open], details.account[open]') === null) back();
+    };
+    document.addEventListener('keydown', leave);
+    return () => document.removeEventListener('keydown', leave);
+  });
+}

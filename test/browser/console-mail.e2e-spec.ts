@@ -1,0 +1,300 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { startDomainsScene, type DomainsScene } from '../api/domains.js';
+import { emailIn, sendEmail } from '../api/emailing.js';
+import { deliver, letter, messagesOf } from '../api/mailing.js';
+import { expectStatus, uuidOf } from '../api/scene.js';
+import { freePort } from '../durability/processes.js';
+import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { ConsolePage, HOSTILE } from '../support/console-page.js';
+import type { PosthornServer } from '../support/server.js';
+
+const HOST = 'simulator.posthorn.example';
+const FROM = `Shop <shop@${HOST}>`;
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** HTML that does everything that a stranger could think of, with the tracker's address. */
+const evil = (tracker: string): string => `<!doctype html><html manifest="${tracker}/m"><head><meta http-equiv="refresh" content="0;url=${tracker}/refresh"><base href="${tracker}/"><link rel="stylesheet" href="${tracker}/css">
+<link rel="preconnect" href="${tracker}"><link rel="prefetch" href="${tracker}/prefetch"><style>@import url(${tracker}/import); @font-face { font-family: f; src: url(${tracker}/font) } p { font-family: f; color: rgb(1, 2, 3); background: url(${tracker}/bg) }</style></head>
+<body onload="document.getElementById('x').textContent='ran'" background="${tracker}/body"><p id="x">before</p><script>top.ran = 1; document.getElementById('x').textContent = 'ran'; fetch('${tracker}/fetch')</script><script src="${tracker}/js"></script>
+<img src="${tracker}/pixel.gif" onerror="top.ran = 2"><img src=x onerror="document.getElementById('x').textContent='ran'"><img srcset="${tracker}/set 1x"><svg onload="top.ran = 3"><image href="${tracker}/svg"/></svg>
+<iframe src="${tracker}/frame"></iframe><iframe srcdoc="<script>top.ran = 4</script>&lt;link rel=preconnect href=${tracker}&gt;<img src=${tracker}/srcdoc>"></iframe><object data="${tracker}/object"></object><embed src="${tracker}/embed"><video src="${tracker}/video" poster="${tracker}/poster" autoplay></video>
+<form action="${tracker}/form" id="f"><input name="a" value="b" autofocus onfocus="top.ran = 5"><button id="send">Send</button></form><a id="js" href="javascript:top.ran=6">script link</a> <a id="away" href="${tracker}/away" target="_top" ping="${tracker}/ping">away</a>
+<div style="background-image:url('${tracker}/inline')">The end</div></body></html>`;
+
+(isChromiumInstalled() ? describe : describe.skip)('mail and domains in the console', () => {
+  let scene: DomainsScene;
+  let server: PosthornServer;
+  let smtp: number;
+  let browser: Browser;
+  let tracker: Server;
+  let page: Page;
+  let shown: ConsolePage;
+  let called = 0;
+
+  beforeAll(async () => {
+    smtp = await freePort();
+    tracker = await new Promise((resolve) => {
+      const listening = createServer((socket) => {
+        called += 1;
+        socket.destroy();
+      }).listen(0, '127.0.0.1', () => resolve(listening));
+    });
+    [scene, browser] = await Promise.all([startDomainsScene({ SMTP_PORT: String(smtp) }), startBrowser()]);
+    server = scene.server;
+    shown = await ConsolePage.open(browser, server, 'mail', 'emails?status=bounced');
+    page = shown.page;
+    await page.getByRole('heading', { name: 'Emails' }).waitFor();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+    tracker?.close();
+  });
+
+  afterEach(() => {
+    expect([shown.wrongs(), called]).toEqual([[], 0]);
+  });
+
+  const address = (): string => `http://127.0.0.1:${(tracker.address() as AddressInfo).port}`;
+  const frame = () => page.frameLocator('iframe');
+  const dialog = () => page.getByRole('dialog');
+  const confirm = (name: string): Promise<void> => dialog().getByRole('button', { name, exact: true }).click();
+  const closed = (): Promise<void> => dialog().waitFor({ state: 'detached' });
+
+  it('emails: from none to one that bounced, with what became of its recipient and what the server said', async () => {
+    await page.getByText('No email matches these filters.').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('heading', { name: 'No emails yet' }).waitFor();
+    expect(await shown.violations('01-empty')).toEqual([]);
+    await page.getByRole('button', { name: 'Send a test email' }).click();
+    await page.getByLabel('To').selectOption(`bounced@${HOST}`);
+    await page.getByLabel('Subject').fill(`Order ${HOSTILE[0] ?? ''}`);
+    expect(await shown.violations('02-simulator')).toEqual([]);
+    await confirm('Send');
+    await page.getByText('The server of a recipient refused it for good.').waitFor();
+
+    await page.getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
+    await page.getByText('550 refused').waitFor();
+    await page.getByRole('list', { name: 'What became known' }).getByText('Bounced').waitFor();
+    await frame().getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
+    expect(await shown.violations('03-email')).toEqual([]);
+    await page.getByRole('button', { name: 'Phone' }).click();
+    expect(await page.locator('iframe').evaluate((element) => element.clientWidth)).toBe(375);
+    await page.getByRole('button', { name: 'Headers' }).click();
+    await page.getByRole('cell', { name: 'dkim-signature' }).waitFor();
+    await page.getByRole('button', { name: 'Raw' }).click();
+    await page.getByRole('button', { name: 'Show the original' }).click();
+    await page.getByText('DKIM-Signature: v=1').waitFor();
+  });
+
+  it('an email with a picture of its own and a file: the picture is shown, the file is fetched', async () => {
+    const name = `${HOSTILE[1] ?? ''}.png`;
+    const id = await sendEmail(server, {
+      from: FROM, to: `delivered@${HOST}`, html: '<p>See <img src="cid:logo" alt="the logo"></p>', tags: [{ name: 'kind', value: 'order' }],
+      attachments: [{ filename: 'logo.png', content: PNG, content_type: 'image/png', content_id: 'logo' }, { filename: name, content: PNG, content_type: 'image/png' }],
+    });
+    await emailIn(server, id, 'delivered');
+    await shown.open(`emails/${id}`);
+    await frame().getByAltText('the logo').waitFor();
+
+    expect(await frame().getByAltText('the logo').evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(1);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('row').filter({ hasText: 'script' }).getByRole('button', { name: 'Download' }).click()]);
+    expect(readFileSync(await file.path()).toString('base64')).toBe(PNG);
+    await page.getByText('kind: order').waitFor();
+  });
+
+  it('the list: filtered by its address, by the keyboard; one that is scheduled is cancelled', async () => {
+    const id = await sendEmail(server, { from: FROM, to: `delivered@${HOST}`, subject: 'Later', scheduled_at: 'in 1 hour' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Later' }).waitFor();
+    expect(await shown.violations('04-emails')).toEqual([]);
+    await page.getByLabel('Status').selectOption('scheduled');
+    await page.getByLabel('Time').selectOption('-1h');
+    await page.waitForURL('**/live/emails?status=scheduled&since=-1h');
+    await page.getByRole('link', { name: 'Later' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('It is composed when it leaves').waitFor();
+    await page.getByRole('button', { name: 'Cancel email' }).click();
+    await confirm('Cancel email');
+    await page.getByRole('heading', { name: 'Emails' }).waitFor();
+
+    expect((await server.api('GET', `/v1/emails/${id}`)).status).toBe(404);
+  });
+
+  it('a domain: its records copied one by one, what was seen instead said, verified, converted, deleted', async () => {
+    await page.keyboard.press('g');
+    await page.keyboard.press('w');
+    await page.getByRole('heading', { name: 'No domains yet' }).waitFor();
+    await page.getByText('/in/').first().waitFor();
+    await page.getByRole('button', { name: 'New domain' }).click();
+    await page.getByLabel('Name').fill('shop.customer.example');
+    expect(await shown.violations('05-new-domain')).toEqual([]);
+    await confirm('Create');
+    await page.getByText('It waits for its records.').waitFor();
+    const [domain] = (await server.api('GET', '/v1/domains')).json.data;
+    const [ownership, ...others] = domain.records;
+    scene.publish(others);
+    scene.zone.set(ownership.name, 'TXT', ['posthorn-verification=wrong']);
+    const check = async (): Promise<void> => {
+      await scene.sql.rows('update domains set checked_at = null where id = $1', [uuidOf(domain.id)]);
+      await page.getByRole('button', { name: 'Check now' }).click();
+    };
+    await check();
+    await page.getByText('Wrong or gone').waitFor();
+    const said = (await server.api('GET', `/v1/domains/${domain.id}`)).json.records[0].error as string;
+    await page.getByText(said).waitFor();
+    expect(await shown.violations('06-domain')).toEqual([]);
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) }, configurable: true }));
+    for (const [label, value] of [['Name', ownership.name], ['Value', ownership.value]] as const) {
+      await page.getByRole('button', { name: `Copy ${label} TXT ${ownership.name}` }).click();
+      expect(await page.evaluate(() => (globalThis as unknown as { copied: string }).copied)).toBe(value);
+    }
+    scene.publish([ownership]);
+    await check();
+    await page.getByText('Every record that it needs was seen.').waitFor();
+
+    scene.zone.set('shop.customer.example', 'MX', ['10 mail.elsewhere.example']);
+    await page.getByRole('button', { name: 'Convert' }).click();
+    await confirm('Convert');
+    await dialog().getByRole('listitem').getByText('mail.elsewhere.example').waitFor();
+    await dialog().getByLabel('Its mail may be taken away from there.').check();
+    // As anything else that answers with an error, the browser tells of the 409.
+    expect(shown.wrongs().filter((line) => !line.includes('409'))).toEqual([]);
+    await confirm('Convert');
+    await closed();
+    await page.getByText('leads mail here').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog().getByLabel(/^Type/).fill('shop.customer.example');
+    await confirm('Delete');
+    await page.getByRole('heading', { name: 'No domains yet' }).waitFor();
+    expect(await shown.violations('07-domains')).toEqual([]);
+  });
+
+  it('an alias: made with a filter, edited, written to, read, sent again', async () => {
+    const pull = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Support', type: 'pull' }), 201).json.id as string;
+    await shown.navigate('Inbox');
+    await page.getByRole('heading', { name: 'No addresses yet' }).waitFor();
+    await page.getByRole('button', { name: 'New address' }).click();
+    await page.getByLabel('Name before the @').fill('support');
+    await dialog().getByLabel('Goes to').selectOption(pull);
+    await page.getByLabel('Only what matches').fill('{subject}');
+    await confirm('Create');
+    await page.getByText('A filter is no JSON.').waitFor();
+    await page.getByLabel('Only what matches').fill('{"path": "subject", "op": "starts_with", "value": "Order"}');
+    expect(await shown.violations('08-new-alias')).toEqual([]);
+    await confirm('Create');
+    await page.getByText('Nothing came yet.').waitFor();
+    await page.getByText('filtered').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Who may write').fill('@b.example');
+    await confirm('Save');
+    await closed();
+    const [alias] = (await server.api('GET', '/v1/aliases')).json.data;
+    expect(alias).toMatchObject({ allowedSenders: ['@b.example'], routes: [{ destination: pull, filter: { path: 'subject', op: 'starts_with', value: 'Order' } }] });
+
+    await deliver(smtp, alias.address, letter('Order-1'));
+    await deliver(smtp, alias.address, letter('Order-2').replace('From: Ada <ada@b.example>', 'From: Eve <eve@evil.example>'));
+    await messagesOf(server, alias.id, 2);
+    await page.getByRole('link', { name: 'Order-1' }).waitFor();
+    expect(await shown.violations('09-alias')).toEqual([]);
+    await page.getByRole('link', { name: 'Order-2' }).click();
+    await page.getByText('its sender may not write to this address.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Order-1' }).click();
+    await page.getByText('Where is it?').waitFor();
+    await page.getByText('It is not signed.').waitFor();
+    await page.getByText('The domain of its author has no policy: nobody can tell.').waitFor();
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await confirm('Replay');
+    await closed();
+    await page.keyboard.press('u');
+    await page.getByRole('button', { name: 'Replay a time' }).click();
+    await confirm('Count');
+    await dialog().getByText('Messages that are sent again: 1, in').waitFor();
+    await confirm('Replay');
+    await dialog().getByText('Sent again: 1').waitFor();
+    await confirm('Close');
+  });
+
+  it('hostile mail runs nothing and asks nobody, is read as text, and leaves the page as it is', async () => {
+    const { id, address: to } = expectStatus(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'hostile' }), 201).json;
+    const encoded = (text: string): string => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`;
+    const parts = ['--=_m', 'Content-Type: text/html; charset=utf-8', 'Content-Transfer-Encoding: base64', '', Buffer.from(evil(address())).toString('base64').replace(/.{76}/g, '$&\r\n'),
+      '--=_m', `Content-Type: image/svg+xml; name="${encoded(`${HOSTILE[0] ?? ''}.svg`)}"`, 'Content-Disposition: attachment', 'Content-ID: <x>', '', '<svg onload="alert(1)"/>', '--=_m--', ''];
+    await deliver(smtp, to, [`From: ${encoded(HOSTILE[1] ?? '')} <ada@b.example>`, `To: ${to}`, `Subject: ${encoded(HOSTILE.join(' '))}`, 'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary="=_m"', '', ...parts].join('\r\n'));
+    const [message] = await messagesOf(server, id, 1);
+    await shown.open(`inbox/${id}/${message.id}`);
+    await frame().getByText('The end').waitFor();
+
+    expect(await frame().locator('#x').evaluate((element) => [element.textContent, getComputedStyle(element).color])).toEqual(['before', 'rgb(1, 2, 3)']);
+    await page.getByText('Remote images are not loaded, and links lead nowhere.').waitFor();
+    await frame().locator('#js').click();
+    await frame().locator('#away').click();
+    await frame().locator('#send').click();
+    await frame().getByText('The end').waitFor();
+    expect(await page.evaluate(() => ['ran' in globalThis, document.querySelectorAll('main img, main svg, main script').length, location.pathname.split('/').at(-1)])).toEqual([false, 0, message.id]);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain(HOSTILE[0]);
+    await shown.screenshot('10-hostile');
+    await page.getByRole('button', { name: 'HTML source' }).click();
+    await page.getByText('http-equiv="refresh"').waitFor();
+    expect(called).toBe(0);
+    // What was stopped is told, by the frame alone: it is the proof that it was tried.
+    const stopped = shown.wrongs();
+    expect(stopped.length).toBeGreaterThan(5);
+    expect(stopped.filter((line) => !/Content Security Policy|sandboxed/.test(line))).toEqual([]);
+    expect(await shown.violations('11-source')).toEqual([]);
+  });
+
+  it('a megabyte of HTML, and bytes that are no UTF-8, are shown and leave the page alive', async () => {
+    const { id, address: to } = expectStatus(await server.api('POST', '/v1/aliases', { kind: 'platform', localPart: 'large' }), 201).json;
+    const head = (subject: string): string => `From: ada@b.example\r\nTo: ${to}\r\nSubject: ${subject}\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n`;
+    await deliver(smtp, to, `${head('Large')}<p>First</p>${'<div><b>x</b>\r\n'.repeat(70_000)}`);
+    await deliver(smtp, to, Buffer.concat([Buffer.from(`${head('Broken')}<p>Bef`), Buffer.from([0xff, 0xc3, 0x28]), Buffer.from('ore</p>\r\n')]));
+    const [broken, large] = await messagesOf(server, id, 2);
+
+    await shown.open(`inbox/${id}/${broken.id}`);
+    await frame().getByText('ore').waitFor();
+    await shown.open(`inbox/${id}/${large.id}`);
+    await frame().getByText('First').waitFor();
+    await page.getByRole('button', { name: 'HTML source' }).click();
+    await page.getByText('This is the beginning.').waitFor();
+  });
+
+  it('suppressions: added, found by address, removed', async () => {
+    await shown.navigate('Suppressions');
+    await page.getByText('Nothing is suppressed.').waitFor();
+    await page.getByRole('button', { name: 'Suppress an address' }).click();
+    await dialog().getByLabel('Address').fill('customer@example.org');
+    await confirm('Suppress');
+    await page.getByRole('cell', { name: 'customer@example.org' }).waitFor();
+    expect(await shown.violations('12-suppressions')).toEqual([]);
+    await page.getByRole('search').getByLabel('Address').fill('nobody@example.org');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing matches these filters.').waitFor();
+    expect(page.url()).toContain('email=nobody');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('button', { name: 'Remove: customer@example.org' }).click();
+    await confirm('Remove');
+    await page.getByText('Nothing is suppressed.').waitFor();
+  });
+
+  it('a reader looks, and is offered nothing that would be refused; in German, too', async () => {
+    const { key } = expectStatus(await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' }), 201).json as { key: string };
+    const reader = await ConsolePage.open(browser, server, 'mail-reader', 'emails', key);
+    for (const [screen, offered] of [['Emails', 'Send a test email'], ['Inbox', 'New address'], ['Suppressions', 'Suppress an address'], ['Domains', 'New domain']] as const) {
+      await reader.navigate(screen);
+      await reader.page.getByRole('heading', { name: screen }).waitFor();
+      expect(await reader.page.getByRole('button', { name: offered }).count()).toBe(0);
+    }
+    await reader.page.locator('details.account > summary').click();
+    await reader.page.getByLabel('Language').selectOption('de');
+    await reader.navigate('E-Mails');
+    await reader.page.getByRole('link', { name: 'Order' }).click();
+    await reader.page.getByText('Der Server eines Empfängers hat sie endgültig abgelehnt.').waitFor();
+    await reader.screenshot('german');
+    expect(reader.wrongs()).toEqual([]);
+  });
+});
