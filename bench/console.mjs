@@ -202,8 +202,8 @@ async function toldOf(page) {
     const ids = [...document.querySelectorAll('[data-id]')].map((row) => row.getAttribute('data-id'));
     return {
       shown: Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / 40),
-      waiting: number(/^([\d,]+) new/), missed: number(/([\d,]+)\+? not shown/),
-      hasGap: /not shown/.test(document.querySelector('.news')?.textContent ?? ''), twice: ids.length - new Set(ids).size,
+      waiting: number(/^([\d,]+) new/), missed: number(/(?<!new )([\d,]+)\+? not shown/),
+      hasGap: /Something happened/.test(document.querySelector('.news')?.textContent ?? ''), twice: ids.length - new Set(ids).size,
     };
   });
 }
@@ -229,10 +229,10 @@ async function measurePayloads(scene) {
     const page = await context.newPage();
     await watch(page);
     await page.goto(`${scene.address}/console/live/events/${message}`);
-    await page.getByRole('heading', { name: 'Payload' }).waitFor();
+    await page.getByRole('heading', { name: 'Payload', exact: true }).waitFor();
     // What it takes to load the page is another figure.
     await page.evaluate(() => /** @type {any} */ (globalThis).seen.tasks.splice(0));
-    if (payload.length > 256 * 1024) await page.getByRole('button', { name: 'Load' }).click();
+    if (payload.length > 256 * 1024) await page.getByRole('button', { name: 'Load', exact: true }).click();
     await page.getByRole('button', { name: 'Download' }).waitFor();
     await page.getByText('Formatting…').waitFor({ state: 'detached' });
     await page.getByRole('searchbox').pressSequentially('xt');

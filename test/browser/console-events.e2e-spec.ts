@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import type { Browser, Download, Page } from 'playwright-core';
+import { until } from '../api/polling.js';
 import { openSql, type Sql } from '../api/scene.js';
 import { freePort } from '../durability/processes.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
@@ -60,7 +61,7 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test says which fields it expects, and fails otherwise
   async function api(method: string, path: string, body: unknown): Promise<any> {
     const response = await fetch(proxy.target + path, {
-      method, headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' }, body: typeof body === 'string' ? body : JSON.stringify(body),
+      method, headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' }, ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     return response.json();
   }
@@ -162,6 +163,33 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
     expect([text.trim().split('\r\n').length, download.suggestedFilename()]).toEqual([3, 'events-live.csv']);
   });
 
+  it('all that match are replayed and cancelled by a job, after it said how many they are', async () => {
+    await Promise.all(Array.from({ length: 3 }, () => send({ destination: broken, event_type: 'bulk', payload: {} })));
+    await shown.open('events?event_type=bulk');
+    await types('bulk').nth(2).waitFor();
+    await page.getByText('HTTP 503').nth(2).waitFor();
+    for (const [act, sentence, action] of [['Replay', 'Send all 3 events that match again, in Live', 'replay'], ['Cancel what waits', 'End what waits of 3 events, in Live', 'cancel']] as const) {
+      await page.getByRole('checkbox', { name: /^Select evt_/ }).first().click();
+      await page.getByRole('button', { name: 'Select all 3 that match' }).click();
+      await page.locator('.selection').getByRole('button', { name: act, exact: true }).click();
+      await page.getByRole('dialog').getByText(sentence).waitFor();
+      if (act === 'Replay') expect(await violations('03-bulk')).toEqual([]);
+      await page.getByRole('dialog').getByRole('button', { name: act }).click();
+      const link = page.getByRole('dialog').getByRole('link', { name: 'Open the job' });
+      const id = /\/live\/jobs\/(rpj_\w+)$/.exec(await link.getAttribute('href') ?? '')?.[1];
+      expect(await until(() => api('GET', `/v1/replays/${id}`, undefined), ({ state }) => state === 'completed')).toMatchObject({ kind: 'events', action, scanned: 3 });
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.locator('.selection').waitFor({ state: 'detached' });
+    }
+    await page.getByText('Failed').nth(2).waitFor();
+    await page.getByRole('checkbox', { name: /^Select evt_/ }).first().click();
+    await page.getByRole('button', { name: 'Select all 3 that match' }).click();
+    await page.locator('.selection').getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByText('There is nothing to do').waitFor();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Cancel what waits' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
   it('one event says why it waits and until when, at which step of its schedule it is, and is copied as a command', async () => {
     await shown.open('events?status=retrying');
     await types('invoice.failed').click();
@@ -196,7 +224,7 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
     const message = await sendRaw('exact', payload);
     await shown.open(`events/${message}`);
     await page.getByRole('heading', { name: 'Payload' }).waitFor();
-    if (payload.length > 256_000) await page.getByRole('button', { name: 'Load' }).click();
+    if (payload.length > 256_000) await page.getByRole('button', { name: 'Load', exact: true }).click();
     await page.getByRole('button', { name: 'Download' }).waitFor();
     const { bytes } = await saved('Download');
     expect(sha256(bytes)).toBe(sha256(payload));

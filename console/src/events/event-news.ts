@@ -36,14 +36,18 @@ export function listenForNews({ api, environment, filters, rows, isReading, view
     drawn(rows.arrive(batch, isReading()));
   };
   const timer = setInterval(draw, DRAW_EVERY_MS);
-  const countMissed = async (since: string | null, until: string | undefined): Promise<void> => {
-    const query = asQuery({ ...filters, ...(since !== null && { since }), ...(until !== undefined && { until }) }, serviceNowMs());
-    const { count, is_capped: isCapped } = await answered(api.GET('/v1/events/count', { params: { query } }));
-    missed({ count, isCapped });
+  // Of several gaps in a row one is told, from where the first began: what the list has of it is not missed.
+  let gap: { since: string; until: string } | null = null;
+  const countMissed = async ({ since, until }: { since: string; until: string }): Promise<void> => {
+    const { count, is_capped: isCapped } = await answered(api.GET('/v1/events/count', { params: { query: asQuery({ ...filters, since, until }, serviceNowMs()) } }));
+    missed({ count: Math.max(0, count - rows.countBetween(since, until) - rows.notKept), isCapped });
   };
-  const say = (since: string | null, until?: string): void => {
+  const say = (since: string | null, until = new Date(serviceNowMs()).toISOString()): void => {
     missed({ count: null, isCapped: false });
-    if (since !== null) countMissed(since, until).catch(() => undefined);
+    if (since === null) return;
+    const told = gap = { since: gap?.since ?? since, until };
+    // What comes at the same time is drawn first.
+    setTimeout(() => { if (gap === told) countMissed(told).catch(() => undefined); }, 4 * DRAW_EVERY_MS);
   };
   const ask = async (change: EventFilters, isNew: boolean): Promise<EventItem[]> => {
     const { data } = await answered(api.GET('/v1/events', { params: { query: { ...asQuery({ ...filters, ...change }, serviceNowMs()), limit: PAGE } } }));

@@ -69,6 +69,7 @@ describe('rows of the list', () => {
     list.arrive(news.slice(0, 100), true);
 
     expect([list.waiting, list.notKept, list.count]).toEqual([1_000, 500, 0]);
+    expect(listOf(['3', '2'], ['1']).countBetween('2026-11-21T09:30:00.002Z', '2026-11-21T09:30:00.003Z')).toBe(2);
   });
 
   it('live for long it lets old rows go, and says from where they are asked for again', () => {

@@ -81,6 +81,13 @@ export class RowList<T extends Row> {
     return this.known.get(id);
   }
 
+  /** How many of the rows that are shown or wait were received between two times. */
+  countBetween(since: string, until: string): number {
+    let count = 0;
+    for (const { received_at: at } of this.known.values()) if (at >= since && at <= until) count += 1;
+    return count;
+  }
+
   /** The pages that were loaded; what was taken over before is not looked at again. */
   setPages(pages: readonly (readonly T[])[]): void {
     const isMore = this.pages.every((page, at) => pages[at] === page);

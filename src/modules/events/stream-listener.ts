@@ -46,7 +46,7 @@ export class StreamListener {
 
   constructor(
     private readonly listening: Listening,
-    private readonly answer: Writable,
+    private readonly answer: Writable & { socket?: Writable | null },
     private readonly monotonicMs: () => number,
   ) {
     this.at = listening.resumesAt;
@@ -69,7 +69,9 @@ export class StreamListener {
     return this.caller.tenant.environmentId;
   }
 
+  /** What Node holds together until the end of the turn is handed over first: only what the client does not take is unread. */
   get hasRoom(): boolean {
+    if (this.answer.writableLength >= UNREAD_BYTES_MAX) this.answer.socket?.uncork();
     return this.answer.writableLength < UNREAD_BYTES_MAX;
   }
 

@@ -17,6 +17,8 @@ export function word(prefix: 'status' | 'reason' | 'error' | 'validation' | 'cir
   return key in en ? t(key as MessageKey) : name;
 }
 
+const NUMBERS = { en: new Intl.NumberFormat('en'), de: new Intl.NumberFormat('de') };
+
 function shown(value: string | number | undefined): string | undefined {
-  return typeof value === 'number' ? new Intl.NumberFormat(preferences().language).format(value) : value;
+  return typeof value === 'number' ? NUMBERS[preferences().language].format(value) : value;
 }

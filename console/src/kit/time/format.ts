@@ -12,10 +12,31 @@ export interface ToldTime {
 export function tellTime(iso: string, language: string, timeZone?: string): ToldTime {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return { local: iso, short: iso, near: iso, utc: iso };
-  const local = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', ...(timeZone && { timeZone }) }).format(date);
-  const short = new Intl.DateTimeFormat(language, { timeStyle: 'medium', ...(timeZone && { timeZone }) }).format(date);
-  const near = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', ...(timeZone && { timeZone }) }).format(date);
-  return { local, short, near, utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC` };
+  const { local, short, near } = formatsOf(language, timeZone);
+  return { local: local.format(date), short: short.format(date), near: near.format(date), utc: `${date.toISOString().replace('T', ' ').replace('Z', '')} UTC` };
+}
+
+interface Formats {
+  local: Intl.DateTimeFormat;
+  short: Intl.DateTimeFormat;
+  near: Intl.DateTimeFormat;
+}
+
+const formats = new Map<string, Formats>();
+
+/** Made once: it takes longer than all times of a screen. */
+function formatsOf(language: string, timeZone?: string): Formats {
+  const key = `${language} ${timeZone ?? ''}`;
+  const made = formats.get(key);
+  if (made !== undefined) return made;
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const next: Formats = {
+    local: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', ...zone }),
+    short: new Intl.DateTimeFormat(language, { timeStyle: 'medium', ...zone }),
+    near: new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', ...zone }),
+  };
+  formats.set(key, next);
+  return next;
 }
 
 const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]];
