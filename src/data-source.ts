@@ -48,6 +48,7 @@ import { AliasFilters1732684000000 } from '../migrations/1732684000000-alias-fil
 import { ListSearch1732686000000 } from '../migrations/1732686000000-list-search.js';
 import { FailingRollups1732686100000 } from '../migrations/1732686100000-failing-rollups.js';
 import { EventJobs1732687000000 } from '../migrations/1732687000000-event-jobs.js';
+import { AttemptExchanges1732687100000 } from '../migrations/1732687100000-attempt-exchanges.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -110,6 +111,7 @@ export const MIGRATIONS = [
   ListSearch1732686000000,
   FailingRollups1732686100000,
   EventJobs1732687000000,
+  AttemptExchanges1732687100000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -43,18 +43,19 @@ export class HttpsAdapter extends DestinationAdapter {
   override async deliver(given: Outgoing, target: Target): Promise<DeliveryAnswer> {
     const outgoing = { ...given, body: this.bytesOf(given.body) };
     if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
+    const sent = headersOf(outgoing, target);
     const answer = await this.agent.exchange({
       method: 'POST',
       url: target.url,
-      headers: headersOf(outgoing, target),
+      headers: sent,
       body: outgoing.body,
       timeoutMs: target.timeoutMs,
       bodyBytesMax: ANSWER_BYTES_MAX,
     });
     const durationMs = Math.round(answer.durationMs);
-    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
+    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail, exchange: { method: 'POST', url: target.url, headers: sent, answered: null } };
     const { status, headers, body } = answer;
-    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
+    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body), exchange: { method: 'POST', url: target.url, headers: sent, answered: headers } };
   }
 
   /** The deliveries of a fan-out come one after the other with one body: it is encoded once, not for each signature and request. */
