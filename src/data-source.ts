@@ -48,6 +48,7 @@ import { AliasFilters1732684000000 } from '../migrations/1732684000000-alias-fil
 import { ListSearch1732686000000 } from '../migrations/1732686000000-list-search.js';
 import { FailingRollups1732686100000 } from '../migrations/1732686100000-failing-rollups.js';
 import { EventJobs1732687000000 } from '../migrations/1732687000000-event-jobs.js';
+import { AttemptExchanges1732687100000 } from '../migrations/1732687100000-attempt-exchanges.js';
 import { PortalOrigins1732688000000 } from '../migrations/1732688000000-portal-origins.js';
 import { PortalSessions1732688100000 } from '../migrations/1732688100000-portal-sessions.js';
 import { AuditPortal1732688200000 } from '../migrations/1732688200000-audit-portal.js';
@@ -115,6 +116,7 @@ export const MIGRATIONS = [
   ListSearch1732686000000,
   FailingRollups1732686100000,
   EventJobs1732687000000,
+  AttemptExchanges1732687100000,
   PortalOrigins1732688000000,
   PortalSessions1732688100000,
   AuditPortal1732688200000,

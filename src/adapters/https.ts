@@ -44,10 +44,11 @@ export class HttpsAdapter extends DestinationAdapter {
     const outgoing = { ...given, body: this.bytesOf(given.body) };
     if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
     let isWithheld = false;
+    const sent = headersOf(outgoing, target);
     const answer = await this.agent.exchange({
       method: 'POST',
       url: target.url,
-      headers: headersOf(outgoing, target),
+      headers: sent,
       body: outgoing.body,
       timeoutMs: target.timeoutMs,
       bodyBytesMax: ANSWER_BYTES_MAX,
@@ -55,9 +56,9 @@ export class HttpsAdapter extends DestinationAdapter {
     });
     if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
-    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
+    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail, exchange: { method: 'POST', url: target.url, headers: sent, answered: null } };
     const { status, headers, body } = answer;
-    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
+    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body), exchange: { method: 'POST', url: target.url, headers: sent, answered: headers } };
   }
 
   /** The deliveries of a fan-out come one after the other with one body: it is encoded once, not for each signature and request. */

@@ -58,9 +58,11 @@ export class MirrorAdapter extends DestinationAdapter {
     });
     if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
-    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail };
+    // What was received is not repeated here: it stands with the request, and is erased there.
+    const sent = { method: request?.method ?? 'POST', url: target.url, headers: target.headers };
+    if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail, exchange: { ...sent, answered: null } };
     const { status, headers, body } = answer;
-    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body) };
+    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body), exchange: { ...sent, answered: headers } };
   }
 }
 

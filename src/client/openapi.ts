@@ -296,6 +296,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events/{id}/exchanges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was sent and answered
+         * @description URL and headers of attempts over HTTP that failed, as they were sent, and the headers of their answers, as they came: recorded at the attempt, not made up now. Nothing is recorded of an attempt that was answered with 2xx. Also takes the `msg_` id of a send. Needs a key of scope `read`.
+         */
+        get: operations["listEventExchanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events/{id}/cancel": {
         parameters: {
             query?: never;
@@ -8379,6 +8399,75 @@ export interface components {
             /** @description Every attempt, oldest first. */
             attempts: components["schemas"]["AttemptItem"][];
         };
+        SentRequestItem: {
+            /**
+             * @description The method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description Where to, without user and password, up to 2,048 characters. Of a mirror destination what was received comes behind it.
+             * @example https://example.com/hook
+             */
+            url: string;
+            /**
+             * @description The headers less those of the connection (`host`, `content-length`), names in lower case, up to 4 KB, in which signatures are shown as they were sent. Values that
+             *     authenticate, and those with a named secret in them, were never stored: `(hidden)`; the event's own ones that do are for keys that may write. Values of the event's own
+             *     headers are empty once it was erased. Of a mirror destination without those of the received request, which has them.
+             * @example {
+             *       "content-type": "application/json",
+             *       "webhook-id": "msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
+             *       "authorization": "(hidden)"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+        };
+        AnswerItem: {
+            /**
+             * @description HTTP status.
+             * @example 503
+             */
+            status: number;
+            /**
+             * @description The headers, names in lower case, repeated ones joined, up to 4 KB; `(hidden)` in place of cookies and tokens.
+             * @example {
+             *       "content-type": "text/html",
+             *       "retry-after": "120",
+             *       "set-cookie": "(hidden)"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+        };
+        ExchangeItem: {
+            /**
+             * @description The delivery that it belongs to: an `id` of the event's `deliveries`.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
+             */
+            delivery: string;
+            /**
+             * @description The `number` of the attempt.
+             * @example 1
+             */
+            number: number;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-11-21T09:30:00.120Z
+             */
+            at: string;
+            /** @description What was sent, or was to be sent where there was no connection. The body is that of the event. */
+            request: components["schemas"]["SentRequestItem"];
+            /** @description What was answered, less the body, whose first 1 KB is the attempt's `response_excerpt`; null without an answer. */
+            response: components["schemas"]["AnswerItem"] | null;
+        };
+        ExchangeList: {
+            /** @description Of the latest 50 attempts that failed, the latest first. */
+            data: components["schemas"]["ExchangeItem"][];
+        };
         Cancelled: {
             /**
              * @description Deliveries that were ended, or that end with the attempt that is under way.
@@ -11105,6 +11194,40 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventExchanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exchanges, the latest first. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

@@ -85,6 +85,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/app/{app}/endpoints/{endpoint}/cancel': 'write',
   'POST /v1/dlq/redrive': 'write',
   'POST /v1/replays': 'write',
+  'GET /v1/events/{id}/exchanges': 'read',
   'GET /v1/destinations': 'read',
   'POST /v1/destinations': 'write',
   'POST /v1/destinations/check': 'write',

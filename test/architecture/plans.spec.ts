@@ -188,6 +188,7 @@ const HOT: [string, (recording: Database) => Promise<unknown>, string[], number]
   ['targets with marked deliveries', (db) => new CancelStore(db).held(null), ['due_deliveries_withdrawn_idx'], 20],
   ['the mark of a delivery', (db) => new CancelStore(db).reasonOf({ environmentId: ENVIRONMENT, eventId: open[0]?.eventId ?? '', ordinal: 0 }), ['due_deliveries_pkey'], 20],
   ['cancel what waits of 100 events', (db) => new CancelStore(db).ofEvents(ENVIRONMENT, open.slice(0, 100).map(({ eventId }) => eventId), 'cancelled'), ['due_deliveries_pkey'], 100 * 40],
+  ['cancel what waits of 100 events for a target', (db) => new CancelStore(db).ofEvents(ENVIRONMENT, open.slice(0, 100).map(({ eventId }) => eventId), 'cancelled', TARGET), ['due_deliveries_pkey'], 100 * 40],
   ['cancel what waits for a target', (db) => new CancelStore(db).ofTarget({ environmentId: ENVIRONMENT, targetId: TARGET, endpointId: null, eventType: null, beforeId: lowestIdAt(ledger.nowMs) }, 'cancelled'), ['due_deliveries_pkey'], 200_000],
   ['erase an event', (db) => new EraseStore(db).event(ENVIRONMENT, settled.id), ['events_pkey'], PAGES_MAX],
   ['the events of a message', (db) => new EraseStore(db).members(ENVIRONMENT, settled.id), ['events_pkey'], PAGES_MAX],
@@ -344,6 +345,16 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         expect(made.scanned).toEqual([]);
         expect(made.pages).toBeLessThan(PAGES_MAX);
       }
+    });
+
+    it.each([[false], [true]])('where the 1000 events of a page of a job went, only where they failed (%s): by the keys of each', async (isUndelivered) => {
+      const { rows } = await clients.ordinary.query<EventRow>('select id, expires_on::text as "expiresOn" from events where environment_id = $1 order by md5(id::text) limit 1000', [ENVIRONMENT]);
+      const made = await plan(await asked((db) => new RedeliverStore(db).whereabouts(ENVIRONMENT, rows, { isUndelivered, includesCancelled: false, targetId: null })), mode);
+
+      expect(['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey', 'messages_pkey']).toEqual(expect.arrayContaining(made.indexes));
+      expect(made.indexes).toEqual(expect.arrayContaining(['deliveries_pkey', 'events_pkey']));
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(1_000 * 40);
     });
 
     it('a step of 1000 dead letters: by deliveries_status_idx', async () => {

@@ -12,6 +12,7 @@ import { Vault } from '#kernel/vault.js';
 import { Tracing } from '#kernel/tracing.js';
 import { HeldCancellations } from './held-cancellations.js';
 import { WorkerPresence } from './presence.js';
+import { keptExchange } from './kept-exchange.js';
 import { deliverSupervised } from './supervised-delivery.js';
 
 const POSTPONED_MS = 30_000;
@@ -45,6 +46,7 @@ export class Attempt {
     const adapter = this.targets.adapter(target.type);
     if (adapter.pulled) return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };
     const startedAtMs = this.clock.nowMs();
+    const headers = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
     const answer = await deliverSupervised(
       adapter,
@@ -53,7 +55,7 @@ export class Attempt {
         eventType: delivery.eventType,
         body: delivery.payload ?? '',
         request: () => this.requests.find(delivery.environmentId, delivery.eventId),
-        headers: delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers),
+        headers,
         replayed: delivery.replayed,
         traceparent: span.traceparent,
         atMs: startedAtMs,
@@ -63,7 +65,8 @@ export class Attempt {
     );
     const outcome = classify(answer.answer);
     span.end(outcome, () => answerOf(answer.answer));
-    return { result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe }), outcome, target };
+    const exchange = outcome === 'success' ? null : keptExchange(answer.exchange, headers, target);
+    return { result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe, exchange }), outcome, target };
   }
 
   /** What is recorded when an attempt could not even be made: it is tried again in half a minute. */
@@ -83,7 +86,7 @@ export class Attempt {
   }
 
   private decided(made: Made): DeliveryResult {
-    const { delivery, target, answer, outcome, startedAtMs, probe } = made;
+    const { delivery, target, answer, outcome, startedAtMs, probe, exchange } = made;
     const attemptsUsed = delivery.attemptsUsed + 1;
     const firstAttemptAt = new Date(delivery.firstAttemptAtMs ?? startedAtMs);
     const now = this.clock.now();
@@ -110,6 +113,7 @@ export class Attempt {
         httpStatus: answer.answer.kind === 'response' ? answer.answer.status : null,
         error: answer.answer.kind === 'error' ? answer.answer.error : null,
         excerpt: answer.excerpt,
+        exchange,
       },
     };
   }
@@ -123,6 +127,8 @@ interface Made {
   outcome: Outcome;
   startedAtMs: number;
   probe: boolean;
+  /** What is kept of it, as JSON. */
+  exchange: string | null;
 }
 
 /** Why nothing can be sent any more, or null. */

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { NotAttempted, type DeliveryAnswer, type DestinationAdapter, type MirroredRequest, type Outgoing, type Target } from '#modules/destinations/contract.js';
+import { NotAttempted, type DeliveryAnswer, type DestinationAdapter, type MirroredRequest, type Outgoing, type SentExchange, type Target } from '#modules/destinations/contract.js';
 import { recordable } from '#engine/excerpt.js';
 import { type Answer, ATTEMPT_ERRORS, type AttemptError, OUTCOMES, type Outcome } from '#engine/outcome.js';
 import { DeadlinePassed, withDeadline } from '#kernel/deadline.js';
@@ -28,11 +28,12 @@ export async function deliverSupervised(adapter: DestinationAdapter, outgoing: O
       logger.error(`The adapter of type ${target.type} answered an attempt with what is no answer.`);
       return failed('adapter', 'The adapter of this type gave no valid answer.');
     }
-    const { durationMs, excerpt } = said as Partial<Record<keyof DeliveryAnswer, unknown>>;
+    const { durationMs, excerpt, exchange } = said as Partial<Record<keyof DeliveryAnswer, unknown>>;
     return {
       answer,
       durationMs: isDuration(durationMs, deadlineMs) ? durationMs : Math.round(performance.now() - startedAt),
       excerpt: typeof excerpt === 'string' ? recordable(excerpt) : null,
+      ...(fieldsOf(exchange) !== null && { exchange: exchange as SentExchange }),
     };
   } catch (error) {
     const ours = error instanceof NotAttempted ? error : request.faultOf(error);

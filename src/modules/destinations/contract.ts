@@ -31,6 +31,8 @@ export interface Target {
   legacySignature: LegacySignature | null;
   /** Static headers, lower-case names. */
   headers: Record<string, string>;
+  /** Those of them that a named secret is part of. */
+  secretHeaders?: ReadonlySet<string>;
   retry: RuledRetryPolicy;
   /** Deliveries per second over all workers, or null for no limit. */
   ratePerSecond: number | null;
@@ -66,12 +68,23 @@ export interface Outgoing {
   mayBegin: () => boolean;
 }
 
+/** What one attempt sent over HTTP, less its body, and the headers that it was answered with. Names in lower case. */
+export interface SentExchange {
+  method: string;
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  /** Null without an answer. */
+  answered: Readonly<Record<string, string>> | null;
+}
+
 /** What came of an attempt. */
 export interface DeliveryAnswer {
   answer: Answer;
   durationMs: number;
   /** At most 1 KB of what the target said, or a sentence on what went wrong. */
   excerpt: string | null;
+  /** Kept of an attempt that failed, less what lets somebody in. */
+  exchange?: SentExchange;
 }
 
 /** A destination's settings as a caller gives them, checked by their schema only. */

@@ -2,6 +2,7 @@ import type { Target } from '#modules/destinations/contract.js';
 import { normalizeForwardedHeaders } from '#engine/headers.js';
 import type { OpenedKeys, SigningKeys } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
+import { secretNames } from './header-templates.js';
 import { adapterConfig, failureThreshold } from './settings.js';
 
 /** What of a stored destination is sealed, opened, and what is only named in it. */
@@ -33,6 +34,7 @@ export function targetOf(row: DestinationEntity, { keys, credentials, headers, r
     },
     legacySignature: keys.legacySignature,
     headers: normalizeForwardedHeaders(headers),
+    secretHeaders: new Set(Object.entries(row.headers).filter(([, template]) => secretNames({ template }).length > 0).map(([name]) => name.toLowerCase())),
     retry,
     ratePerSecond: row.rateLimit?.per_second ?? null,
     concurrency: row.concurrency,

@@ -60,8 +60,8 @@ const ERASE_EXCERPTS: Statement = {
   name: 'application_erasure_excerpts',
   text: `
     with erased as (
-      update attempts a set response_excerpt = null from unnest($2::uuid[], $3::date[]) p(id, expires_on)
-      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on and a.response_excerpt is not null returning 1
+      update attempts a set response_excerpt = null, exchange = null from unnest($2::uuid[], $3::date[]) p(id, expires_on)
+      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on and (a.response_excerpt is not null or a.exchange is not null) returning 1
     )
     select count(*)::int as count from erased`,
 };

@@ -11,6 +11,8 @@ import { Cancelled } from './contract.dto.js';
 import { Erase } from './erase.js';
 import { EventCountItem, EventDetailItem, EventFilterQuery, EventListQuery, EventPage, presentCount, presentEventDetail, presentEventPage } from './events.dto.js';
 import { eventId, EventsService } from './events.service.js';
+import { ExchangeList, presentExchanges } from './exchanges.dto.js';
+import { Exchanges } from './exchanges.js';
 import { Payloads } from './payload.js';
 
 const EVENT = { name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -23,6 +25,7 @@ export class EventsController {
     private readonly events: EventsService,
     private readonly erasing: Erase,
     private readonly payloads: Payloads,
+    private readonly exchanges: Exchanges,
   ) {}
 
   @Get()
@@ -82,6 +85,21 @@ export class EventsController {
     const { contentType, bytes } = await this.payloads.find(tenant, eventId(id));
     void reply.header('content-type', contentType);
     return bytes;
+  }
+
+  @Get(':id/exchanges')
+  @HoldsContent()
+  @Scope('read')
+  @ApiOperation({
+    summary: 'What was sent and answered',
+    description:
+      'URL and headers of attempts over HTTP that failed, as they were sent, and the headers of their answers, as they came: recorded at the attempt, not made up now. ' +
+      'Nothing is recorded of an attempt that was answered with 2xx. Also takes the `msg_` id of a send.',
+  })
+  @ApiParam(EVENT)
+  @ApiOkResponse({ type: ExchangeList, description: 'The exchanges, the latest first.' })
+  async listEventExchanges(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ExchangeList> {
+    return presentExchanges(await this.exchanges.of(caller.tenant, eventId(id)), caller);
   }
 
   @Post(':id/cancel')

@@ -38,6 +38,7 @@ import { StreamStore } from './stream.store.js';
 import { Waiting } from './waiting.contract.js';
 import { WaitingStore } from './waiting.store.js';
 import { EventTools } from './events.tools.js';
+import { Exchanges } from './exchanges.js';
 
 /** What people read of the ledger, and what they ask of one event. */
 @Module({
@@ -54,6 +55,7 @@ import { EventTools } from './events.tools.js';
     EventsService,
     EventsStore,
     EventTools,
+    Exchanges,
     Payloads,
     PayloadStore,
     StreamStore,

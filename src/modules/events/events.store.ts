@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { KeptExchange } from '#engine/told-exchange.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
@@ -41,6 +42,15 @@ export interface EventContent {
   payloadBytes: number;
 }
 
+/** An attempt, and what is kept of what it sent and was answered. */
+export interface ExchangeRow {
+  ordinal: number;
+  number: number;
+  status: number | null;
+  startedAt: Date;
+  exchange: KeptExchange;
+}
+
 /** One delivery of an event, open or settled. */
 export interface DeliveryRow {
   ordinal: number;
@@ -81,6 +91,15 @@ const ATTEMPTS: Statement = {
     select ordinal, number, status, error, duration_ms as "durationMs", started_at as "startedAt", response_excerpt as excerpt
     from attempts where environment_id = $1 and event_id = $2 and expires_on = $3::date
     order by started_at, ordinal, number`,
+};
+
+/** attempts_pkey of the one partition. */
+const EXCHANGES: Statement = {
+  name: 'events_exchanges',
+  text: `
+    select ordinal, number, status, started_at as "startedAt", exchange
+    from attempts where environment_id = $1 and event_id = $2 and expires_on = $3::date and exchange is not null
+    order by started_at desc, ordinal desc, number desc limit $4`,
 };
 
 /** By attempts_pkey, due_deliveries_pkey and deliveries_pkey, for each event of a page. */
@@ -147,6 +166,12 @@ export class EventsStore {
 
   attempts(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>): Promise<(AttemptRow & { ordinal: number })[]> {
     return this.database.read(ATTEMPTS, [tenant.environmentId, event.id, event.expiresOn]);
+  }
+
+  /** What is kept of the exchanges of its latest attempts that failed, the latest first. */
+  async exchanges(tenant: Tenant, event: Pick<EventRow, 'id' | 'expiresOn'>, limit: number): Promise<ExchangeRow[]> {
+    const rows = await this.database.read<Omit<ExchangeRow, 'exchange'> & { exchange: string }>(EXCHANGES, [tenant.environmentId, event.id, event.expiresOn, limit]);
+    return rows.map((row) => ({ ...row, exchange: JSON.parse(row.exchange) as KeptExchange }));
   }
 }
 

@@ -22,6 +22,8 @@ export interface DeliveryResult extends DeliveryKey {
     httpStatus: number | null;
     error: string | null;
     excerpt: string | null;
+    /** What was sent and answered, as JSON; left out where nothing is kept of it. */
+    exchange?: string | null;
   } | null;
 }
 

@@ -9,23 +9,23 @@ const ROW = 'd.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id,
 const HELD = `d.environment_id = r.environment_id and d.event_id = r.event_id and d.ordinal = r.ordinal
   and d.claimed_by = r.claimed_by`;
 
-const INPUT = `
+const input = (isTold: boolean): string => `
   select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::float8[],
                        $8::boolean[], $9::smallint[], $10::smallint[], $11::timestamptz[], $12::int[], $13::smallint[],
-                       $14::text[], $15::text[], $16::boolean[], $17::boolean[])
+                       $14::text[], $15::text[], $16::boolean[], $17::boolean[]${isTold ? ', $18::text[]' : ''})
     as r(environment_id, event_id, ordinal, claimed_by, status, reason, due_in_ms, parked, attempts_used, number,
-         started_at, duration_ms, http_status, error, excerpt, pulled, counted)`;
+         started_at, duration_ms, http_status, error, excerpt, pulled, counted${isTold ? ', exchange' : ''})`;
 const ENDS = `(r.status <> 'retrying' or d.superseded or d.withdrawn is not null)`;
 const ATTEMPT = 'environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, http_status, error, excerpt';
 const MEASURE = `environment_id, case when counted then target_id end as key_id, endpoint_id as other_id, started_at as at, ${SETTLED} as what, duration_ms as ms`;
 
-const WAITING = `
+const waiting = (result: string): string => `
   waiting as (
     update due_deliveries d
     set due_at = now() + r.due_in_ms * interval '1 millisecond', claimed_by = null, parked = r.parked, attempts = coalesce(r.number, d.attempts),
         attempts_used = r.attempts_used, first_attempt_at = coalesce(d.first_attempt_at, r.started_at)
     from r where ${HELD} and not ${ENDS}
-    returning ${ROW}, ${RESULT}
+    returning ${ROW}, ${result}
   ),`;
 
 /** Every row of a group, whatever became of it. */
@@ -35,15 +35,16 @@ const rows = (columns: string, isRetrying: boolean): string =>
 /**
  * Writes a group of results where their claims still hold (due_deliveries_pkey): attempts, and either the settled
  * delivery in place of the due one, or the time of the next attempt. A superseded or withdrawn delivery is not retried.
- * A group without retries, or without what is pulled, is not asked for them: looking is most of the cost of a healthy one.
+ * A group without retries, without what is pulled, or without exchanges, is not asked for them: looking is most of the cost of a healthy one.
  */
-const record = (isRetrying: boolean, isPulled: boolean): Statement => ({
-  name: `ledger_record${isRetrying ? '_retrying' : ''}${isPulled ? '_pulled' : ''}`,
-  text: `
-    with r as (${INPUT}
+function record({ isRetrying, isPulled, isTold }: Shape): Statement {
+  const result = `${RESULT}${isTold ? ', r.exchange' : ''}`;
+  const name = `ledger_record${isRetrying ? '_retrying' : ''}${isPulled ? '_pulled' : ''}${isTold ? '_told' : ''}`;
+  const text = `
+    with r as (${input(isTold)}
     ), ended as (
-      delete from due_deliveries d using r where ${HELD} ${isRetrying ? `and ${ENDS}` : ''} returning ${ROW}, ${RESULT}
-    ), ${isRetrying ? WAITING : ''} settled as (
+      delete from due_deliveries d using r where ${HELD} ${isRetrying ? `and ${ENDS}` : ''} returning ${ROW}, ${result}
+    ), ${isRetrying ? waiting(result) : ''} settled as (
       insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
                               replayed, superseded, settled_at)
       select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id,
@@ -53,17 +54,30 @@ const record = (isRetrying: boolean, isPulled: boolean): Statement => ({
       from ended
     ), logged as (
       insert into attempts (environment_id, event_id, ordinal, number, expires_on, started_at, duration_ms, status, error,
-                            response_excerpt)
-      select * from (${rows(ATTEMPT, isRetrying)}) attempt where number is not null
+                            response_excerpt${isTold ? ', exchange' : ''})
+      select * from (${rows(`${ATTEMPT}${isTold ? ', exchange' : ''}`, isRetrying)}) attempt where number is not null
     ), ${isPulled ? `offered as (${pullItems(`ended where pulled and status = 'delivered'`)}),` : ''} counted as (${metricIncrements(rows(MEASURE, isRetrying))}
     )
-    ${rows('event_id, ordinal', isRetrying)}`,
-});
+    ${rows('event_id, ordinal', isRetrying)}`;
+  return { name, text };
+}
 
-const RECORD = {
-  healthy: { plain: record(false, false), pulled: record(false, true) },
-  retrying: { plain: record(true, false), pulled: record(true, true) },
-};
+/** What a group of results has. */
+interface Shape {
+  isRetrying: boolean;
+  isPulled: boolean;
+  isTold: boolean;
+}
+
+const BOTH = [false, true] as const;
+const STATEMENTS = new Map(BOTH.flatMap((isRetrying) => BOTH.flatMap((isPulled) => BOTH.map((isTold): [string, Statement] =>
+  [`${isRetrying}${isPulled}${isTold}`, record({ isRetrying, isPulled, isTold })]))));
+
+function statementFor(results: readonly DeliveryResult[]): { statement: Statement; isTold: boolean } {
+  const isRetrying = results.some(({ status }) => status === 'retrying');
+  const isTold = results.some(({ attempt }) => attempt?.exchange != null);
+  return { statement: STATEMENTS.get(`${isRetrying}${results.some(({ pulled }) => pulled)}${isTold}`) as Statement, isTold };
+}
 
 /** Statements that record. */
 @Injectable()
@@ -72,8 +86,7 @@ export class RecordStore {
 
   /** Writes the results; returns which of them held their claim, as `eventId/ordinal`. */
   async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
-    const kind = RECORD[results.some(({ status }) => status === 'retrying') ? 'retrying' : 'healthy'];
-    const statement = kind[results.some(({ pulled }) => pulled) ? 'pulled' : 'plain'];
+    const { statement, isTold } = statementFor(results);
     const held = await this.database.hot<{ event_id: string; ordinal: number }>(statement, [
       intArray(results.map((result) => result.environmentId)),
       uuidArray(results.map((result) => result.eventId)),
@@ -92,6 +105,7 @@ export class RecordStore {
       textArray(results.map((result) => result.attempt?.excerpt ?? null)),
       booleanArray(results.map((result) => result.pulled)),
       booleanArray(results.map((result) => result.counted)),
+      ...(isTold ? [textArray(results.map((result) => result.attempt?.exchange ?? null))] : []),
     ]);
     return new Set(held.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));
   }

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { startServer } from '../support/server.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { as, createKey, expectRefusal } from './answers.js';
+import { emit, endpointOf, eventsOf } from './recovering.js';
+import { inletTo, jobIn, receive } from './replaying.js';
+import { destinationAt, eventAfter, eventIn, expectStatus, openSql, PATIENT, send, startTargets, uuidOf } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+import { until } from './polling.js';
+
+/** What was sent and answered in attempts that failed: as it was, less what lets somebody in. */
+describe('what attempts sent and were answered', () => {
+  let server: PosthornServer;
+  let targets: Targets;
+  let sql: Sql;
+  let reader: Record<string, string>;
+
+  beforeAll(async () => {
+    targets = await startTargets();
+    server = await startServer();
+    sql = openSql(server);
+    reader = as((await createKey(server, { name: 'reader', scope: 'read' })).key);
+  });
+
+  afterAll(async () => {
+    await sql.close();
+    await server.stop();
+    await targets.close();
+  });
+
+  const exchanges = async (id: string, headers: Record<string, string> = {}): Promise<ApiAnswer['json'][]> =>
+    expectStatus(await server.api('GET', `/v1/events/${id}/exchanges`, undefined, headers), 200).json.data;
+  const stored = async (id: string): Promise<string | null> => (await sql.rows<{ exchange: string | null }>('select exchange from attempts where event_id = $1 order by started_at', [uuidOf(id)]))[0]?.exchange ?? null;
+
+  it('are what the receiver got and gave, signature and query too; secrets are hidden, and nowhere in the row', async () => {
+    const name = `S${randomUUID().replaceAll('-', '')}`;
+    expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'from-a-named-secret' }), 201);
+    const target = targets.open(() => ({ status: 503, headers: { 'retry-after': '3600', 'set-cookie': 'sid=cookie-of-the-receiver', 'x-trace': 'abc' } }));
+    const headers = { authorization: 'Bearer of-the-destination', 'x-tenant': '42', 'x-plain-name': `{{secrets.${name}}}` };
+    const destination = await destinationAt(server, target.url, { ...PATIENT, headers });
+    const message = await send(server, destination, { headers: { 'x-order': '7', 'x-api-key': 'of-the-event' } });
+    await eventAfter(server, message, 1);
+
+    const [exchange, ...rest] = await exchanges(message);
+
+    const [post] = await target.arrived(1);
+    expect(rest).toEqual([]);
+    expect(exchange).toMatchObject({ delivery: `evt_${message.slice(4)}.0`, number: 1, at: expect.any(String), request: { method: 'POST', url: target.url }, response: { status: 503 } });
+    const got = { ...post?.headers };
+    for (const name of ['host', 'content-length', 'connection']) delete got[name];
+    expect(got).toMatchObject({ authorization: 'Bearer of-the-destination', 'x-plain-name': 'from-a-named-secret', 'x-api-key': 'of-the-event' });
+    expect(exchange.request.headers).toEqual({ ...got, authorization: '(hidden)', 'x-plain-name': '(hidden)' });
+    expect(exchange.response.headers).toMatchObject({ 'retry-after': '3600', 'x-trace': 'abc', 'set-cookie': '(hidden)' });
+    const [forReader] = await exchanges(message, reader);
+    expect(forReader.request.headers).toEqual({ ...exchange.request.headers, 'x-api-key': '(hidden)' });
+    expect(await stored(message)).not.toMatch(/of-the-destination|from-a-named|of-the-event|cookie-of/);
+  });
+
+  it('without an answer: what was to be sent; and of each attempt its own, the latest first', async () => {
+    const target = targets.open((_, index) => ({ status: index === 0 ? 500 : 502 }));
+    const destination = await destinationAt(server, target.url, { retry: { max_attempts: 2, schedule: [0, 0] }, config: PATIENT.config });
+    const message = await send(server, destination);
+    await eventIn(server, message, 'dlq');
+    const nowhere = await destinationAt(server, targets.open().url, { retry: { max_attempts: 1, schedule: [0] }, config: PATIENT.config });
+    const closed = `http://127.0.0.1:1/nobody`;
+    expectStatus(await server.api('PATCH', `/v1/destinations/${nowhere}`, { url: closed }), 200);
+    const unanswered = await send(server, nowhere);
+    await eventIn(server, unanswered, 'dlq');
+
+    expect((await exchanges(message)).map(({ number, response }) => [number, response.status])).toEqual([[2, 502], [1, 500]]);
+    const [first, second] = (await target.arrived(2)).map(({ headers }) => headers['webhook-signature']);
+    expect((await exchanges(message)).map(({ request }) => request.headers['webhook-signature'])).toEqual([second, first]);
+    expect(await exchanges(unanswered)).toMatchObject([{ request: { url: closed, headers: { 'content-type': 'application/json' } }, response: null }]);
+  });
+
+  it('of what was delivered nothing is stored', async () => {
+    const message = await send(server, await destinationAt(server, targets.open().url));
+    await eventIn(server, message, 'delivered');
+
+    expect(await exchanges(message)).toEqual([]);
+    expect(await stored(message)).toBeNull();
+  });
+
+  it('is bounded, however much a receiver says', async () => {
+    const long = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`x-long-${n}`, 'v'.repeat(1_000)]));
+    const target = targets.open(() => ({ status: 500, headers: long }));
+    const message = await send(server, await destinationAt(server, target.url, PATIENT));
+    await eventAfter(server, message, 1);
+
+    const [{ response }] = await exchanges(message);
+
+    expect(Object.keys(response.headers).filter((name) => name.startsWith('x-long')).length).toBeLessThanOrEqual(4);
+    expect((await stored(message))?.length).toBeLessThan(6_000);
+  });
+
+  it('of a mirror without what was received, which stands with the request', async () => {
+    const target = targets.open(() => ({ status: 500 }));
+    const destination = await destinationAt(server, target.url, { type: 'mirror', ...PATIENT, headers: { 'x-tenant': '42' } });
+    const event = (await receive(await inletTo(server, [destination]), { a: 1 }, { 'x-provider': 'theirs' })) ?? '';
+    await eventAfter(server, event, 1);
+
+    expect(await exchanges(event)).toMatchObject([{ request: { method: 'POST', url: target.url, headers: { 'x-tenant': '42' } }, response: { status: 500 } }]);
+    expect(await stored(event)).not.toContain('theirs');
+  });
+
+  it('an erasure takes the values of the event\'s own headers with it, and that of an application everything', async () => {
+    const failing = (): string => targets.open(() => ({ status: 500, headers: { 'x-customer': 'their-name' } })).url;
+    const message = await send(server, await destinationAt(server, failing(), PATIENT), { headers: { 'x-order': 'theirs' } });
+    await eventAfter(server, message, 1);
+    const app = randomUUID();
+    await endpointOf(server, app, { url: failing(), retry: { max_attempts: 1, schedule: [0] } });
+    const sent = await emit(server, app, { headers: { 'x-order': 'theirs' } });
+    const [{ id }] = await until(() => eventsOf(server, sent), ([event]) => event?.status === 'dlq', 20_000) as [{ id: string }];
+    expect((await exchanges(id))[0].request.headers).toMatchObject({ 'x-order': 'theirs' });
+
+    expectStatus(await server.api('DELETE', `/v1/events/${message}/payload`), 204);
+    await jobIn(server, expectStatus(await server.api('POST', `/v1/app/${app}/erase`), 202).json.id, 'completed', 60_000);
+
+    expect((await exchanges(message))[0].request.headers).toMatchObject({ 'x-order': '', 'webhook-id': message });
+    expect(await stored(message)).not.toContain('theirs');
+    expect(await exchanges(id)).toEqual([]);
+    expect(await stored(id)).toBeNull();
+  }, 90_000);
+
+  it('404: an event of another environment, and none', async () => {
+    const message = await send(server, await destinationAt(server, targets.open().url));
+    const { environment } = (await server.api('GET', '/v1/org')).json;
+    const other = as((await createKey(server, { name: 'elsewhere', scope: 'write', environment: environment === 'live' ? 'test' : 'live' })).key);
+
+    expectRefusal(await server.api('GET', `/v1/events/${message}/exchanges`, undefined, other), 404);
+    expectRefusal(await server.api('GET', '/v1/events/evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1/exchanges'), 404);
+    expectRefusal(await server.api('GET', '/v1/events/nothing/exchanges'), 404);
+  });
+});
