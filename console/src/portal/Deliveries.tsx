@@ -30,14 +30,14 @@ export function Deliveries({ of }: { of: string }): ReactNode {
       {rows.length > 0 && (
         <div className="scroll" role="region" aria-label={p('deliveries.title')} tabIndex={0}>
           <table className="plain">
-            <thead><tr><th scope="col">{p('column.event')}</th><th scope="col">{p('column.status')}</th><th scope="col">{p('column.answer')}</th><th scope="col">{p('column.endpoint')}</th><th scope="col">{p('column.time')}</th></tr></thead>
+            <thead><tr><th scope="col">{p('column.event')}</th><th scope="col">{p('column.status')}</th><th scope="col" className="wide-only">{p('column.answer')}</th><th scope="col" className="wide-only">{p('column.endpoint')}</th><th scope="col">{p('column.time')}</th></tr></thead>
             <tbody>
               {rows.map((row) => (
                 <tr key={row.id}>
                   <td><button type="button" className="link" onClick={() => go({ at: 'delivery', id: row.id, ...(of !== '' && { endpoint: of }) })}>{row.event_type}</button></td>
                   <td><Status of={row.status} /></td>
-                  <td>{row.last_attempt === null ? '–' : (row.last_attempt.status ?? word('error', row.last_attempt.error ?? ''))}</td>
-                  <td className="long">{endpointName(row.endpoint, endpoints)}</td>
+                  <td className="wide-only">{row.last_attempt === null ? '–' : (row.last_attempt.status ?? word('error', row.last_attempt.error ?? ''))}</td>
+                  <td className="long wide-only">{endpointName(row.endpoint, endpoints)}</td>
                   <td><Time at={row.received_at} /></td>
                 </tr>
               ))}

@@ -71,7 +71,13 @@ function Actions({ of, onEdit }: { of: Endpoint; onEdit: () => void }): ReactNod
   };
   const remove = (): void => {
     setFault(null);
-    answered(portalApi.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params })).then(() => { go({ at: 'endpoints' }); return done(); }).catch(setFault);
+    answered(portalApi.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params })).then(async () => {
+      tellHost({ type: 'changed', endpoint: of.id });
+      go({ at: 'endpoints' });
+      // What is gone is not asked for again.
+      await queries.invalidateQueries({ queryKey: ['endpoints'] });
+      queries.removeQueries({ predicate: ({ queryKey }) => queryKey[1] === of.id, type: 'inactive' });
+    }).catch(setFault);
   };
   return (
     <>
