@@ -8,8 +8,8 @@ it.each([[undefined, 'ok'], [{ storage: { oldest_due_age_ms: 59_000 } }, 'ok'], 
 );
 
 it.each([
-  ['https://hooks.example.com', { PLATFORM_DOMAIN: 'Hooks.example.com' }, ['warning']], ['http://localhost:3000', { PLATFORM_DOMAIN: 'hooks.example.com', BASE_URL: 'https://hooks.example.com' }, ['warning']],
-  ['https://console.example.com', { PLATFORM_DOMAIN: 'hooks.example.com' }, ['ok']], ['http://localhost:3000', { PLATFORM_DOMAIN: 'localhost' }, []], ['https://hooks.example.com', {}, []],
-])('PLATFORM_DOMAIN beside %s with %j: %j', (url, env, results) => {
-  expect(sharedHost(url, env).map(({ result }) => result)).toEqual(results);
+  ['https://hooks.example.com', 'Hooks.example.com', ['warning']], ['https://hooks.example.com:8443/below', 'hooks.example.com', ['warning']],
+  ['https://console.example.com', 'hooks.example.com', ['ok']], ['http://localhost:3000', 'localhost', []], ['https://hooks.example.com', '', []],
+])('PLATFORM_DOMAIN beside %s is %s: %j', (baseUrl, domain, results) => {
+  expect(sharedHost({ domain, baseUrl }).map(({ result }) => result)).toEqual(results);
 });

@@ -27,9 +27,14 @@ export function lateness(parts: Readonly<Record<string, unknown>> | undefined): 
   return oldestMs < VERY_LATE_MS ? warning(message) : failed(message);
 }
 
-/** Where PLATFORM_DOMAIN is known here, as on the server: whoever receives at it should not share an origin with the pages of the service. */
-export function sharedHost(url: string, env: NodeJS.ProcessEnv): Found[] {
-  const { PLATFORM_DOMAIN: domain = '', BASE_URL: baseUrl = url } = env;
+/** What the service says of its names: where its pages are, and PLATFORM_DOMAIN. */
+export async function namesOf(client: PosthornClient): Promise<{ domain: string; baseUrl: string }> {
+  const [{ platform_domain: domain }, { issuer: baseUrl }] = await Promise.all([client.get('/v1/ingest-domains'), client.get('/.well-known/oauth-authorization-server')]);
+  return { domain, baseUrl };
+}
+
+/** Whoever receives at PLATFORM_DOMAIN should not share an origin with the pages of the service. Nothing where it is not set. */
+export function sharedHost({ domain, baseUrl }: { domain: string; baseUrl: string }): Found[] {
   if (domain === '' || domain === 'localhost' || !URL.canParse(baseUrl)) return [];
   if (domain.toLowerCase() !== new URL(baseUrl).hostname) return [ok(`PLATFORM_DOMAIN is ${domain}, and the service's pages are on another host.`)];
   return [warning(`PLATFORM_DOMAIN is the host of BASE_URL: what endpoints answer comes from where people sign in. Give one of them a host of its own.`)];

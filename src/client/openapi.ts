@@ -889,7 +889,7 @@ export interface paths {
         };
         /**
          * List ingest domains
-         * @description The platform's own host, and the verified webhook domains of the environment. Needs a key of scope `read`.
+         * @description The platform's own host, and the verified webhook domains of the environment; and the domain that their records lead to. Needs a key of scope `read`.
          */
         get: operations["listIngestDomains"];
         put?: never;
@@ -7220,6 +7220,11 @@ export interface components {
         IngestDomainList: {
             /** @description The ingest domains. */
             data: components["schemas"]["IngestDomainDetail"][];
+            /**
+             * @description PLATFORM_DOMAIN: what the records of custom domains lead to. `localhost` where the operator set none.
+             * @example hooks.example.com
+             */
+            platform_domain: string;
         };
         RequestItem: {
             /**

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { PosthornClient } from '../../client/index.js';
 import { EXIT, explain } from '../failure.js';
 import { type Globals, terminalOf } from '../globals.js';
-import { applicationsFound, destinationsFound, type Found, lateness, ok, sharedHost, warning } from '../health.js';
+import { applicationsFound, destinationsFound, type Found, lateness, namesOf, ok, sharedHost, warning } from '../health.js';
 import { accessOf } from '../sessions.js';
 import { line } from '../terminal.js';
 
@@ -53,7 +53,6 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
     const { parts } = await client.get('/health/ready');
     return [ok('It takes traffic.'), lateness(parts)];
   });
-  await look('hosts', async () => sharedHost(url, process.env));
   await look('version', async () => {
     const document = (await (await client.raw('/openapi.json')).json()) as { info: { version: string } };
     return [document.info.version === ownVersion() ? ok(`Both are ${ownVersion()}.`) : warning(`The service is ${document.info.version}, this command ${ownVersion()}.`)];
@@ -64,6 +63,7 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
     return [ok(`A ${apiKey.startsWith('ek_test_') ? 'test' : 'live'} key of ${name}, from ${source}.`)];
   });
   if (!isKnown) return findings;
+  await look('hosts', async () => sharedHost(await namesOf(client)));
   await look('domains', async () => {
     const found: Found[] = [];
     for await (const { domain, state, records } of client.all('/v1/domains')) {

@@ -33,12 +33,16 @@ export class IngestDomainList {
   /** The ingest domains. */
   @ApiProperty({ type: [IngestDomainDetail] })
   data: IngestDomainDetail[];
+
+  /** PLATFORM_DOMAIN: what the records of custom domains lead to. `localhost` where the operator set none. */
+  @ApiProperty({ example: 'hooks.example.com' })
+  platform_domain: string;
 }
 
 export function presentDomain({ id, host, kind }: IngestDomain): IngestDomainItem {
   return { id: showId(kind === 'platform' ? 'pdom' : 'dom', id), host, kind };
 }
 
-export function presentDomains(domains: readonly ListedIngestDomain[]): IngestDomainList {
-  return { data: domains.map((domain) => ({ ...presentDomain(domain), default: domain.isDefault, prefix: domain.prefix })) };
+export function presentDomains(domains: readonly ListedIngestDomain[], platformDomain: string): IngestDomainList {
+  return { data: domains.map((domain) => ({ ...presentDomain(domain), default: domain.isDefault, prefix: domain.prefix })), platform_domain: platformDomain };
 }

@@ -49,6 +49,11 @@ export class IngestDomains {
     ];
   }
 
+  /** What customers' records lead to. */
+  get platformDomain(): string {
+    return this.config.platformDomain;
+  }
+
   /** The host of BASE_URL. */
   platform(): IngestDomain {
     return { id: PLATFORM_ID, host: ingestHost(this.config.baseUrl), kind: 'platform' };
