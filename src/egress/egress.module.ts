@@ -8,6 +8,10 @@ import { NameRecords } from './name-records.js';
 import { Names } from './names/names.js';
 import { ServerRecords } from './names/server-records.js';
 import { OwnServices } from './own-services.js';
+import { RememberedRecords } from './remembered-records.js';
+
+/** Of mail that comes in: some megabytes, where somebody writes from so many domains in half a minute. */
+const REMEMBERED_NAMES_MAX = 5_000;
 
 /** The one door out of the process, for every context and adapter. */
 @Global()
@@ -20,6 +24,10 @@ import { OwnServices } from './own-services.js';
     { provide: ServerRecords, useFactory: (config: Config) => new ServerRecords({ servers: config.dnsServers }), inject: [Config] },
     { provide: NameRecords, useExisting: ServerRecords },
     {
+      provide: RememberedRecords, useFactory: (records: ServerRecords) => new RememberedRecords(records, { entriesMax: REMEMBERED_NAMES_MAX, nowMs: () => performance.now() }),
+      inject: [ServerRecords],
+    },
+    {
       provide: EgressAgent,
       useFactory: (gate: EgressGate, names: Names, config: Config) => new EgressAgent({
         policy: () => gate.policy(), resolve: names.resolve,
@@ -29,7 +37,7 @@ import { OwnServices } from './own-services.js';
       inject: [EgressGate, Names, Config],
     },
   ],
-  exports: [Dialer, EgressAgent, EgressGate, NameRecords, OwnServices],
+  exports: [Dialer, EgressAgent, EgressGate, NameRecords, OwnServices, RememberedRecords],
 })
 export class EgressModule implements OnApplicationShutdown {
   constructor(

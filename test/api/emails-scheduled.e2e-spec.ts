@@ -154,27 +154,6 @@ describe('emails that leave later', () => {
     await sql.rows(`delete from scheduled_emails where id = '${uuidOf(broken)}'`);
   });
 
-  it('three hundred that are due of one environment keep the one of another from nothing', async () => {
-    const many = await schedule();
-    const one = await schedule({}, as(testKey));
-    const ofMany = (column: string): string => `substr(${column}::text, 1, 32) = substr('${uuidOf(many)}', 1, 32)`;
-    await sql.rows(`
-      insert into scheduled_emails
-      select environment_id, overlay(id::text placing lpad(to_hex(i), 4, '0') from 33)::uuid, due_at, try_at, tries, '<' || i || '@x.example>', is_captured, sender, to_list, subject, draft, files
-      from scheduled_emails, generate_series(1, 300) i where id = '${uuidOf(many)}' on conflict do nothing`);
-    await sql.rows(`
-      update scheduled_emails set due_at = now() - (case when id = '${uuidOf(one)}' then 0 else 60 end) * interval '1 second', try_at = now()
-      where id = '${uuidOf(one)}' or ${ofMany('id')}`);
-
-    await until(() => emailOf(server, one, as(testKey)), ({ status }) => status === 'delivered', 60_000);
-    await until(() => sql.rows(`select 1 from scheduled_emails where ${ofMany('id')}`), (rows) => rows.length === 0, 60_000);
-    // Transactions are numbered as they begin.
-    const [before] = await sql.rows<{ count: number }>(`
-      select count(*)::int as count from events e, events o
-      where o.id = '${uuidOf(one)}' and e.environment_id <> o.environment_id and ${ofMany('e.id')} and e.xmin::text::bigint < o.xmin::text::bigint`);
-    expect(before?.count).toBeLessThan(50);
-  });
-
   it('GET /v1/emails: it stands among the others, in pages, and alone under its status', async () => {
     const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     const ids: string[] = [];
@@ -209,5 +188,26 @@ describe('emails that leave later', () => {
 
     expect([(read as { scheduled_at?: string | null } | null)?.scheduled_at, cancelled, error]).toEqual([expect.stringMatching(/Z$/), { object: 'email', id: sent?.id }, null]);
     expectRefusal(await server.api('GET', `/v1/emails/${sent?.id}`), 404);
+  });
+
+  it('three hundred that are due of one environment keep the one of another from nothing', async () => {
+    const many = await schedule();
+    const one = await schedule({}, as(testKey));
+    const ofMany = (column: string): string => `substr(${column}::text, 1, 32) = substr('${uuidOf(many)}', 1, 32)`;
+    await sql.rows(`
+      insert into scheduled_emails
+      select environment_id, overlay(id::text placing lpad(to_hex(i), 4, '0') from 33)::uuid, due_at, try_at, tries, '<' || i || '@x.example>', is_captured, sender, to_list, subject, draft, files
+      from scheduled_emails, generate_series(1, 300) i where id = '${uuidOf(many)}' on conflict do nothing`);
+    await sql.rows(`
+      update scheduled_emails set due_at = now() - (case when id = '${uuidOf(one)}' then 0 else 60 end) * interval '1 second', try_at = now()
+      where id = '${uuidOf(one)}' or ${ofMany('id')}`);
+
+    await until(() => emailOf(server, one, as(testKey)), ({ status }) => status === 'delivered', 60_000);
+    await until(() => sql.rows(`select 1 from scheduled_emails where ${ofMany('id')}`), (rows) => rows.length === 0, 60_000);
+    // Transactions are numbered as they begin.
+    const [before] = await sql.rows<{ count: number }>(`
+      select count(*)::int as count from events e, events o
+      where o.id = '${uuidOf(one)}' and e.environment_id <> o.environment_id and ${ofMany('e.id')} and e.xmin::text::bigint < o.xmin::text::bigint`);
+    expect(before?.count).toBeLessThan(50);
   });
 });

@@ -16,6 +16,9 @@ const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
 /** Whoever's name servers are silent waits for himself. */
 const TURNS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
+/** Making a resolver costs more than a question. One is used for so many, and so long, that the port it asks from tells nobody anything. */
+const QUESTIONS_OF_ONE = 64;
+const RESOLVER_MS_MAX = 1_000;
 /** A zone may have thousands: nobody is told of more. */
 const RECORDS_MAX = 100;
 
@@ -23,6 +26,9 @@ const RECORDS_MAX = 100;
 export class ServerRecords extends NameRecords {
   private readonly turns = new LookupTurns(TURNS);
   private readonly underWay = new Set<AbortController>();
+  /** Those that somebody waits for, with how many do. */
+  private readonly asking = new Map<Resolver, number>();
+  private fresh: { resolver: Resolver; left: number; untilMs: number } | null = null;
 
   constructor(private readonly options: ServerRecordsOptions) {
     super();
@@ -57,6 +63,7 @@ export class ServerRecords extends NameRecords {
   /** Ends every question. */
   close(): void {
     for (const ending of this.underWay) ending.abort(new LookupFailed('ECANCELLED'));
+    for (const resolver of this.asking.keys()) resolver.cancel();
   }
 
   private async ask<T>(share: string, question: (resolver: Resolver) => Promise<T[]>): Promise<FoundRecords<T>> {
@@ -79,17 +86,38 @@ export class ServerRecords extends NameRecords {
     }
   }
 
-  /** A resolver each: it can be cancelled alone, remembers nothing, and asks from a port that nobody can guess. */
+  /** Whoever gives up leaves the question to its resolver, which ends it a moment later: others may wait for the same one. */
   private async answer<T>(question: (resolver: Resolver) => Promise<T[]>, signal: AbortSignal): Promise<T[]> {
-    const resolver = new Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES });
-    const cancel = (): void => resolver.cancel();
-    signal.addEventListener('abort', cancel, { once: true });
+    signal.throwIfAborted();
+    const resolver = this.resolver();
+    this.asking.set(resolver, (this.asking.get(resolver) ?? 0) + 1);
+    const answering = question(resolver).finally(() => this.answered(resolver));
+    let leave = (): void => undefined;
+    const left = new Promise<never>((_, reject) => (leave = () => reject(signal.reason as Error)));
+    signal.addEventListener('abort', leave, { once: true });
     try {
-      if (this.options.servers.length > 0) resolver.setServers(this.options.servers);
-      return await question(resolver);
+      return await Promise.race([answering, left]);
     } finally {
-      signal.removeEventListener('abort', cancel);
+      signal.removeEventListener('abort', leave);
     }
+  }
+
+  /** One that remembers nothing, and reads /etc/resolv.conf when it is made. */
+  private resolver(): Resolver {
+    const nowMs = performance.now();
+    if (this.fresh === null || this.fresh.left === 0 || this.fresh.untilMs <= nowMs) {
+      const resolver = new Resolver({ timeout: SERVER_TIMEOUT_MS, tries: TRIES });
+      if (this.options.servers.length > 0) resolver.setServers(this.options.servers);
+      this.fresh = { resolver, left: QUESTIONS_OF_ONE, untilMs: nowMs + RESOLVER_MS_MAX };
+    }
+    this.fresh.left -= 1;
+    return this.fresh.resolver;
+  }
+
+  private answered(resolver: Resolver): void {
+    const left = (this.asking.get(resolver) ?? 1) - 1;
+    if (left > 0) this.asking.set(resolver, left);
+    else this.asking.delete(resolver);
   }
 }
 

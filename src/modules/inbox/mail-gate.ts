@@ -1,7 +1,12 @@
-/** How long it takes at most until somebody who waits is let through; what is left over then is let go after each look. */
+/**
+ * Paced, messages go through in bursts with so much time between them: what goes on together is written together. One by one they
+ * cost a commit for each step, which the deliveries that they yield to had to share the disk with.
+ */
+const BURST_MS = 500;
+/** What was not used may be used later, up to so much: a burst that comes late lets nothing less through. */
+const SAVED_MS = 2 * BURST_MS;
+/** How often it is looked whether there is room, where there was none in time. */
 const LOOK_MS = 20;
-/** What was not used may be used later, up to so much. */
-const SAVED_MS = 100;
 /** Messages of this size count as one. */
 const BYTES_OF_ONE = 64 * 1024;
 
@@ -10,13 +15,15 @@ interface Waiter {
   enter: (isIn: boolean) => void;
 }
 
-/** Lets so many messages through per second: who comes waits for its turn, in the order of arrival. */
+/** Lets so many messages through per second, some at a time: who comes waits for its turn, in the order of arrival. */
 export class MailGate {
   private perSecond = Infinity;
   private tokens = 0;
   private atMs: number;
   private readonly line = new Set<Waiter>();
   private looking: NodeJS.Timeout | null = null;
+  private burstMs = -Infinity;
+  private ofBurst = 0;
   /** Messages let through so far, by their size. */
   passed = 0;
 
@@ -37,7 +44,8 @@ export class MailGate {
   /** How many of so many may go on now, which are counted. */
   take(max: number): number {
     this.fill();
-    const taken = this.perSecond === Infinity ? max : Math.max(0, Math.min(max, Math.floor(this.tokens)));
+    const taken = this.perSecond === Infinity ? max : this.untilBurst() > 0 ? 0 : Math.max(0, Math.min(max, Math.floor(this.tokens)));
+    if (taken > 0) [this.burstMs, this.ofBurst] = [this.atMs, taken];
     this.count(taken);
     return taken;
   }
@@ -45,6 +53,9 @@ export class MailGate {
   /** So many were not there, of those taken. */
   giveBack(count: number): void {
     this.count(-count);
+    this.ofBurst -= count;
+    // It was none.
+    if (this.ofBurst <= 0) this.burstMs = -Infinity;
   }
 
   /** What one that was let through turned out to have. */
@@ -73,12 +84,18 @@ export class MailGate {
       this.looking = null;
       this.letIn();
       if (this.line.size > 0) this.look();
-    }, LOOK_MS);
+    }, Math.max(LOOK_MS, this.untilBurst()));
+  }
+
+  private untilBurst(): number {
+    return this.burstMs + BURST_MS - this.nowMs();
   }
 
   private letIn(): void {
+    let left = this.take(this.line.size);
     for (const waiter of this.line) {
-      if (this.take(1) === 0) return;
+      if (left <= 0) return;
+      left -= 1;
       this.line.delete(waiter);
       clearTimeout(waiter.timer);
       waiter.enter(true);

@@ -5,12 +5,15 @@ import { GroupCommit } from '#kernel/group-commit.js';
 import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import { AcceptMailStore, type NotStored } from './accept-mail.store.js';
 import { InboxMetrics } from './inbox.metrics.js';
+import { MailPace } from './mail-pace.js';
 import type { NewMessage } from './message-row.js';
 
 const GROUP_MESSAGES_MAX = 128;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** As where webhooks are accepted: under load one commit instead of three. */
 const GAP_MS = 4;
+/** Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten. */
+const PACED_LINGER_MS = 100;
 /** More that waits means that storage does not keep up: senders come again, nothing is lost. */
 const BACKLOG_MAX = 4_000;
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
@@ -29,13 +32,14 @@ export class MailGroup {
     private readonly store: AcceptMailStore,
     private readonly days: KeptDays,
     private readonly metrics: InboxMetrics,
+    pace: MailPace,
   ) {
     this.group = new GroupCommit({
       write: (mails) => this.write(mails),
       itemsMax: GROUP_MESSAGES_MAX,
       weigh: (rows) => rows.reduce((bytes, { raw }) => bytes + ROW_BYTES + (raw?.length ?? 0), 0),
       weightMax: GROUP_BYTES_MAX,
-      lingerMs: 0,
+      get lingerMs() { return pace.isPaced ? PACED_LINGER_MS : 0; },
       gapMs: GAP_MS,
     });
   }

@@ -62,6 +62,11 @@ export class MailPace {
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
+  /** Whether anything has to wait: then what is written waits for company, which costs deliveries fewer commits beside their own. */
+  get isPaced(): boolean {
+    return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
+  }
+
   /** Messages per second that may be taken and read at the moment; Infinity where nothing has to wait. */
   figures(): { taken: number; read: number } {
     return { taken: this.taking.pace, read: this.reading.pace };
@@ -77,9 +82,14 @@ export class MailPace {
     this.seenMs = nowMs;
     if (passedMs < STALE_MS) {
       const floor = Math.max(FLOOR_MIN, traffic.urgentPerSecond * FLOOR_PART);
-      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: per(taken - this.seen.taken) }, floor);
-      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: per(read - this.seen.read) }, floor);
+      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: tookOf(this.taking, per(taken - this.seen.taken)) }, floor);
+      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: tookOf(this.reading, per(read - this.seen.read)) }, floor);
     }
     this.seen = { taken, read };
   }
+}
+
+/** What a gate lets through in bursts is no measure: between two of them it is nothing. */
+function tookOf({ pace }: MailGate, tookPerSecond: number): number {
+  return pace === Infinity ? tookPerSecond : pace;
 }

@@ -22,7 +22,7 @@ const REST_MS = 500;
 /** Least time between two claims: under load one statement takes many messages, and a message that comes alone is taken up at once. */
 const GAP_MS = 15;
 /** Until there is time to read again. */
-const PACED_MS = 50;
+const PACED_MS = 100;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;

@@ -1,4 +1,5 @@
 import type { Id } from '#kernel/ids.js';
+import type { MailPace } from './mail-pace.js';
 import { MessageProgress } from './message-progress.js';
 import type { Decided, Progress, WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
@@ -8,13 +9,13 @@ const DECIDED = { detail: { text: null, html: null, headerLines: [] } } as unkno
 const refused = (): Error => Object.assign(new Error('invalid'), { code: '22P05' });
 
 describe('the group commit of the pipeline', () => {
-  function progressOver(store: (progress: Progress) => Id[]): { progress: MessageProgress; groups: string[][] } {
+  function progressOver(store: (progress: Progress) => Id[], pace = { isPaced: false }): { progress: MessageProgress; groups: string[][] } {
     const groups: string[][] = [];
     const written = async (steps: Progress): Promise<ReadonlySet<Id>> => {
       groups.push([...steps.decided.map(({ message: { id } }) => `decided ${id}`), ...steps.settled.map(({ id }) => `settled ${id}`)]);
       return new Set(store(steps));
     };
-    return { progress: new MessageProgress({ progress: written } as unknown as WaitingMessagesStore), groups };
+    return { progress: new MessageProgress({ progress: written } as unknown as WaitingMessagesStore, pace as MailPace), groups };
   }
 
   it('writes what comes together in one statement, and tells each what became of it', async () => {
@@ -23,6 +24,18 @@ describe('the group commit of the pipeline', () => {
     const ends = await Promise.all([progress.decide(message('a'), DECIDED), progress.settle(message('c')), progress.decide(message('b'), DECIDED)]);
 
     expect([ends, groups]).toEqual([[false, undefined, true], [['decided a', 'decided b', 'settled c']]]);
+  });
+
+  it('waits for company where mail yields to deliveries', async () => {
+    const { progress, groups } = progressOver(() => ['a', 'b'], { isPaced: true });
+    const first = progress.decide(message('a'), DECIDED);
+    // Written at once it would be under way by then.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(groups).toEqual([]);
+
+    await Promise.all([first, progress.decide(message('b'), DECIDED)]);
+
+    expect(groups).toEqual([['decided a', 'decided b']]);
   });
 
   it('one that is refused fails alone', async () => {

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { isStorageAway } from '#kernel/database.js';
 import { GroupCommit } from '#kernel/group-commit.js';
+import { MailPace } from './mail-pace.js';
 import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
 
 const GROUP_MESSAGES_MAX = 64;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** As where mail is accepted: messages that are read together are written together. */
 const GAP_MS = 4;
+/** Where mail yields to deliveries it waits for company: a commit of one message costs the disk as much as one of ten. */
+const PACED_LINGER_MS = 100;
 
 /** One step of one message; without a decision its event is there. */
 interface Step {
@@ -19,9 +22,13 @@ interface Step {
 export class MessageProgress {
   private readonly group: GroupCommit<Step, boolean>;
 
-  constructor(private readonly store: WaitingMessagesStore) {
+  constructor(
+    private readonly store: WaitingMessagesStore,
+    pace: MailPace,
+  ) {
     this.group = new GroupCommit({
-      write: (steps) => this.write(steps), itemsMax: GROUP_MESSAGES_MAX, weigh: ({ decided }) => weightOf(decided), weightMax: GROUP_BYTES_MAX, lingerMs: 0, gapMs: GAP_MS,
+      write: (steps) => this.write(steps), itemsMax: GROUP_MESSAGES_MAX, weigh: ({ decided }) => weightOf(decided), weightMax: GROUP_BYTES_MAX,
+      get lingerMs() { return pace.isPaced ? PACED_LINGER_MS : 0; }, gapMs: GAP_MS,
     });
   }
 

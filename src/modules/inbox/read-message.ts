@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NameRecords } from '#egress/name-records.js';
+import { RememberedRecords } from '#egress/remembered-records.js';
 import { authorOf, isAutoSubmitted } from '#engine/mail/author.js';
 import { cleanLine } from '#engine/mail/clean-text.js';
 import { authOf, quarantineReason, type Verdicts } from '#engine/mail/mail-verdicts.js';
@@ -23,7 +23,7 @@ export class ReadMessage {
     private readonly bytes: MessageBytes,
     private readonly threads: MailThreads,
     private readonly scanners: Scanners,
-    private readonly records: NameRecords,
+    private readonly records: RememberedRecords,
     private readonly config: Config,
   ) {}
 

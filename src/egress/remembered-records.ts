@@ -1,0 +1,89 @@
+import { type FoundRecords, type MxRecord, NameRecords } from './name-records.js';
+
+export interface RememberedRecordsOptions {
+  entriesMax: number;
+  /** Monotonic. */
+  nowMs: () => number;
+}
+
+/** Most TTLs are longer, and none is told here: who changes a record waits for that of his zone anyway. */
+const FOUND_MS = 30_000;
+/** A record that is published a moment after somebody looked for it is seen soon. */
+const NONE_MS = 5_000;
+/** A name whose servers are silent costs one wait in this time, whoever writes in its name. */
+const SILENT_MS = 5_000;
+/** What is longer is asked for again: with so many entries this bounds what all of them hold. */
+const KEPT_CHARACTERS_MAX = 4_096;
+/** They say nothing of the name: somebody asked too much at once, or the process ends. */
+const OF_THE_ASKER = new Set(['EBUSY', 'ECANCELLED']);
+
+interface Entry {
+  answer: FoundRecords<unknown>;
+  freshUntilMs: number;
+}
+
+/**
+ * What name servers said, for half a minute: a flood of mail asks the same few names thousands of times. Only for what may be as
+ * old as that. A question that is under way is shared by those of one share; its answer by all.
+ */
+export class RememberedRecords extends NameRecords {
+  private readonly entries = new Map<string, Entry>();
+  private readonly underWay = new Map<string, Promise<FoundRecords<unknown>>>();
+
+  constructor(
+    private readonly records: NameRecords,
+    private readonly options: RememberedRecordsOptions,
+  ) {
+    super();
+  }
+
+  override txt(name: string, share: string): Promise<FoundRecords<string>> {
+    return this.known('TXT', name, share, () => this.records.txt(name, share));
+  }
+
+  override cname(name: string, share: string): Promise<FoundRecords<string>> {
+    return this.known('CNAME', name, share, () => this.records.cname(name, share));
+  }
+
+  override mx(name: string, share: string): Promise<FoundRecords<MxRecord>> {
+    return this.known('MX', name, share, () => this.records.mx(name, share));
+  }
+
+  override addresses(name: string, share: string): Promise<FoundRecords<string>> {
+    return this.known('A', name, share, () => this.records.addresses(name, share));
+  }
+
+  override pointers(address: string, share: string): Promise<FoundRecords<string>> {
+    return this.known('PTR', address, share, () => this.records.pointers(address, share));
+  }
+
+  private known<T>(type: string, name: string, share: string, ask: () => Promise<FoundRecords<T>>): Promise<FoundRecords<T>> {
+    const key = `${type} ${name.toLowerCase()}`;
+    const entry = this.entries.get(key);
+    if (entry !== undefined && entry.freshUntilMs > this.options.nowMs()) return Promise.resolve(entry.answer as FoundRecords<T>);
+    const question = `${share} ${key}`;
+    const asking = (this.underWay.get(question) as Promise<FoundRecords<T>> | undefined) ?? ask().then((answer) => {
+      this.remember(key, answer);
+      return answer;
+    }).finally(() => this.underWay.delete(question));
+    this.underWay.set(question, asking);
+    return asking;
+  }
+
+  private remember(key: string, answer: FoundRecords<unknown>): void {
+    this.entries.delete(key);
+    const forMs = msOf(answer);
+    if (forMs === 0) return;
+    this.entries.set(key, { answer, freshUntilMs: this.options.nowMs() + forMs });
+    if (this.entries.size <= this.options.entriesMax) return;
+    const oldest = this.entries.keys().next();
+    if (!oldest.done) this.entries.delete(oldest.value);
+  }
+}
+
+function msOf(answer: FoundRecords<unknown>): number {
+  if ('unanswered' in answer) return OF_THE_ASKER.has(answer.unanswered) ? 0 : SILENT_MS;
+  if (answer.found.length === 0) return NONE_MS;
+  const characters = answer.found.reduce((sum: number, record) => sum + (typeof record === 'string' ? record.length : JSON.stringify(record).length), 0);
+  return characters > KEPT_CHARACTERS_MAX ? 0 : FOUND_MS;
+}
