@@ -91,7 +91,7 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
   });
 
   it('an email with a picture of its own and a file: the picture is shown, the file is fetched', async () => {
-    const name = `${HOSTILE[1] ?? ''}.png`;
+    const name = `${HOSTILE[0] ?? ''}.png`;
     const id = await sendEmail(server, {
       from: FROM, to: `delivered@${HOST}`, html: '<p>See <img src="cid:logo" alt="the logo"></p>', tags: [{ name: 'kind', value: 'order' }],
       attachments: [{ filename: 'logo.png', content: PNG, content_type: 'image/png', content_id: 'logo' }, { filename: name, content: PNG, content_type: 'image/png' }],
@@ -100,8 +100,8 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await shown.open(`emails/${id}`);
     await frame().getByAltText('the logo').waitFor();
 
-    expect(await frame().getByAltText('the logo').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('row').filter({ hasText: 'script' }).getByRole('button', { name: 'Download' }).click()]);
+    expect(await frame().getByAltText('the logo').evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(1);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('row').filter({ hasText: 'onerror' }).getByRole('button', { name: 'Download' }).click()]);
     expect(readFileSync(await file.path()).toString('base64')).toBe(PNG);
     await page.getByText('kind: order').waitFor();
   });
@@ -183,7 +183,7 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByLabel('Only what matches').fill('{subject}');
     await confirm('Create');
     await page.getByText('A filter is no JSON.').waitFor();
-    await page.getByLabel('Only what matches').fill('{"path": "subject", "op": "starts_with", "value": "Order"}');
+    await page.getByLabel('Only what matches').fill('{"path": "$.subject", "op": "starts_with", "value": "Order"}');
     expect(await shown.violations('08-new-alias')).toEqual([]);
     await confirm('Create');
     await page.getByText('Nothing came yet.').waitFor();
@@ -193,7 +193,7 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await confirm('Save');
     await closed();
     const [alias] = (await server.api('GET', '/v1/aliases')).json.data;
-    expect(alias).toMatchObject({ allowedSenders: ['@b.example'], routes: [{ destination: pull, filter: { path: 'subject', op: 'starts_with', value: 'Order' } }] });
+    expect(alias).toMatchObject({ allowedSenders: ['@b.example'], routes: [{ destination: pull, filter: { path: '$.subject', op: 'starts_with', value: 'Order' } }] });
 
     await deliver(smtp, alias.address, letter('Order-1'));
     await deliver(smtp, alias.address, letter('Order-2').replace('From: Ada <ada@b.example>', 'From: Eve <eve@evil.example>'));
@@ -241,8 +241,8 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByRole('button', { name: 'HTML source' }).click();
     await page.getByText('http-equiv="refresh"').waitFor();
     expect(called).toBe(0);
-    // What was stopped is told, by the frame alone: it is the proof that it was tried.
-    const stopped = shown.wrongs();
+    // What was stopped is told, and so is what was asked for and never left: it is the proof that it was tried.
+    const stopped = shown.wrongs().filter((line) => !line.startsWith(address()));
     expect(stopped.length).toBeGreaterThan(5);
     expect(stopped.filter((line) => !/Content Security Policy|sandboxed/.test(line))).toEqual([]);
     expect(await shown.violations('11-source')).toEqual([]);
@@ -269,7 +269,7 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByRole('button', { name: 'Suppress an address' }).click();
     await dialog().getByLabel('Address').fill('customer@example.org');
     await confirm('Suppress');
-    await page.getByRole('cell', { name: 'customer@example.org' }).waitFor();
+    await page.getByRole('cell', { name: 'customer@example.org', exact: true }).waitFor();
     expect(await shown.violations('12-suppressions')).toEqual([]);
     await page.getByRole('search').getByLabel('Address').fill('nobody@example.org');
     await page.keyboard.press('Enter');
@@ -286,7 +286,7 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     const reader = await ConsolePage.open(browser, server, 'mail-reader', 'emails', key);
     for (const [screen, offered] of [['Emails', 'Send a test email'], ['Inbox', 'New address'], ['Suppressions', 'Suppress an address'], ['Domains', 'New domain']] as const) {
       await reader.navigate(screen);
-      await reader.page.getByRole('heading', { name: screen }).waitFor();
+      await reader.page.getByRole('heading', { name: screen, exact: true }).waitFor();
       expect(await reader.page.getByRole('button', { name: offered }).count()).toBe(0);
     }
     await reader.page.locator('details.account > summary').click();

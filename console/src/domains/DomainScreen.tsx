@@ -56,7 +56,7 @@ function Records({ domain }: { domain: Domain }): ReactNode {
   const { mutate, error, isPending, isSuccess } = useMutation({ mutationFn: async () => known(await answered(api.POST('/v1/domains/{id}/verify', { params: { path: { id: domain.id } } }))) });
   return (
     <section aria-labelledby="records">
-      <div className="heading"><h2 id="records">{t('domain.records')}</h2></div>
+      <h2 id="records">{t('domain.records')}</h2>
       <p className="quiet">{t('domain.records-text')}</p>
       <p className="actions">
         {can('admin') && <button type="button" disabled={isPending} onClick={() => mutate()}>{t('domain.check')}</button>}

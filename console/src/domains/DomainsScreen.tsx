@@ -64,7 +64,7 @@ function IngestHosts(): ReactNode {
       <p className="quiet">{t('ingest.text')}</p>
       <FaultLine fault={error} />
       {data && (
-        <div className="scroll" tabIndex={0} role="region" aria-labelledby="ingest">
+        <div className="scroll" tabIndex={0} role="group" aria-labelledby="ingest">
           <table className="plain">
             <thead><tr><th scope="col">{t('ingest.host')}</th><th scope="col">{t('domain.kind')}</th><th scope="col">{t('ingest.prefix')}</th></tr></thead>
             <tbody>{data.data.map((row) => (

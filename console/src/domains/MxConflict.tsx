@@ -7,7 +7,7 @@ export function mxOf(fault: unknown): string[] | null {
   if (!(fault instanceof Fault) || fault.type !== 'conflict') return null;
   const { mx } = fault.details;
   if (mx === undefined) return null;
-  return Array.isArray(mx) ? mx.map((each: unknown) => String((each as { exchange?: unknown }).exchange ?? '')) : [];
+  return Array.isArray(mx) ? mx.map((each: unknown) => (each as { exchange: string }).exchange) : [];
 }
 
 /** Says where mail goes, and asks whether it may be taken away from there. */

@@ -37,7 +37,7 @@ export function AliasReplay({ alias, onClose }: { alias: Alias; onClose: () => v
   const count = (): Promise<void> => act(async () => {
     const nowMs = serviceNowMs();
     const body = { since: rangeTime(since, nowMs), until: new Date(nowMs).toISOString(), ...(status !== '' && { status: status as (typeof STATUSES)[number] }) };
-    setCounted({ matched: await run({ ...body, dry_run: true } as Schemas['AliasReplayBody']), body: body as Schemas['AliasReplayBody'] });
+    setCounted({ matched: await run({ ...body, dry_run: true }), body: body as Schemas['AliasReplayBody'] });
   });
   const change = (set: (value: string) => void) => (event: { target: { value: string } }): void => { setCounted(null); set(event.target.value); };
   return (

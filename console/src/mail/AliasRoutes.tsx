@@ -14,7 +14,7 @@ export function AliasRoutes({ routes, onChange }: { routes: DraftRoute[]; onChan
       {routes.map(({ destination, filter: text }, index) => (
         <div key={destination} className="mail-route">
           <span className="actions"><strong>{nameOf(destination)}</strong><button type="button" className="small" aria-label={`${t('alias.remove-route')} ${nameOf(destination)}`} onClick={() => onChange(routes.filter((each) => each.destination !== destination))}>{t('alias.remove-route')}</button></span>
-          <label>{t('alias.filter')}<textarea rows={text === '' ? 2 : 5} value={text} onChange={(event) => filter(index, event.target.value)} spellCheck={false} placeholder={'{"path": "subject", "op": "starts_with", "value": "Invoice"}'} /></label>
+          <label>{t('alias.filter')}<textarea rows={text === '' ? 2 : 5} value={text} onChange={(event) => filter(index, event.target.value)} spellCheck={false} placeholder={'{"path": "$.subject", "op": "starts_with", "value": "Invoice"}'} /></label>
         </div>
       ))}
       <label>{t(routes.length === 0 ? 'alias.goes-to' : 'alias.goes-also-to')}

@@ -91,7 +91,7 @@ function Messages({ alias }: { alias: Alias }): ReactNode {
       <FaultLine fault={error} />
       {data && rows.length === 0 && <p className="empty" role="status">{t('messages.none', { address: alias.address })}</p>}
       {rows.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-labelledby="messages">
+        <div className="scroll" tabIndex={0} role="group" aria-labelledby="messages">
           <table className="plain">
             <thead><tr><th scope="col">{t('mail.subject')}</th><th scope="col">{t('mail.from')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('message.auth')}</th><th scope="col">{t('column.received')}</th></tr></thead>
             <tbody>

@@ -11,7 +11,7 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { EmailTrack } from './EmailTrack';
 import { useLeave } from './leave';
-import { MailBody } from './MailBody';
+import { isNamed, MailBody } from './MailBody';
 import { type EmailDetail, useEmail, useEmailContent } from './mail-queries';
 import './mail.css';
 
@@ -76,7 +76,7 @@ function Content({ email }: { email: EmailDetail }): ReactNode {
       <FaultLine fault={error} />
       {data && (
         <MailBody html={data.html} text={data.text} headers={data.header_lines} isTruncated={data.truncated} rawPath={`v1/emails/${email.id}/raw`}
-          files={data.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid, path }) => ({ name: filename, type, bytes, isInline: cid !== null, path: path.replace(/^\//, '') }))}
+          files={data.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid, path }) => ({ name: filename, type, bytes, isInline: isNamed(data.html, cid), path: path.replace(/^\//, '') }))}
           view={async () => (await answered(api.GET('/v1/emails/{id}/view', { params: { path: { id: email.id } } }))).token} />
       )}
     </>

@@ -42,7 +42,7 @@ function Recipient({ recipient: { address, status, at, detail }, email }: { reci
 function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNode {
   const { language } = usePreferences();
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('attempts')}>
+    <div className="scroll" tabIndex={0} role="group" aria-label={t('attempts')}>
       <table className="plain">
         <thead><tr><th scope="col">{t('email.attempt')}</th><th scope="col">{t('email.code')}</th><th scope="col">{t('attempt.answer')}</th><th scope="col">{t('email.when')}</th><th scope="col">{t('email.took')}</th></tr></thead>
         <tbody>

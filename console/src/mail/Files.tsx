@@ -33,7 +33,7 @@ export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
     <>
       <h2 id="mail-files">{t('mail.files')}</h2>
       <FaultLine fault={fault} />
-      <div className="scroll" tabIndex={0} role="region" aria-labelledby="mail-files">
+      <div className="scroll" tabIndex={0} role="group" aria-labelledby="mail-files">
         <table className="plain">
           <thead><tr><th scope="col">{t('mail.file')}</th><th scope="col">{t('destination.type')}</th><th scope="col">{t('mail.size')}</th><th scope="col">{t('key.actions')}</th></tr></thead>
           <tbody>

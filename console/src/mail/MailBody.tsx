@@ -51,6 +51,11 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
   );
 }
 
+/** Whether the HTML shows a file as a part of itself. */
+export function isNamed(html: string | null, contentId: string | null): boolean {
+  return html !== null && contentId !== null && html.toLowerCase().includes(`cid:${contentId.toLowerCase()}`);
+}
+
 function LongText({ text, label }: { text: string; label: string }): ReactNode {
   const [isWhole, setWhole] = useState(false);
   return (
@@ -65,7 +70,7 @@ function LongText({ text, label }: { text: string; label: string }): ReactNode {
 function Headers({ headers }: { headers: MailBodyProps['headers'] }): ReactNode {
   if (headers.length === 0) return <p className="quiet">{t('mail.no-headers')}</p>;
   return (
-    <div className="scroll mail-text" tabIndex={0} role="region" aria-label={t('mail.tab.headers')}>
+    <div className="scroll mail-text" tabIndex={0} role="group" aria-label={t('mail.tab.headers')}>
       <table className="plain">
         <thead><tr><th scope="col">{t('mail.header')}</th><th scope="col">{t('mail.value')}</th></tr></thead>
         <tbody>{headers.map(({ name, value }, index) => <tr key={index}><td><code>{name}</code></td><td className="long"><code>{value}</code></td></tr>)}</tbody>

@@ -10,7 +10,7 @@ import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { useLeave } from './leave';
-import { MailBody } from './MailBody';
+import { isNamed, MailBody } from './MailBody';
 import { type MessageDetail, useMessage } from './mail-queries';
 import './mail.css';
 
@@ -50,7 +50,7 @@ function Shown({ message, alias }: { message: MessageDetail; alias: string }): R
       <Facts message={message} />
       <Verdicts message={message} />
       <MailBody html={message.html} text={message.text} headers={message.header_lines} isTruncated={message.truncated} rawPath={`${base}/raw`}
-        files={message.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid }, index) => ({ name: filename, type, bytes, isInline: cid !== null, path: `${base}/attachments/${index}` }))}
+        files={message.attachments.map(({ filename, content_type: type, size_bytes: bytes, content_id: cid }, index) => ({ name: filename, type, bytes, isInline: isNamed(message.html, cid), path: `${base}/attachments/${index}` }))}
         view={async () => (await answered(api.GET('/v1/aliases/{alias}/messages/{messageId}/view', { params: { path } }))).token} />
     </>
   );

@@ -1,6 +1,6 @@
 import { draftRoutes, routesOf, sendersOf } from './alias-draft';
 
-const FILTER = { path: 'subject', op: 'starts_with', value: 'Invoice' };
+const FILTER = { path: '$.subject', op: 'starts_with', value: 'Invoice' };
 
 describe('what is typed of an alias', () => {
   it('routes come back as they were', () => {

@@ -30,13 +30,13 @@ export function useEmails(filters: EmailFilters) {
   return usePages(['emails', environment, filters], (cursor, signal) => answered(api.GET('/v1/emails', { params: { query: { ...emailQuery(filters, serviceNowMs()), ...cursor, limit: PAGE } }, signal })));
 }
 
-/** One email; asked again while something of it is still to come. */
+/** One email; asked again while something of it is still to come: its attempt is written down after what it came to. */
 export function useEmail(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
     queryKey: ['email', environment, id],
     queryFn: ({ signal }) => answered(api.GET('/v1/emails/{id}', { params: { path: { id } }, signal })),
-    refetchInterval: ({ state }) => (['sending', 'scheduled'].includes(state.data?.status ?? '') ? 5_000 : 30_000),
+    refetchInterval: ({ state: { data } }) => (data !== undefined && data.status !== 'suppressed' && (['sending', 'scheduled'].includes(data.status) || data.attempts.length === 0) ? 2_000 : 30_000),
   });
 }
 
