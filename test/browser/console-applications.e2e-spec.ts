@@ -159,6 +159,17 @@ const OPENAPI = JSON.stringify({
     expect((await server.api('GET', '/v1/event-types/invoice.paid')).json).toMatchObject({ enforce: true, example: { amount: 4200 }, version: 2 });
   });
 
+  it('who subscribes is seen for each customer, who is found by uid', async () => {
+    await server.api('POST', '/v1/app', { uid: 'other', name: 'Other' });
+    await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/other`, event_types: ['user.*'] });
+    await page.reload();
+    await page.getByText('None of its endpoints subscribes').waitFor();
+    await page.getByLabel('Name or uid begins with').fill('broken-inc');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: '/broken' }).waitFor();
+    expect(await shown.violations('09-subscribers')).toEqual([]);
+  });
+
   it('what does not fit is told by the service, with its place', async () => {
     await page.getByLabel('Example payload').fill('{"amount": "much"}');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -180,15 +180,15 @@ const SECRET = 'a-secret-of-github';
 
     await tab('Replay');
     await page.getByRole('button', { name: 'Count first' }).first().click();
-    await page.getByText('events would be sent again').waitFor();
-    await page.getByRole('button', { name: /^Replay \d+ events/ }).click();
+    await page.getByText('would be sent again').waitFor();
+    await page.getByRole('button', { name: /^Replay \(\d+\)/ }).click();
     await page.getByRole('dialog').getByText('Live').waitFor();
     expect(await shown.violations('12-replay')).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: /^Replay/ }).click();
     const job = await page.getByRole('link', { name: 'Watch it' }).getAttribute('href') ?? '';
     expect(job).toMatch(/\/console\/live\/jobs\/rpj_/);
     await page.getByRole('button', { name: 'Count first' }).last().click();
-    await page.getByText('requests would be tried again').waitFor();
+    await page.getByText('would be tried again').waitFor();
     const { data } = (await server.api('GET', `/v1/replays?endpoint=${endpoint}`)).json as { data: { id: string; kind: string }[] };
     expect(data.map(({ id, kind }) => [id, kind])).toEqual([[job.split('/').at(-1), 'range']]);
   });

@@ -51,9 +51,9 @@ function Totals({ of: { total, waiting }, id }: { of: Schemas['OverviewItem']; i
     <dl className="tiles">
       <div><dt>{t('figure.sent')}</dt><dd>{number.format(total.received)}</dd></div>
       <div><dt>{t('figure.delivered')}</dt><dd>{number.format(total.delivered)}</dd></div>
-      <div className={total.failed + total.dlq > 0 ? 'bad' : ''}><dt>{t('figure.failed')}</dt><dd>{total.failed + total.dlq > 0 && <span aria-hidden="true">✕ </span>}<PathLink to={`/${env}/events`} search={{ application: id, status: 'dlq' }}>{number.format(total.failed + total.dlq)}</PathLink></dd></div>
+      <div className={total.failed + total.dlq > 0 ? 'bad' : ''}><dt>{t('figure.failed')}</dt><dd>{total.failed + total.dlq > 0 && <span aria-hidden="true">✕ </span>}{total.failed + total.dlq === 0 ? 0 : <PathLink to={`/${env}/events`} search={{ application: id, status: 'dlq,failed' }}>{number.format(total.failed + total.dlq)}</PathLink>}</dd></div>
       <div><dt>{t('figure.waiting')}</dt><dd>{number.format(waiting.count)}{waiting.is_capped && '+'}</dd></div>
-      <div><dt>{t('figure.latency')}</dt><dd>{total.latency_ms ? `${tellDuration(total.latency_ms.p50, language)} / ${tellDuration(total.latency_ms.p95, language)}` : '–'}</dd></div>
+      <div className="long"><dt>{t('figure.latency')}</dt><dd>{total.latency_ms ? `${tellDuration(total.latency_ms.p50, language)} / ${tellDuration(total.latency_ms.p95, language)}` : '–'}</dd></div>
     </dl>
   );
 }

@@ -10,7 +10,8 @@ const SHOWN_MAX = 20_000;
 
 /** The stored request that settings are tried on: the one of the address, else the newest; empty while there is none. */
 export function useTriedRequest(id: string): string {
-  const { request } = useSearch({ strict: false }) as { request?: string };
+  const search: { request?: string } = useSearch({ strict: false });
+  const { request } = search;
   const { data } = useNewestRequests(id);
   return request?.replace(/^evt_/, 'req_') ?? data?.data.find(({ status }) => status !== 'duplicate')?.id ?? '';
 }

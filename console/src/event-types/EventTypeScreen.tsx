@@ -11,6 +11,7 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type EventTypeDetail, useEventType, useVersions } from './event-type-queries';
 import { EventTypeForm } from './EventTypeForm';
+import { Subscribers } from './Subscribers';
 
 /** One event type: what is in it, since when, and whether it is enforced. */
 export function EventTypeScreen(): ReactNode {
@@ -30,6 +31,7 @@ export function EventTypeScreen(): ReactNode {
         <>
           <div className="heading"><h1>{data.name}</h1>{data.archived && <span className="tag">{t('event-type.archived')}</span>}{can('write') ? <Actions of={data} /> : <span className="quiet">{t('needs-write')}</span>}</div>
           {can('write') ? <EventTypeForm key={data.updated_at} of={data} /> : <Shown of={data} />}
+          <Subscribers name={name} />
           <Versions name={name} />
         </>
       )}

@@ -22,7 +22,7 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'applications.no-match': 'Keine Anwendung passt.',
   'applications.failing': 'Fehlschläge am letzten Tag',
   'applications.rate': '{share} der Versuche schlugen fehl',
-  'applications.failed-count': '{failed} aufgegeben, {retried} Wiederholungen, {endpoints} Endpunkte',
+  'applications.failed-count': 'Aufgegeben: {failed}, Wiederholungen: {retried}, Endpunkte: {endpoints}',
   'overview-range.1h': 'Letzte Stunde',
   'overview-range.24h': 'Letzter Tag',
   'overview-range.7d': 'Letzte 7 Tage',

@@ -20,7 +20,7 @@ export const applicationsEn = {
   'applications.no-match': 'No application matches.',
   'applications.failing': 'Failing in the last day',
   'applications.rate': '{share} of attempts failed',
-  'applications.failed-count': '{failed} given up, {retried} retries, {endpoints} endpoints',
+  'applications.failed-count': 'Given up: {failed}, retries: {retried}, endpoints: {endpoints}',
   'overview-range.1h': 'Last hour',
   'overview-range.24h': 'Last day',
   'overview-range.7d': 'Last 7 days',
