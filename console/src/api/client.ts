@@ -41,6 +41,7 @@ export async function payloadOf(environment: Environment, eventId: string, signa
 
 /** Who is signed in. */
 export interface OwnSession {
+  id: string;
   name: string;
   organization: { id: string; name: string; slug: string };
   scope: 'read' | 'write' | 'admin';

@@ -1,6 +1,8 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
 import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
+import { readAuditFilters } from '../audit/audit-filters';
+import { readDestinationFilters, readFigures } from '../destinations/destination-figures';
 import { readFilters } from '../events/event-filters';
 import { Fault } from '../api/fault';
 import { readJobFilters } from '../jobs/job-filters';
@@ -80,10 +82,10 @@ const event = createRoute({
   getParentRoute: () => environment, path: 'events/$id', component: lazyRouteComponent(() => import('../events/EventScreen'), 'EventScreen'),
 });
 const destinations = createRoute({
-  getParentRoute: () => environment, path: 'destinations', component: lazyRouteComponent(() => import('../destinations/DestinationsScreen'), 'DestinationsScreen'),
+  getParentRoute: () => environment, path: 'destinations', validateSearch: readDestinationFilters, component: lazyRouteComponent(() => import('../destinations/DestinationsScreen'), 'DestinationsScreen'),
 });
 const destination = createRoute({
-  getParentRoute: () => environment, path: 'destinations/$id', component: lazyRouteComponent(() => import('../destinations/DestinationScreen'), 'DestinationScreen'),
+  getParentRoute: () => environment, path: 'destinations/$id', validateSearch: readFigures, component: lazyRouteComponent(() => import('../destinations/DestinationScreen'), 'DestinationScreen'),
 });
 const jobs = createRoute({
   getParentRoute: () => environment, path: 'jobs', validateSearch: readJobFilters, component: lazyRouteComponent(() => import('../jobs/JobsScreen'), 'JobsScreen'),
@@ -94,9 +96,24 @@ const job = createRoute({
 const keys = createRoute({
   getParentRoute: () => environment, path: 'keys', component: lazyRouteComponent(() => import('../keys/KeysScreen'), 'KeysScreen'),
 });
+const secrets = createRoute({
+  getParentRoute: () => environment, path: 'secrets', component: lazyRouteComponent(() => import('../secrets/SecretsScreen'), 'SecretsScreen'),
+});
+const members = createRoute({
+  getParentRoute: () => environment, path: 'members', component: lazyRouteComponent(() => import('../members/MembersScreen'), 'MembersScreen'),
+});
+const sessions = createRoute({
+  getParentRoute: () => environment, path: 'sessions', component: lazyRouteComponent(() => import('../sessions/SessionsScreen'), 'SessionsScreen'),
+});
+const audit = createRoute({
+  getParentRoute: () => environment, path: 'audit', validateSearch: readAuditFilters, component: lazyRouteComponent(() => import('../audit/AuditScreen'), 'AuditScreen'),
+});
+const organization = createRoute({
+  getParentRoute: () => environment, path: 'organization', component: lazyRouteComponent(() => import('../organization/OrganizationScreen'), 'OrganizationScreen'),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, jobs, job, keys])]),
+  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, jobs, job, secrets, keys, members, sessions, audit, organization])]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

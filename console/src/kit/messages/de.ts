@@ -1,9 +1,13 @@
+import { adminDe } from './de/admin';
+import { destinationsDe } from './de/destinations';
 import { jobsDe } from './de/jobs';
 import { overviewDe } from './de/overview';
 import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
+  ...adminDe,
+  ...destinationsDe,
   ...jobsDe,
   ...overviewDe,
   'copied': 'Kopiert',
@@ -162,7 +166,6 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'destination.circuit': 'Schutzschalter',
   'destination.timeout': 'Zeitlimit',
   'destination.attempts': 'Versuche höchstens',
-  'destination.schedule': 'Pausen zwischen Versuchen',
   'destination.disabled-why': 'Abgeschaltet:',
   'destination.circuit-open': 'Der Schutzschalter ist nicht zu: Zustellungen warten und verbrauchen keine Versuche. Seit',
   'destination.disable': 'Es nimmt keine Zustellungen an, bis es eingeschaltet wird. Was wartet, endet als fehlgeschlagen.',

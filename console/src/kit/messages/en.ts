@@ -1,8 +1,12 @@
+import { adminEn } from './en/admin';
+import { destinationsEn } from './en/destinations';
 import { jobsEn } from './en/jobs';
 import { overviewEn } from './en/overview';
 
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
+  ...adminEn,
+  ...destinationsEn,
   ...jobsEn,
   ...overviewEn,
   'copied': 'Copied',
@@ -161,7 +165,6 @@ export const en = {
   'destination.circuit': 'Circuit',
   'destination.timeout': 'Time-out',
   'destination.attempts': 'Attempts at most',
-  'destination.schedule': 'Pauses between attempts',
   'destination.disabled-why': 'Disabled:',
   'destination.circuit-open': 'Its circuit is not closed: deliveries wait and use up no attempts. Since',
   'destination.disable': 'It takes no deliveries until it is enabled. What waits for it ends as failed.',
