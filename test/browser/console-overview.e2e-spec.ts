@@ -142,22 +142,53 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(asked).toHaveLength(1);
   });
 
+  it('destinations: found by name and circuit, with the last day of each; one has plots, its schedule, when it is probed next, recovery and cancellation', async () => {
+    await shown.open('destinations');
+    await page.getByLabel('Name begins with').fill('Brok');
+    await pass(page.locator('tbody tr:only-child').filter({ hasText: HOSTILE_NAME }));
+    expect(page.url()).toContain('search=Brok');
+    await page.getByRole('img', { name: /0 delivered, 3 failed/ }).waitFor();
+    await page.getByRole('combobox', { name: 'Circuit' }).selectOption('closed');
+    await page.getByText('No destination matches these filters.').waitFor();
+    await page.getByRole('combobox', { name: 'Circuit' }).selectOption('open');
+    await page.getByRole('link', { name: HOSTILE_NAME }).waitFor();
+    expect(await shown.violations('05-destinations')).toEqual([]);
+    await page.getByRole('link', { name: HOSTILE_NAME }).click();
+    await page.getByText('A probe is sent not before').waitFor();
+    await page.getByText('Attempt 1').waitFor();
+    await page.locator('.plot-canvas canvas').nth(1).waitFor();
+
+    expect(await shown.violations('06-destination')).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByRole('dialog').getByLabel(/^Type/).fill(HOSTILE_NAME);
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel what waits' }).click();
+    await page.getByText('Deliveries ended: 0.').waitFor();
+    await page.getByRole('button', { name: 'Recover' }).click();
+    expect(await shown.violations('07-recover')).toEqual([]);
+    await page.keyboard.press('Escape');
+  });
+
   it('jobs: a recovery from beginning to end, in the list and on its page', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('j');
+    await page.waitForURL('**/jobs');
     await page.getByText('No jobs yet.').waitFor();
-    expect(await shown.violations('05-jobs-empty')).toEqual([]);
+    expect(await shown.violations('08-jobs-empty')).toEqual([]);
     const broken = (await server.api('GET', '/v1/destinations?search=Broken')).json.data[0].id as string;
-    const { id } = (await server.api('POST', `/v1/destinations/${broken}/recover`, { since: new Date(Date.now() - 3_600_000).toISOString() })).json as { id: string };
-    await shown.open('jobs');
+    await shown.open(`destinations/${broken}`);
+    await page.getByRole('button', { name: 'Recover' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Recover' }).click();
+    await page.waitForURL(/jobs\/rpj_/);
+    const id = page.url().split('/').at(-1) ?? '';
+    await shown.navigate('Jobs');
     await pass(page.locator('.status').filter({ hasText: 'Completed' }));
-    expect(await shown.violations('06-jobs')).toEqual([]);
+    expect(await shown.violations('09-jobs')).toEqual([]);
     await page.getByRole('link', { name: 'Recovery' }).click();
     await page.getByRole('heading', { name: 'Recovery' }).waitFor();
 
     expect(page.url()).toBe(`${server.url}/console/live/jobs/${id}`);
     expect(await page.getByText('Sent again').locator('xpath=following-sibling::dd').innerText()).toMatch(/^[23]$/);
-    expect(await shown.violations('07-job')).toEqual([]);
+    expect(await shown.violations('10-job')).toEqual([]);
     await page.getByRole('link', { name: broken }).first().click();
     await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
     await page.keyboard.press('Control+k');

@@ -9,7 +9,7 @@ import { startServer, type PosthornServer } from '../support/server.js';
 
 const OUTPUT = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console');
 /** The screens that draw figures over time. */
-const WITH_PLOTS = ['OverviewScreen'];
+const WITH_PLOTS = ['OverviewScreen', 'DestinationScreen'];
 const FIRST_LOAD_BYTES_MAX = 250_000;
 
 /** What a parser of numbers, escapes or keys would change. */

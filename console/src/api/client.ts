@@ -46,6 +46,7 @@ export async function bytesOf(environment: Environment, path: string, signal?: A
 
 /** Who is signed in. */
 export interface OwnSession {
+  id: string;
   name: string;
   organization: { id: string; name: string; slug: string };
   scope: 'read' | 'write' | 'admin';

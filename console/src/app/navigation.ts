@@ -14,5 +14,10 @@ export const SCREENS = [
   { id: 'suppressions', path: '/$env/suppressions', label: 'nav.suppressions', scope: 'read' },
   { id: 'domains', path: '/$env/domains', label: 'nav.domains', scope: 'read' },
   { id: 'jobs', path: '/$env/jobs', label: 'nav.jobs', scope: 'read' },
+  { id: 'secrets', path: '/$env/secrets', label: 'nav.secrets', scope: 'read' },
   { id: 'keys', path: '/$env/keys', label: 'nav.keys', scope: 'admin' },
+  { id: 'members', path: '/$env/members', label: 'nav.members', scope: 'admin' },
+  { id: 'sessions', path: '/$env/sessions', label: 'nav.sessions', scope: 'admin' },
+  { id: 'audit', path: '/$env/audit', label: 'nav.audit', scope: 'admin' },
+  { id: 'organization', path: '/$env/organization', label: 'nav.organization', scope: 'read' },
 ] as const satisfies readonly { id: ShortcutId; path: string; label: MessageKey; scope: 'read' | 'write' | 'admin' }[];

@@ -6,6 +6,8 @@ import { readApplicationFilters, readRange as readApplicationRange } from '../ap
 import { readEventTypeFilters } from '../event-types/event-type-filters';
 import { readEndpointFilters, readRequestFilters, readTried } from '../endpoints/endpoint-filters';
 import { readEmailFilters, readSuppressionFilters } from '../mail/mail-filters';
+import { readAuditFilters } from '../audit/audit-filters';
+import { readDestinationFilters, readFigures } from '../destinations/destination-figures';
 import { Fault } from '../api/fault';
 import { readJobFilters } from '../jobs/job-filters';
 import { readRange } from '../overview/overview-range';
@@ -84,10 +86,10 @@ const event = createRoute({
   getParentRoute: () => environment, path: 'events/$id', component: lazyRouteComponent(() => import('../events/EventScreen'), 'EventScreen'),
 });
 const destinations = createRoute({
-  getParentRoute: () => environment, path: 'destinations', component: lazyRouteComponent(() => import('../destinations/DestinationsScreen'), 'DestinationsScreen'),
+  getParentRoute: () => environment, path: 'destinations', validateSearch: readDestinationFilters, component: lazyRouteComponent(() => import('../destinations/DestinationsScreen'), 'DestinationsScreen'),
 });
 const destination = createRoute({
-  getParentRoute: () => environment, path: 'destinations/$id', component: lazyRouteComponent(() => import('../destinations/DestinationScreen'), 'DestinationScreen'),
+  getParentRoute: () => environment, path: 'destinations/$id', validateSearch: readFigures, component: lazyRouteComponent(() => import('../destinations/DestinationScreen'), 'DestinationScreen'),
 });
 const jobs = createRoute({
   getParentRoute: () => environment, path: 'jobs', validateSearch: readJobFilters, component: lazyRouteComponent(() => import('../jobs/JobsScreen'), 'JobsScreen'),
@@ -158,8 +160,24 @@ const domain = createRoute({
   getParentRoute: () => environment, path: 'domains/$id', component: lazyRouteComponent(() => import('../domains/DomainScreen'), 'DomainScreen'),
 });
 
+const secrets = createRoute({
+  getParentRoute: () => environment, path: 'secrets', component: lazyRouteComponent(() => import('../secrets/SecretsScreen'), 'SecretsScreen'),
+});
+const members = createRoute({
+  getParentRoute: () => environment, path: 'members', component: lazyRouteComponent(() => import('../members/MembersScreen'), 'MembersScreen'),
+});
+const sessions = createRoute({
+  getParentRoute: () => environment, path: 'sessions', component: lazyRouteComponent(() => import('../sessions/SessionsScreen'), 'SessionsScreen'),
+});
+const audit = createRoute({
+  getParentRoute: () => environment, path: 'audit', validateSearch: readAuditFilters, component: lazyRouteComponent(() => import('../audit/AuditScreen'), 'AuditScreen'),
+});
+const organization = createRoute({
+  getParentRoute: () => environment, path: 'organization', component: lazyRouteComponent(() => import('../organization/OrganizationScreen'), 'OrganizationScreen'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, emails, email, inbox, alias, receivedMessage, suppressions, domains, domain, jobs, job, keys])]),
+  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, emails, email, inbox, alias, receivedMessage, suppressions, domains, domain, jobs, job, secrets, keys, members, sessions, audit, organization])]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

@@ -11,9 +11,14 @@ import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
+import { CancelWaiting } from './CancelWaiting';
 import { type DestinationDetail, useDestination } from './destination-queries';
+import { Figures } from './Figures';
+import { Recover } from './Recover';
+import { Schedule } from './Schedule';
 import { Secret } from './Secret';
 import { TestEvent } from './TestEvent';
+import './destinations.css';
 
 /** One destination: how it is, how it is sent to, its secret. */
 export function DestinationScreen(): ReactNode {
@@ -33,8 +38,10 @@ export function DestinationScreen(): ReactNode {
         <>
           <div className="heading"><h1>{data.name}</h1><Status of={data.status} /><Actions of={data} /></div>
           {data.disabled_reason !== null && <p className="why">{t('destination.disabled-why')} {data.disabled_reason}</p>}
-          {data.circuit.state !== 'closed' && <p className="why">{t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}</p>}
+          {data.circuit.state !== 'closed' && <p className="why">{t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}. {data.circuit.next_probe_at && <>{t(data.circuit.state === 'open' ? 'destination.probe-at' : 'destination.probe-now')} <Time at={data.circuit.next_probe_at} />.</>}</p>}
           <Settings of={data} />
+          <Figures id={data.id} />
+          {data.type !== 'pull' && <Schedule retry={data.retry} />}
           {can('write') && data.type !== 'pull' && <TestEvent id={data.id} />}
           {can('write') && <Secret id={data.id} name={data.name} />}
         </>
@@ -54,7 +61,6 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
       <div><dt>{t('destination.circuit')}</dt><dd><Status of={of.circuit.state} kind="circuit" /></dd></div>
       <div><dt>{t('destination.timeout')}</dt><dd>{tellDuration(of.timeout_ms, language)}</dd></div>
       <div><dt>{t('destination.attempts')}</dt><dd>{of.retry.max_attempts}</dd></div>
-      <div><dt>{t('destination.schedule')}</dt><dd>{of.retry.schedule.filter((seconds) => seconds > 0).map((seconds) => tellDuration(seconds * 1000, language)).join(' → ') || '–'}</dd></div>
       <div><dt>{t('created')}</dt><dd><Time at={of.created_at} /></dd></div>
     </dl>
   );
@@ -64,7 +70,8 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
   const { can, api, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<'status' | 'delete' | null>(null);
+  const [asked, setAsked] = useState<'status' | 'delete' | 'recover' | 'cancel' | null>(null);
+  const [cancelled, setCancelled] = useState<number | null>(null);
   const params = { path: { id: of.id } };
   const isOn = of.status === 'active';
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
@@ -84,8 +91,13 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
   };
   return (
     <span className="actions">
+      <span role="status" className="quiet">{cancelled === null ? '' : t('destination.cancelled', { count: cancelled })}</span>
+      {of.type !== 'pull' && <button type="button" onClick={() => setAsked('recover')}>{t('destination.recover')}</button>}
+      {of.type !== 'pull' && <button type="button" onClick={() => setAsked('cancel')}>{t('destination.cancel')}</button>}
       <button type="button" onClick={() => setAsked('status')}>{t(isOn ? 'disable' : 'enable')}</button>
       <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
+      {asked === 'recover' && <Recover id={of.id} onClose={() => setAsked(null)} />}
+      {asked === 'cancel' && <CancelWaiting id={of.id} name={of.name} onDone={setCancelled} onClose={() => setAsked(null)} />}
       {asked === 'status' && <Confirm title={t(isOn ? 'disable' : 'enable')} action={t(isOn ? 'disable' : 'enable')} isDangerous={isOn} onConfirm={change} onClose={() => setAsked(null)}><p>{t(isOn ? 'destination.disable' : 'destination.enable')}</p></Confirm>}
       {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('destination.delete')}</p></Confirm>}
     </span>

@@ -1,17 +1,22 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { DayLine } from './DayLine';
 import { useDestinations } from './destination-queries';
+import { Filters } from './Filters';
 import { NewDestination } from './NewDestination';
+import './destinations.css';
 
 /** Where events are sent. */
 export function DestinationsScreen(): ReactNode {
   const { environment: env, can } = useSigned();
-  const { data, error, isPending, hasNextPage, fetchNextPage } = useDestinations();
+  const filters = useSearch({ from: '/$env/destinations' });
+  const { data, error, isPending, hasNextPage, fetchNextPage } = useDestinations(filters);
+  const isFiltered = Object.keys(filters).length > 0;
   const [isCreating, setCreating] = useState(false);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
@@ -21,20 +26,21 @@ export function DestinationsScreen(): ReactNode {
         <h1>{t('nav.destinations')}</h1>
         {can('write') ? <button type="button" className="primary" onClick={() => setCreating(true)}>{t('destination.new')}</button> : <span className="quiet">{t('needs-write')}</span>}
       </div>
+      {(isFiltered || rows.length > 0) && <Filters of={filters} />}
       {isPending && <p role="status">{t('loading')}</p>}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && <p className="empty" role="status">{t('destinations.none')}</p>}
+      {data && rows.length === 0 && <p className="empty" role="status">{t(isFiltered ? 'destinations.none-match' : 'destinations.none')}</p>}
       {rows.length > 0 && (
         <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.destinations')}>
           <table className="plain">
-            <thead><tr><th scope="col">{t('destination.name')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('destination.check')}</th><th scope="col">{t('destination.type')}</th><th scope="col">URL</th><th scope="col">{t('created')}</th></tr></thead>
+            <thead><tr><th scope="col">{t('destination.name')}</th><th scope="col">{t('column.status')}</th><th scope="col">{t('destination.check')}</th><th scope="col">{t('destination.type')}</th><th scope="col">{t('destinations.day')}</th><th scope="col">URL</th><th scope="col">{t('created')}</th></tr></thead>
             <tbody>
               {rows.map((row) => (
                 <tr key={row.id}>
                   <td><Link to="/$env/destinations/$id" params={{ env, id: row.id }}>{row.name}</Link></td>
                   <td><Status of={row.status} /></td>
                   <td><Status of={row.validation} kind="validation" /></td>
-                  <td>{row.type}</td><td className="long">{row.url ?? '–'}</td><td><Time at={row.created_at} /></td>
+                  <td>{row.type}</td><td><DayLine id={row.id} /></td><td className="long">{row.url ?? '–'}</td><td><Time at={row.created_at} /></td>
                 </tr>
               ))}
             </tbody>

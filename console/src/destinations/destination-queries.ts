@@ -1,17 +1,18 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { answered, type Schemas } from '../api/client';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { useSigned } from '../session/session';
+import { type DestinationFilters, FIGURES, type FiguresRange, figuresSince } from './destination-figures';
 
 export type DestinationItem = Schemas['DestinationItem'];
 export type DestinationDetail = Schemas['DestinationDetail'];
 
-/** Destinations, newest first, a page at a time. */
-export function useDestinations() {
+/** Destinations that match the filters, newest first, a page at a time. */
+export function useDestinations(filters: DestinationFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['destinations', environment],
+    queryKey: ['destinations', environment, filters], placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/destinations', { params: { query: { limit: 100, ...(cursor !== undefined && { cursor }) } }, signal })),
+    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/destinations', { params: { query: { ...filters, limit: 100, ...(cursor !== undefined && { cursor }) } }, signal })),
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 }
@@ -22,5 +23,14 @@ export function useDestination(id: string) {
   return useQuery({
     queryKey: ['destination', environment, id], refetchInterval: 10_000,
     queryFn: ({ signal }) => answered(api.GET('/v1/destinations/{id}', { params: { path: { id } }, signal })),
+  });
+}
+
+/** Rollups of a destination; the window that runs now grows while one looks. */
+export function useFigures(id: string, range: FiguresRange) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['figures', environment, id, range], staleTime: 60_000, refetchInterval: 60_000, refetchOnWindowFocus: false, placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => answered(api.GET('/v1/metrics', { params: { query: { key: id, window: FIGURES[range].window, since: figuresSince(range, serviceNowMs()) } }, signal })),
   });
 }

@@ -1,4 +1,6 @@
+import { adminDe } from './de/admin';
 import { applicationsDe } from './de/applications';
+import { destinationsDe } from './de/destinations';
 import { domainsDe } from './de/domains';
 import { endpointsDe } from './de/endpoints';
 import { eventTypesDe } from './de/event-types';
@@ -10,7 +12,9 @@ import type { en } from './en';
 
 /** Every text in German. */
 export const de: Readonly<Record<keyof typeof en, string>> = {
+  ...adminDe,
   ...applicationsDe,
+  ...destinationsDe,
   ...domainsDe,
   ...endpointsDe,
   ...eventTypesDe,
@@ -174,7 +178,6 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'destination.circuit': 'Schutzschalter',
   'destination.timeout': 'Zeitlimit',
   'destination.attempts': 'Versuche höchstens',
-  'destination.schedule': 'Pausen zwischen Versuchen',
   'destination.disabled-why': 'Abgeschaltet:',
   'destination.circuit-open': 'Der Schutzschalter ist nicht zu: Zustellungen warten und verbrauchen keine Versuche. Seit',
   'destination.disable': 'Es nimmt keine Zustellungen an, bis es eingeschaltet wird. Was wartet, endet als fehlgeschlagen.',

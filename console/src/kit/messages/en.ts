@@ -1,4 +1,6 @@
+import { adminEn } from './en/admin';
 import { applicationsEn } from './en/applications';
+import { destinationsEn } from './en/destinations';
 import { domainsEn } from './en/domains';
 import { endpointsEn } from './en/endpoints';
 import { eventTypesEn } from './en/event-types';
@@ -9,7 +11,9 @@ import { overviewEn } from './en/overview';
 
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
+  ...adminEn,
   ...applicationsEn,
+  ...destinationsEn,
   ...domainsEn,
   ...endpointsEn,
   ...eventTypesEn,
@@ -173,7 +177,6 @@ export const en = {
   'destination.circuit': 'Circuit',
   'destination.timeout': 'Time-out',
   'destination.attempts': 'Attempts at most',
-  'destination.schedule': 'Pauses between attempts',
   'destination.disabled-why': 'Disabled:',
   'destination.circuit-open': 'Its circuit is not closed: deliveries wait and use up no attempts. Since',
   'destination.disable': 'It takes no deliveries until it is enabled. What waits for it ends as failed.',

@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import { t } from '../kit/messages/t';
+import { usePreferences } from '../kit/preferences';
+import { tellDuration } from '../kit/time/format';
+import { type Step, stepsOf } from './schedule';
+
+/** More attempts than this are told, not drawn. */
+const DRAWN_MAX = 12;
+
+/** The attempts that a destination gets, along a line. */
+export function Schedule({ retry }: { retry: { schedule: readonly number[]; max_attempts: number } }): ReactNode {
+  const { language } = usePreferences();
+  const tell = (seconds: number): string => tellDuration(seconds * 1_000, language);
+  const steps = stepsOf(retry);
+  const hidden = steps.length - DRAWN_MAX;
+  return (
+    <section aria-labelledby="schedule">
+      <h2 id="schedule">{t('destination.timeline')}</h2>
+      <p className="quiet">{t('destination.timeline-text')}</p>
+      <ol className="timeline">
+        {steps.slice(0, DRAWN_MAX).map((step) => <Stop key={step.attempt} step={step} tell={tell} />)}
+        {hidden > 0 && <li className="rest"><span className="quiet">{t('destination.attempts-more', { count: hidden, wait: tell(steps.at(-1)?.waitSeconds ?? 0) })}</span></li>}
+      </ol>
+    </section>
+  );
+}
+
+function Stop({ step: { attempt, waitSeconds, afterSeconds }, tell }: { step: Step; tell: (seconds: number) => string }): ReactNode {
+  return (
+    <li>
+      <strong>{t('attempt', { number: attempt })}</strong>
+      <span>{afterSeconds === 0 ? t('destination.attempt-first') : t('destination.attempt-after', { after: tell(afterSeconds) })}</span>
+      {waitSeconds > 0 && <span className="quiet">{t('destination.attempt-wait', { wait: tell(waitSeconds) })}</span>}
+    </li>
+  );
+}
