@@ -41,7 +41,7 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
     [good, broken] = await Promise.all([destination('Good orders', 'good'), destination(`Broken ${HOSTILE[1] ?? ''}`, 'broken', { retry: { max_attempts: 3, schedule: [0, 86_400, 86_400] } })]);
     shown = await ConsolePage.open(browser, { url: base, apiKey: server.apiKey }, 'console-events', 'events');
     page = shown.page;
-    await page.getByRole('heading', { name: 'Events' }).waitFor();
+    await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
   }, 120_000);
 
   afterAll(async () => {
@@ -223,7 +223,7 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
   ])('%s are shown, copied and downloaded as they were sent', async (name, payload) => {
     const message = await sendRaw('exact', payload);
     await shown.open(`events/${message}`);
-    await page.getByRole('heading', { name: 'Payload' }).waitFor();
+    await page.getByRole('heading', { name: 'Payload', exact: true }).waitFor();
     if (payload.length > 256_000) await page.getByRole('button', { name: 'Load', exact: true }).click();
     await page.getByRole('button', { name: 'Download' }).waitFor();
     const { bytes } = await saved('Download');
