@@ -6,7 +6,7 @@ import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
-import { randomId } from '../kit/random-id';
+import { randomUuid } from '../kit/random-uuid';
 import { useSigned } from '../session/session';
 import type { EventQuery } from './event-filters';
 import { tellCount } from './tell-count';
@@ -27,7 +27,7 @@ const LABELS = { replay: 'replay', recover: 'recover', cancel: 'cancel-waiting' 
 /** Everything that matches, by a job of the service: says how many it is about first, and where the job is then. */
 export function BulkJob({ action, query, onClose, onBegun }: BulkJobProps): ReactNode {
   const { api, environment } = useSigned();
-  const [key] = useState(randomId);
+  const [key] = useState(randomUuid);
   const [job, setJob] = useState<string | null>(null);
   const counted = useQuery({
     queryKey: ['bulk', environment, action, query], staleTime: 0, gcTime: 0,

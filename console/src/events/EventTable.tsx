@@ -31,7 +31,7 @@ export function EventTable({ list, columns, selected, isAll, onSelect, onScrolle
   const { rows, pages } = list;
   const { count } = rows;
   const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 12, getItemKey: (index) => rows.at(index)?.id ?? index });
+  const virtual = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => ROW_PX, overscan: 6, getItemKey: (index) => rows.at(index)?.id ?? index });
   const items = virtual.getVirtualItems();
   useMore(list, items.at(-1)?.index ?? 0);
   const mark = useSelection(list, selected, onSelect);

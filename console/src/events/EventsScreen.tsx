@@ -96,7 +96,8 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   };
   return (
     <div className="heading">
-      <h1>{t('nav.events')} {count !== undefined && <span className="count">{tellCount(count)}</span>}</h1>
+      <h1>{t('nav.events')}</h1>
+      <span className="count">{count !== undefined && tellCount(count)}</span>
       <SavedViews search={search} />
       <Choices label={t('columns')} shown={t('columns')} options={COLUMNS.map(({ id, label }) => ({ id, label: t(label), isFixed: id === 'type' }))} chosen={chosen} onChange={choose} />
       <button type="button" onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}>{t('export')}</button>

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 import { Choices } from '../kit/form/Choices';
 import { t, word } from '../kit/messages/t';
 import { useSigned } from '../session/session';
@@ -26,26 +26,29 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
     <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
       <TextFilter label={t('filter.id')} value={filters.q ?? ''} placeholder="evt_, msg_, req_ …" size={24} onChange={(q) => set({ q })} />
       <Choices label={t('filter.status')} shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')} options={STATUSES.map((id) => ({ id, label: word('status', id) }))}
-        chosen={statuses} onChange={(chosen) => set({ status: chosen.join(',') })} clear={{ label: t('filter.any'), onClear: () => set({ status: undefined }) }} />
+        chosen={statuses} onChange={(chosen) => set({ status: chosen.join(',') })} clear={{ label: t('filter.clear'), onClear: () => set({ status: undefined }) }} />
       <TimeFilter filters={filters} onChange={set} />
       <TextFilter label={t('filter.type')} value={filters.event_type ?? ''} placeholder={t('filter.any')} onChange={(event_type) => set({ event_type })} />
       <DestinationFilter value={filters.destination ?? ''} onPick={(destination) => set({ destination })} />
       <ApplicationFilter value={filters.application ?? ''} onPick={(application) => set({ application })} />
-      <label>{t('fact.direction')}
-        <select value={filters.direction ?? ''} onChange={({ target }) => set({ direction: DIRECTIONS.find((each) => each === target.value) })}>
-          <option value="">{t('filter.any')}</option>
-          {DIRECTIONS.map((direction) => <option key={direction} value={direction}>{t(`direction.${direction}`)}</option>)}
-        </select>
-      </label>
-      <label>{t('filter.error')}
-        <select value={filters.error ?? ''} onChange={({ target }) => set({ error: ERROR_CLASSES.find((each) => each === target.value) })}>
-          <option value="">{t('filter.any')}</option>
-          {ERROR_CLASSES.map((error) => <option key={error} value={error}>{/xx$/.test(error) ? `HTTP ${error}` : word('error', error)}</option>)}
-        </select>
-      </label>
+      <Select label={t('fact.direction')} value={filters.direction ?? ''} onChange={(value) => set({ direction: DIRECTIONS.find((each) => each === value) })}
+        options={[['', t('filter.any')], ...DIRECTIONS.map((each): [string, string] => [each, t(`direction.${each}`)])]} />
+      <Select label={t('filter.error')} value={filters.error ?? ''} onChange={(value) => set({ error: ERROR_CLASSES.find((each) => each === value) })}
+        options={[['', t('filter.any')], ...ERROR_CLASSES.map((each): [string, string] => [each, each.endsWith('xx') ? `HTTP ${each}` : word('error', each)])]} />
       {LINKED.map(([name, label]) => filters[name] !== undefined && <TextFilter key={name} label={t(label)} value={filters[name]} onChange={(value) => set({ [name]: value })} />)}
       {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/events', params: { env }, search: search.columns === undefined ? {} : { columns: search.columns } })}>{t('filter.clear')}</button>}
     </form>
+  );
+}
+
+/** One of a few. Its label stands beside it and not around it: it would have all options in its name. */
+function Select({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [value: string, label: string])[]; onChange: (value: string) => void }): ReactNode {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} value={value} onChange={({ target }) => onChange(target.value)}>{options.map(([each, shown]) => <option key={each} value={each}>{shown}</option>)}</select>
+    </div>
   );
 }
 
@@ -60,13 +63,8 @@ function TimeFilter({ filters: { since, until }, onChange }: { filters: EventFil
   };
   return (
     <>
-      <label>{t('filter.range')}
-        <select value={isAsked ? 'other' : (since ?? '')} onChange={({ target }) => choose(target.value)}>
-          <option value="">{t('filter.all-time')}</option>
-          {RANGES.map((range) => <option key={range} value={range}>{t(`range.${range}`)}</option>)}
-          <option value="other">{t('filter.between')}</option>
-        </select>
-      </label>
+      <Select label={t('filter.range')} value={isAsked ? 'other' : (since ?? '')} onChange={choose}
+        options={[['', t('filter.all-time')], ...RANGES.map((range): [string, string] => [range, t(`range.${range}`)]), ['other', t('filter.between')]]} />
       {isAsked && (['since', 'until'] as const).map((name) => {
         const value = name === 'since' ? since : until;
         // A relative one of a link is shown as it is until it is replaced.

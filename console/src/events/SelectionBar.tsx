@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { answered, type EventItem, serviceNowMs } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
-import { randomId } from '../kit/random-id';
+import { randomUuid } from '../kit/random-uuid';
 import { useSigned } from '../session/session';
 import { BulkJob } from './BulkJob';
 import { doToMany } from './do-to-many';
@@ -58,10 +58,10 @@ function OneByOne({ action, rows, onClose, onDone }: { action: 'replay' | 'cance
     return () => controller.abort(new Error('closed'));
   }, []);
   const act = async (): Promise<void> => {
-    const round = randomId();
+    // The same key for the same event: one that is tried again is not sent twice.
+    const keys = new Map(rows.map(({ id }) => [id, randomUuid()]));
     const call = (id: string): Promise<unknown> => {
-      // The same key for the same event: one that is tried again is not sent twice.
-      const params = { path: { id }, header: { 'Idempotency-Key': `${round}-${id}` } };
+      const params = { path: { id }, header: { 'Idempotency-Key': keys.get(id) ?? randomUuid() } };
       return action === 'cancel' ? answered(api.POST('/v1/events/{id}/cancel', { params })) : answered(api.POST('/v1/events/{id}/replay', { params }));
     };
     const { failed, fault } = await doToMany(rows.map(({ id }) => id), call, setDone, stop.current.signal);

@@ -4,12 +4,12 @@ import { type EventFilters, readFilters } from './event-filters';
 /** What the list can tell of an event, in the order in which it does. The type is the row's link, and always there. */
 export const COLUMNS = [
   { id: 'status', label: 'column.status', width: '8.25rem' },
-  { id: 'type', label: 'column.type', width: 'minmax(8.25rem, 1.2fr)' },
-  { id: 'target', label: 'column.target', width: 'minmax(8.25rem, 1.4fr)' },
+  { id: 'type', label: 'column.type', width: 'minmax(8rem, 1.2fr)' },
+  { id: 'target', label: 'column.target', width: 'minmax(8rem, 1.4fr)' },
   { id: 'attempts', label: 'column.attempts', width: '6rem' },
-  { id: 'answer', label: 'column.answer', width: '9rem' },
+  { id: 'answer', label: 'column.answer', width: '8.25rem' },
   { id: 'next', label: 'column.next', width: '8rem' },
-  { id: 'received', label: 'column.received', width: '12.75rem' },
+  { id: 'received', label: 'column.received', width: '13.5rem' },
   { id: 'message', label: 'column.message', width: '16.5rem' },
   { id: 'id', label: 'column.id', width: '16.5rem' },
 ] as const satisfies readonly { id: string; label: MessageKey; width: string }[];

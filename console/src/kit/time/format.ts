@@ -33,7 +33,7 @@ function formatsOf(language: string, timeZone?: string): Formats {
   const next: Formats = {
     local: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', ...zone }),
     short: new Intl.DateTimeFormat(language, { timeStyle: 'medium', ...zone }),
-    near: new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', ...zone }),
+    near: new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...zone }),
   };
   formats.set(key, next);
   return next;

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Caller } from '#kernel/tenant.js';
+import { StreamListener } from './stream-listener.js';
+import { FRONT, type StreamPosition } from './stream-position.js';
+
+const POSITION: StreamPosition = { epoch: 1, xid: 8412n, atMs: 0, key: FRONT };
+/** Above what is left unread at most, below what any connection takes at once. */
+const CHANGES = 1_000;
+
+describe('StreamListener', () => {
+  /** A listener of a client over a real connection, and what the client was answered. */
+  async function connected(): Promise<{ listener: StreamListener; answered: IncomingMessage; end: () => Promise<void> }> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    const [, answer] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    answer.writeHead(200).flushHeaders();
+    const [answered] = (await once(request, 'response')) as [IncomingMessage];
+    const listener = new StreamListener({ caller: {} as Caller, proof: { kind: 'key', value: '' }, filter: {}, resumesAt: null, follows: true }, answer, () => 0);
+    return {
+      listener, answered,
+      end: async () => {
+        request.destroy();
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+
+  it('has room for whatever the connection takes, also within one turn', async () => {
+    const { listener, answered, end } = await connected();
+    answered.resume();
+    const refused = Array.from({ length: CHANGES }).filter(() => {
+      const { hasRoom } = listener;
+      listener.begin(POSITION);
+      return !hasRoom;
+    });
+
+    expect(refused).toEqual([]);
+    await end();
+  });
+
+  it('has none for a client that does not read, and little is kept for it', async () => {
+    const { listener, answered, end } = await connected();
+    answered.pause();
+    let told = 0;
+    while (listener.hasRoom && told < 1_000_000) {
+      listener.begin(POSITION);
+      told += 1;
+    }
+
+    expect(told).toBeLessThan(1_000_000);
+    await end();
+  });
+});
