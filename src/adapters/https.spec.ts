@@ -142,7 +142,10 @@ describe('HttpsAdapter.deliver', () => {
 
     expect(requests).toHaveLength(1);
     expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: Buffer.from(OUTGOING.body), timeoutMs: 1_234, bodyBytesMax: 65_536 });
-    expect(answer).toEqual({ answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok' });
+    expect(answer).toEqual({
+      answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok',
+      exchange: { method: 'POST', url: TARGET.url, headers: requests[0]?.headers, answered: {} },
+    });
   });
 
   it('passes on what the receiver asks for', async () => {
@@ -152,9 +155,12 @@ describe('HttpsAdapter.deliver', () => {
   });
 
   it('tells the stage that failed, with a sentence', async () => {
-    const { adapter } = arrange(failed('tls'));
+    const { adapter, requests } = arrange(failed('tls'));
 
-    expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({ answer: { kind: 'error', error: 'tls' }, durationMs: 10, excerpt: 'It was tls.' });
+    expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({
+      answer: { kind: 'error', error: 'tls' }, durationMs: 10, excerpt: 'It was tls.',
+      exchange: { method: 'POST', url: TARGET.url, headers: requests[0]?.headers, answered: null },
+    });
   });
 
   it('sends nothing to a target without a URL', async () => {
