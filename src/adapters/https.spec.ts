@@ -143,7 +143,10 @@ describe('HttpsAdapter.deliver', () => {
 
     expect(requests).toHaveLength(1);
     expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: Buffer.from(OUTGOING.body), timeoutMs: 1_234, bodyBytesMax: 65_536 });
-    expect(answer).toEqual({ answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok' });
+    expect(answer).toEqual({
+      answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok',
+      exchange: { method: 'POST', url: TARGET.url, headers: requests[0]?.headers, answered: {} },
+    });
   });
 
   it('passes on what the receiver asks for', async () => {
@@ -153,9 +156,12 @@ describe('HttpsAdapter.deliver', () => {
   });
 
   it('tells the stage that failed, with a sentence', async () => {
-    const { adapter } = arrange(failed('tls'));
+    const { adapter, requests } = arrange(failed('tls'));
 
-    expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({ answer: { kind: 'error', error: 'tls' }, durationMs: 10, excerpt: 'It was tls.' });
+    expect(await adapter.deliver(OUTGOING, TARGET)).toEqual({
+      answer: { kind: 'error', error: 'tls' }, durationMs: 10, excerpt: 'It was tls.',
+      exchange: { method: 'POST', url: TARGET.url, headers: requests[0]?.headers, answered: null },
+    });
   });
 
   it('is no attempt when the claim was lost while a connection was waited for', async () => {

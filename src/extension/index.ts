@@ -8,7 +8,7 @@ export type { ExtensionDeclaration } from './declaration.js';
 
 // Destination types.
 export { Adapter, DestinationAdapter, Withheld } from '#modules/destinations/contract.js';
-export type { DeliveryAnswer, Draft, MirroredRequest, Outgoing, ProbeReport, Target } from '#modules/destinations/contract.js';
+export type { DeliveryAnswer, Draft, MirroredRequest, Outgoing, ProbeReport, SentExchange, Target } from '#modules/destinations/contract.js';
 export type { Answer, AttemptError } from '#engine/outcome.js';
 export type { RuledRetryPolicy, RetryRuling } from '#engine/outcome.js';
 export type { RetryPolicy } from '#engine/retry.js';

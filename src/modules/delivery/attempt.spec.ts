@@ -136,6 +136,31 @@ describe('Attempt', () => {
     });
   });
 
+  it('keeps what was sent and answered of an attempt that failed, without what lets somebody in, and nothing of one that succeeded', async () => {
+    const { attempt, world } = arrange(answered(503), { secretHeaders: new Set(['x-plain']) });
+    const headers = { 'x-tenant': '42', authorization: 'Bearer of-theirs', 'x-plain': 'of-a-secret', 'webhook-id': 'msg_1' };
+    const exchange = { method: 'POST', url: new URL('https://user:password@example.com/hook?a=1#there'), headers, answered: { server: 'nginx' } };
+    world.misbehaves = () => ({ ...OK, answer: answered(503), exchange });
+
+    const failed = (await attempt.perform(DELIVERY, false)).result.attempt?.exchange;
+    world.misbehaves = () => ({ ...OK, exchange });
+    const delivered = (await attempt.perform(DELIVERY, false)).result.attempt;
+
+    expect(JSON.parse(failed ?? '')).toEqual({
+      method: 'POST', url: 'https://example.com/hook?a=1',
+      headers: { 'x-tenant': null, authorization: '(hidden)', 'x-plain': '(hidden)', 'webhook-id': 'msg_1' }, answered: { server: 'nginx' },
+    });
+    expect(delivered).not.toHaveProperty('exchange');
+  });
+
+  it.each<[string, unknown]>([['a word', 'sent'], ['no URL', { method: 'POST', url: 'https://example.com', headers: {}, answered: null }], ['no headers', { method: 'POST', url: new URL('https://example.com'), answered: null }]])(
+    'keeps nothing of an exchange that is none: %s', async (_what, exchange) => {
+      const { attempt, world } = arrange();
+      world.misbehaves = () => ({ ...OK, answer: answered(503), exchange }) as DeliveryAnswer;
+
+      expect((await attempt.perform(DELIVERY, false)).result.attempt).not.toHaveProperty('exchange');
+    });
+
   it('goes to the URL of a delivery that has one', async () => {
     const { attempt, world } = arrange();
 

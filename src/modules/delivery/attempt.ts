@@ -113,7 +113,7 @@ export class Attempt {
         httpStatus: answer.answer.kind === 'response' ? answer.answer.status : null,
         error: answer.answer.kind === 'error' ? answer.answer.error : null,
         excerpt: answer.excerpt,
-        exchange,
+        ...(exchange !== null && { exchange }),
       },
     };
   }
