@@ -48,6 +48,7 @@ import { AliasFilters1732684000000 } from '../migrations/1732684000000-alias-fil
 import { ListSearch1732686000000 } from '../migrations/1732686000000-list-search.js';
 import { FailingRollups1732686100000 } from '../migrations/1732686100000-failing-rollups.js';
 import { CodeNetworks1732689000000 } from '../migrations/1732689000000-code-networks.js';
+import { Granters1732689100000 } from '../migrations/1732689100000-granters.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -110,6 +111,7 @@ export const MIGRATIONS = [
   ListSearch1732686000000,
   FailingRollups1732686100000,
   CodeNetworks1732689000000,
+  Granters1732689100000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
