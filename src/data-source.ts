@@ -53,6 +53,7 @@ import { PortalOrigins1732688000000 } from '../migrations/1732688000000-portal-o
 import { PortalSessions1732688100000 } from '../migrations/1732688100000-portal-sessions.js';
 import { AuditPortal1732688200000 } from '../migrations/1732688200000-audit-portal.js';
 import { CodeNetworks1732689000000 } from '../migrations/1732689000000-code-networks.js';
+import { Granters1732689100000 } from '../migrations/1732689100000-granters.js';
 import { ScheduledTurns1732689500000 } from '../migrations/1732689500000-scheduled-turns.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
@@ -121,6 +122,7 @@ export const MIGRATIONS = [
   PortalSessions1732688100000,
   AuditPortal1732688200000,
   CodeNetworks1732689000000,
+  Granters1732689100000,
   ScheduledTurns1732689500000,
 ];
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
+import { GrantedKeys, type KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { type OAuthErrorCode, oauthError } from '#http/oauth-answers.js';
 import type { AuditOrigin } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
@@ -42,6 +42,7 @@ export interface ConsentGiven {
   environmentId: number;
   lifetimeSeconds: number;
   grantedBy: string;
+  granter: KeyGranter;
   /** For the audit log: who, and from where. */
   approval: Approval;
 }
@@ -101,11 +102,12 @@ export class Authorization {
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
       const grant = { environmentId: taken.environmentId, scope: 'read' as const, clientName: taken.clientName, grantedBy: taken.grantedBy, lifetimeSeconds: taken.lifetimeSeconds };
-      const { id, text } = await this.keys.issue({ ...grant, clientId });
-      await this.codes.noteKey(grant.environmentId, hash, id);
-      return { text, grant: { ...grant, keyId: id } };
+      const key = await this.keys.issue({ ...grant, clientId, granter: taken.granter });
+      if (key === null) return null;
+      await this.codes.noteKey(grant.environmentId, hash, key.id);
+      return { text: key.text, grant: { ...grant, keyId: key.id, lifetimeSeconds: key.lifetimeSeconds } };
     });
-    if (issued === null) throw oauthError('invalid_grant', 'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier.');
+    if (issued === null) throw oauthError('invalid_grant', 'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier; or who granted it may not any more.');
     void this.notice.tell(issued.grant);
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }

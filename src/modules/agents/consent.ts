@@ -49,6 +49,7 @@ export class Consent {
     if (days === undefined) throw badRequest('Choose how long the access lasts.');
     const environmentId = await this.keys.environmentOf(who.organizationId, mode);
     return {
+      granter: { memberId: who.member?.id ?? null, keyId: who.key?.id ?? null },
       environmentId, lifetimeSeconds: days * DAY_SECONDS, grantedBy: who.member?.email ?? `the key "${who.key?.name ?? ''}"`,
       approval: { organizationId: who.organizationId, actor: actorOf(who), origin: { ip, userAgent: headers['user-agent'], requestId: id } },
     };

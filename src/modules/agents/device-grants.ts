@@ -82,9 +82,10 @@ export class DeviceGrants {
     throw whyNot(outcome);
   }
 
-  private async issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds }: Granted): Promise<{ text: string; grant: Grant }> {
-    const { id: keyId, text } = await this.keys.issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds });
-    return { text, grant: { environmentId, keyId, scope, clientName, grantedBy, lifetimeSeconds } };
+  /** Null when who approved it is out meanwhile: the code is used up then, too. */
+  private async issue({ environmentId, scope, clientId, clientName, grantedBy, granter, lifetimeSeconds }: Granted): Promise<{ text: string; grant: Grant } | null> {
+    const key = await this.keys.issue({ environmentId, scope, clientId, clientName, grantedBy, granter, lifetimeSeconds });
+    return key && { text: key.text, grant: { environmentId, keyId: key.id, scope, clientName, grantedBy, lifetimeSeconds: key.lifetimeSeconds } };
   }
 }
 
@@ -95,7 +96,7 @@ function isGranted(device: PolledDevice): device is Granted {
 }
 
 function whyNot(device: PolledDevice | null): Error {
-  if (device === null || device.state === 'used') return oauthError('invalid_grant', 'The device_code is unknown or used, or is not of this client.');
+  if (device === null || device.state === 'used') return oauthError('invalid_grant', 'The device_code is unknown or used, or is not of this client; or who approved it may not any more.');
   if (device.isExpired) return oauthError('expired_token', 'The device_code has expired. Ask for another one.');
   if (device.state === 'denied') return oauthError('access_denied', 'The person refused.');
   if (device.isTooSoon) return oauthError('slow_down', 'Ask less often: five seconds more between two requests from now on.');

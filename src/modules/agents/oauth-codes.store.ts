@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 
@@ -11,6 +12,7 @@ export interface GrantedCode {
   codeChallenge: string;
   lifetimeSeconds: number;
   grantedBy: string;
+  granter: KeyGranter;
 }
 
 /** A code that is being exchanged. */
@@ -24,8 +26,8 @@ export interface TakenCode extends GrantedCode {
 const ADD: Statement = {
   name: 'oauth_codes.add',
   text: `
-    insert into oauth_codes (environment_id, hash, client_id, client_name, redirect_uri, code_challenge, lifetime_seconds, granted_by, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, now(), now() + make_interval(secs => $9))`,
+    insert into oauth_codes (environment_id, hash, client_id, client_name, redirect_uri, code_challenge, lifetime_seconds, granted_by, granter_member_id, granter_key_id, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $10, $11, now(), now() + make_interval(secs => $9))`,
 };
 
 /** Index oauth_codes_hash_idx. The row is locked first, so of two takers the second one sees what the first has done. */
@@ -36,6 +38,7 @@ const TAKE: Statement = {
     update oauth_codes c set used_at = coalesce(c.used_at, now()) from before b where c.environment_id = b.environment_id and c.hash = b.hash
     returning c.environment_id as "environmentId", c.client_id as "clientId", c.client_name as "clientName", c.redirect_uri as "redirectUri",
       c.code_challenge as "codeChallenge", c.lifetime_seconds as "lifetimeSeconds", c.granted_by as "grantedBy",
+      jsonb_build_object('memberId', c.granter_member_id, 'keyId', c.granter_key_id) as granter,
       c.expires_at <= now() as "isExpired", b.used_at is not null as "wasUsed", c.key_id as "keyId"`,
 };
 
@@ -51,8 +54,8 @@ export class OAuthCodesStore {
   constructor(private readonly database: Database) {}
 
   async add(hash: Buffer, code: GrantedCode, validSeconds: number): Promise<void> {
-    const { environmentId, clientId, clientName, redirectUri, codeChallenge, lifetimeSeconds, grantedBy } = code;
-    await this.database.query(ADD, [environmentId, hash, clientId, clientName, redirectUri, codeChallenge, lifetimeSeconds, grantedBy, validSeconds]);
+    const { environmentId, clientId, clientName, redirectUri, codeChallenge, lifetimeSeconds, grantedBy, granter } = code;
+    await this.database.query(ADD, [environmentId, hash, clientId, clientName, redirectUri, codeChallenge, lifetimeSeconds, grantedBy, validSeconds, granter.memberId, granter.keyId]);
   }
 
   /** Marks the code as used, in the caller's transaction; null when there is none. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Scope } from '#kernel/tenant.js';
 
@@ -17,6 +18,7 @@ export interface DeviceDecision {
   scope: Scope;
   lifetimeSeconds: number;
   grantedBy: string;
+  granter: KeyGranter;
 }
 
 /** How a device stands when it asks; what was granted stands in it once it may be taken. */
@@ -30,6 +32,7 @@ export interface PolledDevice {
   scope: Scope | null;
   lifetimeSeconds: number | null;
   grantedBy: string | null;
+  granter: KeyGranter;
 }
 
 const ADD: Statement = {
@@ -53,7 +56,7 @@ const DECIDE: Statement = {
   name: 'oauth_devices.decide',
   text: `
     update oauth_devices set state = case when $2::int is null then 'denied' else 'approved' end,
-      granted_environment_id = $2, scope = $3, lifetime_seconds = $4, granted_by = $5
+      granted_environment_id = $2, scope = $3, lifetime_seconds = $4, granted_by = $5, granter_member_id = $6, granter_key_id = $7
     where user_code_hash = $1 and state = 'pending' and expires_at > now() returning client_id as "clientId"`,
 };
 
@@ -70,7 +73,8 @@ const POLL: Statement = {
       state = case when b.state = 'approved' and not b.is_expired and not b.is_too_soon then 'used' else b.state end
     from before b where d.hash = b.hash
     returning b.state, d.client_id as "clientId", d.client_name as "clientName", b.is_expired as "isExpired", b.is_too_soon as "isTooSoon",
-      d.granted_environment_id as "environmentId", d.scope, d.lifetime_seconds as "lifetimeSeconds", d.granted_by as "grantedBy"`,
+      d.granted_environment_id as "environmentId", d.scope, d.lifetime_seconds as "lifetimeSeconds", d.granted_by as "grantedBy",
+      jsonb_build_object('memberId', d.granter_member_id, 'keyId', d.granter_key_id) as granter`,
 };
 
 /** Index oauth_devices_expires_at_idx. */
@@ -94,8 +98,8 @@ export class OAuthDevicesStore {
 
   /** Approves, or refuses when there is no decision; the client, or null when nothing waits for this code any more. */
   async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
-    const { environmentId = null, scope = null, lifetimeSeconds = null, grantedBy = null } = decision ?? {};
-    const [decided] = await this.database.query<{ clientId: string }>(DECIDE, [userCodeHash, environmentId, scope, lifetimeSeconds, grantedBy]);
+    const { environmentId = null, scope = null, lifetimeSeconds = null, grantedBy = null, granter = { memberId: null, keyId: null } } = decision ?? {};
+    const [decided] = await this.database.query<{ clientId: string }>(DECIDE, [userCodeHash, environmentId, scope, lifetimeSeconds, grantedBy, granter.memberId, granter.keyId]);
     return decided?.clientId ?? null;
   }
 

@@ -115,4 +115,11 @@ export class ApiKeyEntity {
 
   @Column('text', { name: 'granted_by', nullable: true })
   grantedBy: string | null;
+
+  /** The same by id: the member, or the key that he signed in with. What is granted ends when they do. */
+  @Column('uuid', { name: 'granter_member_id', nullable: true })
+  granterMemberId: Id | null;
+
+  @Column('uuid', { name: 'granter_key_id', nullable: true })
+  granterKeyId: Id | null;
 }

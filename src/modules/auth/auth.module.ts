@@ -9,6 +9,7 @@ import { CachedEnvironments } from './cached-environments.js';
 import { CachedSessions } from './cached-sessions.js';
 import { EnvironmentRetention } from './environment-retention.js';
 import { LockedFirstStart } from './first-start.js';
+import { GrantersStore } from './granters.store.js';
 import { Guesses } from './guesses.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyIssuer } from './key-issuer.js';
@@ -61,6 +62,7 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     OrgsService,
     OrgsStore,
     SigningSecretsService,
+    GrantersStore,
     Guesses,
     KeyAuthenticator,
     MembersService,

@@ -1,6 +1,12 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
+/** Who granted: a member, or the key that somebody signed in with; neither for what was granted before that was noted. */
+export interface KeyGranter {
+  memberId: Id | null;
+  keyId: Id | null;
+}
+
 /** What a person granted to a client, on a page of ours. */
 export interface KeyGrant {
   environmentId: number;
@@ -10,6 +16,7 @@ export interface KeyGrant {
   clientName: string;
   /** Who approved: a member's address, or the name of the key that he signed in with. */
   grantedBy: string;
+  granter: KeyGranter;
   lifetimeSeconds: number;
 }
 
@@ -18,8 +25,11 @@ export abstract class GrantedKeys {
   /** The number of the organization's environment. */
   abstract environmentOf(organizationId: Id, mode: 'live' | 'test'): Promise<number>;
 
-  /** Makes a key, in the caller's transaction if there is one. The text is known for this one moment. */
-  abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string }>;
+  /**
+   * Makes a key, in the caller's transaction if there is one; null when who granted it is out meanwhile, or may not do so much himself
+   * any more. It ends with him, and no later than the key that he signed in with. The text is known for this one moment.
+   */
+  abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null>;
 
   /** Revokes a key that was issued here. False when it was revoked before. */
   abstract revoke(environmentId: number, id: Id): Promise<boolean>;

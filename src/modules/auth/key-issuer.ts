@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Ids } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
@@ -16,7 +17,7 @@ export interface KeyRequest {
   source: ApiKeyEntity['source'];
   expiresAt: Date | null;
   /** To which client, and by whom, when somebody granted it. */
-  granted?: { clientId: string; clientName: string; grantedBy: string };
+  granted?: { clientId: string; clientName: string; grantedBy: string; granter: KeyGranter };
 }
 
 /** A key whose text is known for this one moment. */
@@ -47,6 +48,8 @@ export class KeyIssuer {
       clientId: granted?.clientId ?? null,
       clientName: granted?.clientName ?? null,
       grantedBy: granted?.grantedBy ?? null,
+      granterMemberId: granted?.granter.memberId ?? null,
+      granterKeyId: granted?.granter.keyId ?? null,
     };
     await this.keys.insert(row);
     return { row, text };

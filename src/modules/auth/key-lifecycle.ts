@@ -5,8 +5,9 @@ import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import type { Scope, Tenant } from '#kernel/tenant.js';
+import { GrantersStore } from './granters.store.js';
 import { type IssuedKey, KeyIssuer } from './key-issuer.js';
-import { KeysStore } from './keys.store.js';
+import { type AdminKey, KeysStore } from './keys.store.js';
 
 /** A key that a caller asks for. */
 export interface NewKey {
@@ -22,6 +23,7 @@ export class KeyLifecycle {
   constructor(
     private readonly issuer: KeyIssuer,
     private readonly keys: KeysStore,
+    private readonly granters: GrantersStore,
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
@@ -46,18 +48,19 @@ export class KeyLifecycle {
     });
   }
 
-  /** Throws 404 when there is no such key, or it has been revoked before, and 409 for the last admin key, or the last that stays. */
+  /** With every key that was granted with it. Throws 404 when there is no such key, or it has been revoked before, and 409 for the last admin key, or the last that stays. */
   async revoke(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
       await this.keepOneAdmin(tenant, id);
       const hash = await this.keys.revoke(tenant.environmentId, id, this.clock.now());
       if (hash === null) throw notFound('key');
       await this.announce(hash);
+      await this.notifications.announceAll('key', await this.granters.revokeOfKey(tenant.environmentId, id));
     });
   }
 
   /**
-   * A new key with the name, the scope and the expiry of the old one, which goes on for `graceMs`. Throws 404 for a
+   * A new key with the name, the scope and the expiry of the old one, which goes on for `graceMs`, as does what was granted with it. Throws 404 for a
    * revoked key and 409 for an expired one: neither may come back to life.
    */
   async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
@@ -68,8 +71,10 @@ export class KeyLifecycle {
       if (old.expiresAt && old.expiresAt.getTime() <= nowMs) throw conflict('The key has expired. Create a new one.');
       const { environmentId, name, scope, expiresAt } = old;
       const issued = await this.issuer.issue({ environmentId, mode: tenant.mode, name, scope, source: 'api', expiresAt });
-      await this.keys.expire(environmentId, id, new Date(nowMs + graceMs));
+      const endsAt = new Date(nowMs + graceMs);
+      await this.keys.expire(environmentId, id, endsAt);
       await this.announce(old.hash);
+      await this.notifications.announceAll('key', await this.granters.expireOfKey(environmentId, id, endsAt));
       return issued;
     });
   }
@@ -82,7 +87,7 @@ export class KeyLifecycle {
     const admins = await this.keys.lockAdmins(organizationId);
     const own = admins.find((key) => key.environment_id === environmentId && key.id === id);
     if (!own) return;
-    const others = admins.filter((key) => key.id !== id && (mode === 'test' || key.environment_id === environmentId));
+    const others = admins.filter((key) => !endsWith(admins, key, id) && (mode === 'test' || key.environment_id === environmentId));
     if (others.length === 0) {
       throw conflict('This is the last admin key: without it nobody could make another one. Rotate it, or create another admin key first.');
     }
@@ -95,4 +100,14 @@ export class KeyLifecycle {
   private announce(hash: Buffer): Promise<void> {
     return this.notifications.announce('key', hash.toString('hex'));
   }
+}
+
+/** Whether a key is this one, or was granted with it or with one that was: only admin keys grant admin keys. */
+function endsWith(admins: readonly AdminKey[], key: AdminKey, id: Id): boolean {
+  for (let each: AdminKey | undefined = key; each !== undefined;) {
+    const granter: Id | null = each.granter_key_id;
+    if (each.id === id || granter === id) return true;
+    each = granter === null ? undefined : admins.find((other) => other.id === granter);
+  }
+  return false;
 }

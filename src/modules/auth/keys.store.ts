@@ -18,6 +18,15 @@ export interface KeyFacts {
   revoked_at: Date | null;
 }
 
+/** An admin key that is in force. */
+export interface AdminKey {
+  environment_id: number;
+  id: Id;
+  expires_at: Date | null;
+  /** The key that it was granted with, and ends with. */
+  granter_key_id: Id | null;
+}
+
 /** That a key was used, and when. */
 export interface KeyUse {
   environmentId: number;
@@ -49,14 +58,14 @@ const REVOKE_GRANTED: Statement = {
   text: `
     update api_keys set revoked_at = $3::timestamptz
     where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null
-    returning hash`,
+    returning environment_id as "environmentId", id`,
 };
 
 const LOCK_ADMINS: Statement = {
   name: 'keys.lock_admins',
   // Index api_keys_pkey, by the environments of an organization. In one order, so that two revocations wait for each other.
   text: `
-    select k.environment_id, k.id, k.expires_at
+    select k.environment_id, k.id, k.expires_at, k.granter_key_id
     from api_keys k join environments e on e.id = k.environment_id
     where e.organization_id = $1::uuid and k.scope = 'admin' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
     order by k.environment_id, k.id
@@ -120,13 +129,13 @@ export class KeysStore {
     return revoked?.hash ?? null;
   }
 
-  /** Revokes the key with this hash if a client was granted it: this client, when it is said. False when there is none. */
-  async revokeGranted(hash: Buffer, clientId: string | null, at: Date): Promise<boolean> {
-    return (await this.database.query(REVOKE_GRANTED, [hash, clientId, at])).length > 0;
+  /** Revokes the key with this hash if a client was granted it: this client, when it is said. Null when there is none. */
+  async revokeGranted(hash: Buffer, clientId: string | null, at: Date): Promise<{ environmentId: number; id: Id } | null> {
+    return (await this.database.query<{ environmentId: number; id: Id }>(REVOKE_GRANTED, [hash, clientId, at]))[0] ?? null;
   }
 
   /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */
-  lockAdmins(organizationId: Id): Promise<{ environment_id: number; id: Id; expires_at: Date | null }[]> {
+  lockAdmins(organizationId: Id): Promise<AdminKey[]> {
     return this.database.query(LOCK_ADMINS, [organizationId]);
   }
 

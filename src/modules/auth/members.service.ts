@@ -5,7 +5,8 @@ import { Database, sqlState } from '#kernel/database.js';
 import { ApiError, conflict, notFound } from '#kernel/errors.js';
 import { type Id, Ids } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
-import type { Scope, Tenant } from '#kernel/tenant.js';
+import { grants, type Scope, SCOPES, type Tenant } from '#kernel/tenant.js';
+import { GrantersStore } from './granters.store.js';
 import type { MemberRow } from './members.store.js';
 import { MembersStore } from './members.store.js';
 import { OrganizationsStore } from './organizations.store.js';
@@ -28,6 +29,7 @@ export class MembersService extends Memberships {
   constructor(
     private readonly store: MembersStore,
     private readonly organizations: OrganizationsStore,
+    private readonly granters: GrantersStore,
     private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly cursors: Cursors,
@@ -57,7 +59,7 @@ export class MembersService extends Memberships {
     return this.database.transaction(() => this.insert(tenant.organizationId, member));
   }
 
-  /** A new role counts for his sessions within five seconds. Throws 403 for a test key, 404, and 409 for the last admin. */
+  /** A new role counts for his sessions within five seconds; keys that he granted with more than that are revoked. Throws 403 for a test key, 404, and 409 for the last admin. */
   async update(tenant: Tenant, id: Id, changes: { name?: string; role?: Scope }): Promise<MemberRow> {
     requireLive(tenant);
     return this.database.transaction(async () => {
@@ -65,17 +67,19 @@ export class MembersService extends Memberships {
       const row = await this.store.update(tenant.organizationId, id, changes);
       if (row === null) throw notFound('member');
       await this.notifications.announce('member', id);
+      await this.revokeGranted(row.organization_id, id, row.role);
       return row;
     });
   }
 
-  /** Ends his sessions within five seconds, on every node. Throws 403 for a test key, 404, and 409 for the last admin. */
+  /** Ends his sessions within five seconds, on every node, and the keys that he granted to applications and programs. Throws 403 for a test key, 404, and 409 for the last admin. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     requireLive(tenant);
     await this.database.transaction(async () => {
       await this.keepOneAdmin(tenant.organizationId, id);
       if (!(await this.store.remove(tenant.organizationId, id))) throw notFound('member');
       await this.notifications.announce('member', id);
+      await this.revokeGranted(tenant.organizationId, id, null);
     });
   }
 
@@ -108,7 +112,14 @@ export class MembersService extends Memberships {
     const admins = known.role === 'admin' ? await this.store.lockAdmins(known.organization_id) : [];
     if (admins.length === 1) return known;
     await this.notifications.announce('member', known.id);
+    await this.revokeGranted(known.organization_id, known.id, role);
     return (await this.store.update(known.organization_id, known.id, { role })) ?? known;
+  }
+
+  /** What he granted and may not do himself any more: everything for who has no role. */
+  private async revokeGranted(organizationId: Id, id: Id, role: Scope | null): Promise<void> {
+    const tooMuch = SCOPES.filter((scope) => role === null || !grants(role, scope));
+    if (tooMuch.length > 0) await this.notifications.announceAll('key', await this.granters.revokeOfMember(organizationId, id, tooMuch));
   }
 
   private async insert(organizationId: Id, member: NewMember): Promise<MemberRow> {

@@ -2,9 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { GrantedKeys, type KeyGrant } from '#modules/auth/granted-keys.contract.js';
 import { Environments } from '#modules/auth/contract.js';
 import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { grants } from '#kernel/tenant.js';
 import { hasApiKeyForm, hashApiKey } from './api-key.js';
+import { GrantersStore } from './granters.store.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
 
@@ -17,6 +20,8 @@ export class StoredGrantedKeys extends GrantedKeys {
     private readonly environments: Environments,
     private readonly issuer: KeyIssuer,
     private readonly keys: KeysStore,
+    private readonly granters: GrantersStore,
+    private readonly database: Database,
     private readonly notifications: Notifications,
     private readonly clock: Clock,
   ) {
@@ -27,26 +32,41 @@ export class StoredGrantedKeys extends GrantedKeys {
     return this.keys.environmentOf(organizationId, mode);
   }
 
-  override async issue({ environmentId, scope, clientId, clientName, grantedBy, lifetimeSeconds }: KeyGrant): Promise<{ id: Id; text: string }> {
-    const { mode } = await this.environments.get(environmentId);
-    const { row, text } = await this.issuer.issue({
-      environmentId, mode, scope, source: 'oauth', name: clientName.slice(0, NAME_LENGTH_MAX),
-      expiresAt: new Date(this.clock.nowMs() + lifetimeSeconds * 1000), granted: { clientId, clientName, grantedBy },
+  override issue({ environmentId, scope, clientId, clientName, grantedBy, granter, lifetimeSeconds }: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null> {
+    return this.database.transaction(async () => {
+      const { mode } = await this.environments.get(environmentId);
+      const isNoted = granter.memberId !== null || granter.keyId !== null;
+      const facts = isNoted ? await this.granters.inForce(environmentId, granter) : { scope, expiresAt: null };
+      if (facts === null || !grants(facts.scope, scope)) return null;
+      const nowMs = this.clock.nowMs();
+      const endsMs = Math.min(nowMs + lifetimeSeconds * 1000, facts.expiresAt?.getTime() ?? Infinity);
+      const { row, text } = await this.issuer.issue({
+        environmentId, mode, scope, source: 'oauth', name: clientName.slice(0, NAME_LENGTH_MAX),
+        expiresAt: new Date(endsMs), granted: { clientId, clientName, grantedBy, granter },
+      });
+      await this.announce(row.hash);
+      return { id: row.id, text, lifetimeSeconds: Math.floor((endsMs - nowMs) / 1000) };
     });
-    await this.announce(row.hash);
-    return { id: row.id, text };
   }
 
   override async revoke(environmentId: number, id: Id): Promise<boolean> {
-    const hash = await this.keys.revoke(environmentId, id, this.clock.now());
-    if (hash !== null) await this.announce(hash);
-    return hash !== null;
+    return this.database.transaction(async () => {
+      const hash = await this.keys.revoke(environmentId, id, this.clock.now());
+      if (hash !== null) await this.announce(hash);
+      await this.notifications.announceAll('key', await this.granters.revokeOfKey(environmentId, id));
+      return hash !== null;
+    });
   }
 
   override async revokeText(text: string, clientId: string | null): Promise<void> {
     if (!hasApiKeyForm(text)) return;
     const hash = hashApiKey(text);
-    if (await this.keys.revokeGranted(hash, clientId, this.clock.now())) await this.announce(hash);
+    await this.database.transaction(async () => {
+      const revoked = await this.keys.revokeGranted(hash, clientId, this.clock.now());
+      if (revoked === null) return;
+      await this.announce(hash);
+      await this.notifications.announceAll('key', await this.granters.revokeOfKey(revoked.environmentId, revoked.id));
+    });
   }
 
   private announce(hash: Buffer): Promise<void> {

@@ -1,0 +1,147 @@
+import { startServer, type PosthornServer } from '../support/server.js';
+import { as, createKey } from './answers.js';
+import { browserOf, CALLBACK, codeFor, csrfOf, form, pkce, registered } from './oauth.js';
+import { expectStatus, openSql, type Sql } from './scene.js';
+import { signedInMember } from './sessions.js';
+import { fieldOf, PlainBrowser } from './signing-in.js';
+
+const OPERATOR_KEY = 'the-key-of-the-operator-in-this-suite';
+const CLI = 'posthorn-cli';
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** What people granted to applications and programs, once they are out themselves. */
+describe('keys that somebody granted', () => {
+  let server: PosthornServer;
+  let sql: Sql;
+  let clientId: string;
+
+  beforeAll(async () => {
+    server = await startServer({ TRUST_PROXY: '127.0.0.0/8', OPERATOR_KEY });
+    sql = openSql(server);
+    clientId = await registered(server);
+  });
+
+  afterAll(async () => {
+    await sql?.close();
+    await server?.stop();
+  });
+
+  /** A member in his browser. */
+  async function member(role: 'read' | 'write' | 'admin'): Promise<{ id: string; browser: PlainBrowser }> {
+    const { id, cookie } = await signedInMember(server, sql, role);
+    const browser = new PlainBrowser(server);
+    browser.cookie = cookie;
+    return { id, browser };
+  }
+
+  /** An application that was let in and has not taken its key yet. */
+  async function approved(browser: PlainBrowser): Promise<() => ReturnType<typeof form>> {
+    const { verifier, challenge } = pkce();
+    const code = await codeFor(browser, clientId, challenge);
+    return () => form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code, code_verifier: verifier });
+  }
+
+  /** The same for a program that showed a code. */
+  async function program(browser: PlainBrowser, scope: string): Promise<() => ReturnType<typeof form>> {
+    const device = (await form(server, '/oauth/device', { client_id: CLI }, { 'x-forwarded-for': `198.51.100.${Math.floor(Math.random() * 250)}` })).json;
+    const page = await browser.post('/oauth/device/code', { csrf_token: csrfOf((await browser.get('/oauth/device')).text), user_code: device.user_code });
+    const answer = await browser.post('/oauth/device/decision', {
+      csrf_token: csrfOf(page.text), user_code: fieldOf(page.text, 'user_code'), environment: 'live', lifetime: '30', scope, decision: 'allow',
+    });
+    expect(answer.status).toBe(200);
+    return () => form(server, '/oauth/token', { grant_type: DEVICE_GRANT, device_code: device.device_code, client_id: CLI });
+  }
+
+  const isIn = async (key: string): Promise<boolean> => (await server.api('GET', '/v1/org', undefined, as(key))).status === 200;
+  const keyOf = async (take: () => ReturnType<typeof form>): Promise<string> => {
+    const { status, json } = await take();
+    expect({ status, json }).toMatchObject({ status: 200 });
+    return json.access_token;
+  };
+
+  it('a member who is removed: his applications and programs are out at once, what he made for the organization stays', async () => {
+    const { id, browser } = await member('admin');
+    const [agent, cli] = [await keyOf(await approved(browser)), await keyOf(await program(browser, 'admin'))];
+    const made = (await server.api('POST', '/v1/keys', { name: 'For the shop', scope: 'read' }, as(cli))).json.key as string;
+    // Somebody who signs in with a granted key grants in his name, too.
+    const second = await keyOf(await approved(await browserOf(server, agent)));
+    expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([true, true, true, true]);
+
+    expectStatus(await server.api('DELETE', `/v1/members/${id}`), 204);
+
+    expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([false, false, true, false]);
+    const listed = (await server.api('GET', '/v1/keys?limit=100')).json.data as { client_id: string | null; revoked_at: string | null }[];
+    expect(listed.filter(({ client_id: client, revoked_at: at }) => client !== null && at === null)).toEqual([]);
+  });
+
+  it('a member who is removed before the application or the program takes its key: it gets none', async () => {
+    const { id, browser } = await member('write');
+    const [agent, cli] = [await approved(browser), await program(browser, 'write')];
+
+    expectStatus(await server.api('DELETE', `/v1/members/${id}`), 204);
+
+    for (const take of [agent, cli]) {
+      const [first, again] = [await take(), await take()];
+      expect([first, again].map(({ status, json }) => [status, json.error])).toEqual([[400, 'invalid_grant'], [400, expect.stringMatching(/^(?:invalid_grant|slow_down)$/)]]);
+    }
+  });
+
+  it('a member whose role is lowered: what he granted beyond it is out, the rest goes on', async () => {
+    const { id, browser } = await member('admin');
+    const [reads, writes, later] = [await keyOf(await program(browser, 'read')), await keyOf(await program(browser, 'write')), await program(browser, 'write')];
+
+    expectStatus(await server.api('PATCH', `/v1/members/${id}`, { role: 'read' }), 200);
+
+    expect(await Promise.all([reads, writes].map(isIn))).toEqual([true, false]);
+    expect((await later()).json.error).toBe('invalid_grant');
+  });
+
+  it('a key that is revoked: whoever came in with it, and what that granted, is out', async () => {
+    const { key, id } = await createKey(server, { scope: 'write' });
+    const browser = await browserOf(server, key);
+    const [taken, later] = [await keyOf(await program(browser, 'write')), await approved(browser)];
+    const grandchild = await keyOf(await approved(await browserOf(server, taken)));
+
+    expectStatus(await server.api('DELETE', `/v1/keys/${id}`), 204);
+
+    expect(await Promise.all([taken, grandchild].map(isIn))).toEqual([false, false]);
+    expect((await later()).json.error).toBe('invalid_grant');
+  });
+
+  it('a key that ends: nothing that was granted with it lasts longer, also when it is rotated', async () => {
+    const { key, id } = await createKey(server, { scope: 'read', expires_at: new Date(Date.now() + 3_600_000).toISOString() });
+    const { json } = await (await approved(await browserOf(server, key)))();
+    expect(json.expires_in).toBeGreaterThan(3_000);
+    expect(json.expires_in).toBeLessThanOrEqual(3_600);
+    expect(await isIn(json.access_token)).toBe(true);
+
+    expectStatus(await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 0 }), 201);
+
+    expect(await isIn(json.access_token)).toBe(false);
+  });
+
+  it('an organization that is removed: no code and no program leads into it', async () => {
+    const made = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'gone', name: 'Gone', admin: { email: 'ada@gone.example' } }, as(OPERATOR_KEY)), 201).json;
+    const browser = await browserOf(server, made.key);
+    const [agent, cli] = [await approved(browser), await program(browser, 'admin')];
+
+    expectStatus(await server.api('DELETE', `/v1/orgs/${made.id}`, undefined, as(OPERATOR_KEY)), 204);
+
+    expect([(await agent()).json.error, (await cli()).json.error]).toEqual(['invalid_grant', 'invalid_grant']);
+    expect(await sql.rows(`select 1 from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id where o.removed_at is not null and k.revoked_at is null`)).toEqual([]);
+  });
+
+  it('409: a key that was granted with the last admin key is no other one', async () => {
+    const made = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'alone', name: 'Alone', admin: { email: 'ada@alone.example' } }, as(OPERATOR_KEY)), 201).json;
+    const owner = (method: string, path: string, body?: unknown): ReturnType<PosthornServer['api']> => server.api(method, path, body, as(made.key));
+    const expiring = expectStatus(await owner('POST', '/v1/keys', { name: 'Soon', scope: 'admin', expires_at: new Date(Date.now() + 3_600_000).toISOString() }), 201).json;
+    await keyOf(await program(await browserOf(server, expiring.key), 'admin'));
+    const [first] = (await owner('GET', '/v1/keys')).json.data.filter(({ name }: { name: string }) => name === 'First key');
+    await sql.rows('update api_keys set revoked_at = now() where name = $1 and environment_id in (select e.id from environments e join organizations o on o.id = e.organization_id where o.slug = $2)', ['First key', 'alone']);
+    expect(first).toBeDefined();
+
+    const answer = await server.api('DELETE', `/v1/keys/${expiring.id}`, undefined, as(expiring.key));
+
+    expect(answer.status).toBe(409);
+  });
+});
