@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 
 const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
@@ -9,13 +10,14 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
 (isChromiumInstalled() ? describe : describe.skip)('secrets, members, sessions, the audit log, the organization and jobs in the console', () => {
   let server: PosthornServer;
   let browser: Browser;
+  let receiver: Receiver;
   let page: Page;
   let shown: ConsolePage;
   let dialog: Locator;
 
   beforeAll(async () => {
     // Without a worker: what is asked of one stays asked.
-    [server, browser] = await Promise.all([startServer({ ROLE: 'api' }), startBrowser()]);
+    [server, browser, receiver] = await Promise.all([startServer({ ROLE: 'api' }), startBrowser(), startReceiver()]);
     shown = await ConsolePage.open(browser, server, 'console-admin', 'secrets');
     page = shown.page;
     dialog = page.getByRole('dialog');
@@ -24,6 +26,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
+    await receiver?.close();
   });
 
   afterEach(() => {
@@ -41,16 +44,16 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     expect(await shown.violations('01-secrets-empty')).toEqual([]);
     await page.getByRole('button', { name: 'New secret' }).click();
     await page.getByLabel('Name').fill('CRM_TOKEN');
-    await page.getByLabel('Value').fill('the-first-value');
+    await page.getByLabel('Value', { exact: true }).fill('the-first-value');
     await page.getByLabel('Description').fill(HOSTILE[1] ?? '');
     expect(await shown.violations('02-new-secret')).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('{{secrets.CRM_TOKEN}}').waitFor();
     await page.getByRole('button', { name: 'New value: CRM_TOKEN' }).click();
-    await page.getByLabel('Value').fill('the-second-value');
+    await page.getByLabel('Value', { exact: true }).fill('the-second-value');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('cell', { name: '2', exact: true }).waitFor();
-    const destination = (await server.api('POST', '/v1/destinations', { name: 'CRM', type: 'pull' })).json.id as string;
+    const destination = (await server.api('POST', '/v1/destinations', { name: 'CRM', type: 'https', url: receiver.url })).json.id as string;
     const used = await server.api('PATCH', `/v1/destinations/${destination}`, { headers: { 'x-token': '{{secrets.CRM_TOKEN}}' } });
     expect(used.status).toBe(200);
     await page.getByRole('button', { name: 'Where it is used: CRM_TOKEN' }).click();
@@ -74,10 +77,10 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     await page.getByLabel('Email address').fill('ada@example.com');
     await page.getByLabel('Name').fill(PERSON);
     await confirm('Add a member');
-    await page.getByLabel(`Role of ${PERSON}`).selectOption('admin');
-    await dialog.getByText('gets the role everything').waitFor();
+    await page.getByLabel(`Role of ${PERSON}`).selectOption('write');
+    await dialog.getByText('gets the role read and write').waitFor();
     await confirm('Change the role');
-    expect((await server.api('GET', '/v1/members')).json.data).toMatchObject([{ email: 'ada@example.com', role: 'admin', name: PERSON }]);
+    expect((await server.api('GET', '/v1/members')).json.data).toMatchObject([{ email: 'ada@example.com', role: 'write', name: PERSON }]);
     expect(await shown.violations('04-members')).toEqual([]);
     await page.getByRole('button', { name: `Remove: ${PERSON}` }).click();
     await confirm('Remove', 'ada@example.com');
@@ -134,7 +137,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
   });
 
   it('a job that waits for a worker is stopped', async () => {
-    const { id } = (await server.api('POST', '/v1/destinations', { name: 'Later', type: 'https', url: 'http://127.0.0.1:9/' })).json as { id: string };
+    const { id } = (await server.api('POST', '/v1/destinations', { name: 'Later', type: 'https', url: receiver.url })).json as { id: string };
     await server.api('POST', `/v1/destinations/${id}/recover`, { since: new Date(Date.now() - 3_600_000).toISOString() });
     await shown.open('jobs?state=pending');
     await page.getByRole('link', { name: 'Recovery' }).click();
