@@ -351,8 +351,9 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       const { rows } = await clients.ordinary.query<EventRow>('select id, expires_on::text as "expiresOn" from events where environment_id = $1 order by md5(id::text) limit 1000', [ENVIRONMENT]);
       const made = await plan(await asked((db) => new RedeliverStore(db).whereabouts(ENVIRONMENT, rows, { isUndelivered, includesCancelled: false, targetId: null })), mode);
 
-      expect(['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey', 'messages_pkey']).toEqual(expect.arrayContaining(made.indexes));
-      expect(made.indexes).toEqual(expect.arrayContaining(['deliveries_pkey', 'events_pkey']));
+      // The index of what failed, and of messages, of which there are none yet, either one.
+      const among = made.indexes.filter((name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'));
+      expect(among).toEqual(isUndelivered ? ['events_pkey'] : ['due_deliveries_pkey', 'events_pkey']);
       expect(made.scanned).toEqual([]);
       expect(made.pages).toBeLessThan(1_000 * 40);
     });
