@@ -39,13 +39,14 @@ describe('the sample extension', () => {
 });
 
 describe('package.json', () => {
-  it('exports the public face, the conformance suite and the client, with their types', () => {
+  it('exports the public face, the conformance suite, the client and what mounts the portal, with their types', () => {
     const { exports } = JSON.parse(textOf('package.json')) as { exports: unknown };
 
     expect(exports).toEqual({
       '.': { types: './dist/src/extension/index.d.ts', default: './dist/src/extension/index.js' },
       './testing': { types: './dist/src/testing/index.d.ts', default: './dist/src/testing/index.js' },
       './client': { types: './dist/src/client/index.d.ts', default: './dist/src/client/index.js' },
+      './portal': { types: './dist/console/embed/portal.d.ts', default: './dist/console/embed/portal.js' },
       './package.json': './package.json',
     });
   });

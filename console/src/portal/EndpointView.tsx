@@ -73,8 +73,9 @@ function Actions({ of, onEdit }: { of: Endpoint; onEdit: () => void }): ReactNod
     setFault(null);
     answered(portalApi.DELETE('/v1/app/{app}/endpoints/{endpoint}', { params })).then(async () => {
       tellHost({ type: 'changed', endpoint: of.id });
+      // What is gone is not asked for again, by the list neither.
+      queries.setQueryData<Endpoint[]>(['endpoints'], (known) => known?.filter(({ id }) => id !== of.id));
       go({ at: 'endpoints' });
-      // What is gone is not asked for again.
       await queries.invalidateQueries({ queryKey: ['endpoints'] });
       queries.removeQueries({ predicate: ({ queryKey }) => queryKey[1] === of.id, type: 'inactive' });
     }).catch(setFault);
