@@ -5,7 +5,7 @@ import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.
 import { destinationAt, eventIn, PATIENT, send, startTargets, type Targets } from './scene.js';
 
 const READING = [
-  'get_application', 'get_destination', 'get_email', 'get_endpoint', 'get_event', 'get_message', 'get_metrics', 'get_payload', 'get_replay_job', 'get_request',
+  'get_application', 'get_attention', 'get_destination', 'get_email', 'get_endpoint', 'get_event', 'get_message', 'get_metrics', 'get_payload', 'get_replay_job', 'get_request',
   'list_aliases', 'list_application_messages', 'list_applications', 'list_attempts', 'list_destinations', 'list_emails', 'list_endpoint_attempts', 'list_endpoints',
   'list_replay_jobs', 'list_requests', 'list_suppressions', 'search_events', 'search_messages', 'wait_for_event', 'wait_for_message',
 ];
@@ -234,6 +234,14 @@ describe('/mcp', () => {
       expect(done.data[0].message_id).toBe(sent.message_id);
       expect(counted).toMatchObject({ dry_run: true, scanned: 1 });
       for (const { bytes } of said) expect(bytes).toBeLessThan(ANSWER_BYTES_MAX);
+    });
+
+    it('what is broken now, and the figures of the whole environment, need no id', async () => {
+      const [broken, whole] = [await reader.call('get_attention'), await reader.call('get_metrics', { window: '1d' })];
+
+      expect(broken.content).toMatchObject({ data: expect.any(Array), truncated: expect.any(Array) });
+      expect(broken.content.data).toEqual((await server.api('GET', '/v1/attention')).json.data);
+      expect([whole.isError ?? false, whole.content.data[0]]).toEqual([false, expect.objectContaining({ window: '1d', success_rate: null })]);
     });
 
     it('a call that does not fit says what is wrong, what is allowed, and shows one that fits', async () => {

@@ -31,7 +31,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_application_messages',
       title: 'List application messages',
-      description: 'What was sent to an application, newest first. What became of one: search_events with `message_id`.',
+      description: 'What was sent to an application, newest first; what became of it: search_events with `message_id`.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application, ...query }) => ({ content: await api.page(apiPath`/v1/app/${application}/messages`, query) }),
@@ -39,7 +39,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_endpoint_attempts',
       title: 'List endpoint attempts',
-      description: "Attempts at one endpoint of an application, newest event first. For destinations: search_events, then get_event.",
+      description: "Attempts at one endpoint of an application, newest event first.",
       input: z.object({ application, endpoint: id('ep', 'The endpoint of the application'), since, until, cursor, limit }),
       example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { application, endpoint, ...query }) => ({

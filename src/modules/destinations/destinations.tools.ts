@@ -25,7 +25,7 @@ export class DestinationTools extends AgentTools {
       name: 'get_destination',
       title: 'Get a destination',
       description:
-        'One destination with settings, retry schedule and circuit. `circuit.state` `open`: it failed so often that only probes go out until one succeeds. `disabled_reason`: why it takes nothing.',
+        'One destination with settings, retry schedule and circuit. `circuit.state` `open`: only probes go out until one succeeds. `disabled_reason`: why it takes nothing.',
       input: z.object({ destination_id: id('dst', 'The destination') }),
       example: { destination_id: DESTINATION },
       run: async (api, { destination_id: destination }) => ({ content: await api.get(apiPath`/v1/destinations/${destination}`) }),

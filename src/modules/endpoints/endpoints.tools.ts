@@ -12,7 +12,7 @@ export class EndpointTools extends AgentTools {
     readTool({
       name: 'list_endpoints',
       title: 'List endpoints',
-      description: 'URLs that providers call, newest first, with preset, destinations and whether there is a secret to verify signatures.',
+      description: 'URLs that providers call, newest first, with preset, destinations and whether signatures can be verified.',
       input: z.object({
         status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: what comes is parked.'),
         preset: z.string().max(64).optional().describe('`stripe`, `github`, …'),

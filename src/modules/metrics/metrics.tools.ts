@@ -10,9 +10,9 @@ export class MetricTools extends AgentTools {
     readTool({
       name: 'get_metrics',
       title: 'Get metrics',
-      description: 'One endpoint or destination by windows of time: received, delivered, failed, retried, dead letters, attempts, success rate, latency. By default the last 48 hours.',
+      description: 'By windows of time: received, delivered, failed, retried, dead letters, attempts, success rate, latency. By default 48 hours.',
       input: z.object({
-        key: z.string().min(1).max(64).describe('`ep_…` or `dst_…`.'),
+        key: z.string().min(1).max(256).optional().describe('`ep_…`, `dst_…`, `app_…`; or all.'),
         window: z.enum(['1m', '1h', '1d']).default('1h').describe('Of each.'),
         since, until,
       }),

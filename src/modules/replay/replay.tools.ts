@@ -12,7 +12,7 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'list_replay_jobs',
       title: 'List replay jobs',
-      description: 'Replays of a range of time, newest first, with state and progress.',
+      description: 'Range replays, newest first, with state and progress.',
       input: z.object({
         endpoint: z.string().max(64).optional().describe('`ep_…`.'),
         state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How it stands.'),
@@ -24,7 +24,7 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'get_replay_job',
       title: 'Get a replay job',
-      description: 'One replay job: state, and how many events it looked at, sent again, left out and skipped.',
+      description: 'One replay job: state, and how many events it looked at, sent, left out and skipped.',
       input: z.object({ job_id: id('rpj', 'The job') }),
       example: { job_id: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { job_id: job }) => ({ content: await api.get(apiPath`/v1/replays/${job}`) }),
@@ -42,7 +42,7 @@ export class ReplayTools extends AgentTools {
     writeTool({
       name: 'redrive_dead_letters',
       title: 'Redrive dead letters',
-      description: 'Sends dead letters again: all, those of one destination or endpoint, or those since a time. First find out why they failed (search_events with status dlq). Events of status failed: replay_event.',
+      description: 'Sends dead letters again: all, those of one destination or endpoint, or those since a time. First find out why they failed (search_events, status dlq). Events of status failed: replay_event.',
       input: z.object({
         endpoint: z.string().max(200).optional().describe('`dst_…` or `ep_…`.'),
         since, idempotency_key: idempotencyKey,
