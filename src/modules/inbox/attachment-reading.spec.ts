@@ -5,6 +5,7 @@ import type { MailThreads } from './mail-threads.js';
 import type { MessageBytes } from './message-bytes.js';
 
 const ID = '019aa4c0-0000-7000-8000-000000000000';
+const MESSAGE = { id: ID, sizeBytes: 100 };
 const FILE = { note: { filename: 'a' }, content: Buffer.from('a') } as unknown as FoundAttachment;
 
 describe('reading attachments', () => {
@@ -23,8 +24,8 @@ describe('reading attachments', () => {
 
   it('503 with Retry-After for what finds no place in its time; and no message is read for it', async () => {
     const { reading, inMemory, end } = held();
-    const served = [1, 1, 2, 2].map((environmentId) => reading.find(environmentId, ID, 0));
-    const refused = [1, 2, 3].map((environmentId) => reading.find(environmentId, ID, 0).catch((error: unknown) => error));
+    const served = [1, 1, 2, 2].map((environmentId) => reading.find(environmentId, MESSAGE, 0));
+    const refused = [1, 2, 3].map((environmentId) => reading.find(environmentId, MESSAGE, 0).catch((error: unknown) => error));
 
     await jest.advanceTimersByTimeAsync(5_000);
 
@@ -36,8 +37,8 @@ describe('reading attachments', () => {
 
   it('keeps room for others however much one environment asks for', async () => {
     const { reading, inMemory, end } = held();
-    const flood = Array.from({ length: 20 }, () => reading.find(1, ID, 0).catch((error: unknown) => error));
-    const other = reading.find(2, ID, 0);
+    const flood = Array.from({ length: 20 }, () => reading.find(1, MESSAGE, 0).catch((error: unknown) => error));
+    const other = reading.find(2, MESSAGE, 0);
     await jest.advanceTimersByTimeAsync(1);
 
     expect(inMemory()).toBe(3);

@@ -12,6 +12,12 @@ export interface FoundAttachment {
   content: Uint8Array;
 }
 
+/** A message, and how many bytes it has. */
+interface Whole {
+  id: Id;
+  sizeBytes: number;
+}
+
 /** Messages that are in memory at once for their files, each of some 25 MB and its decoded file. */
 const AT_ONCE = 4;
 /** Of them, those of one environment. */
@@ -31,15 +37,15 @@ export class AttachmentReading {
   ) {}
 
   /** Null where the bytes are gone, or have no such file. Throws 503 where there is no room for it within five seconds. */
-  async find(environmentId: number, id: Id, index: number): Promise<FoundAttachment | null> {
-    const read = async (): Promise<{ found: FoundAttachment | null }> => ({ found: await this.read(environmentId, id, index) });
+  async find(environmentId: number, message: Whole, index: number): Promise<FoundAttachment | null> {
+    const read = async (): Promise<{ found: FoundAttachment | null }> => ({ found: await this.read(environmentId, message, index) });
     const ended = await this.ofEnvironment.run(String(environmentId), WAIT_MS_MAX, (leftMs) => this.places.run(ALL, leftMs, read));
     if (ended === null) throw unavailable('Too many attachments are being read. Try again.');
     return ended.found;
   }
 
-  private async read(environmentId: number, id: Id, index: number): Promise<FoundAttachment | null> {
-    const raw = await this.bytes.whole(environmentId, id);
+  private async read(environmentId: number, { id, sizeBytes }: Whole, index: number): Promise<FoundAttachment | null> {
+    const raw = await this.bytes.whole(environmentId, id, sizeBytes);
     return raw === null ? null : this.threads.attachment(environmentId, raw, index);
   }
 }
