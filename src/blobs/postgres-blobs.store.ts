@@ -5,8 +5,8 @@ import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/pg-array.js'
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { BlobStore, type BlobKey, type NewBlob } from './contract.js';
 
-/** Chunks that one statement writes (4 MB) or reads (1 MB): what a process holds of a blob beside the blob itself. */
-const CHUNKS_PER_WRITE = 16;
+/** Chunks that one statement writes or reads (1 MB): what a process holds of a blob beside the blob itself, written some times over. */
+const CHUNKS_PER_WRITE = 4;
 const CHUNKS_PER_READ = 4;
 /** Blobs whose first chunks one statement reads. */
 const FIRST_CHUNKS_MAX = 16;

@@ -100,7 +100,7 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await shown.open(`emails/${id}`);
     await frame().getByAltText('the logo').waitFor();
 
-    expect(await frame().getByAltText('the logo').evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(1);
+    expect(await frame().getByAltText('the logo').evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('row').filter({ hasText: 'onerror' }).getByRole('button', { name: 'Download' }).click()]);
     expect(readFileSync(await file.path()).toString('base64')).toBe(PNG);
     await page.getByText('kind: order').waitFor();

@@ -15,7 +15,7 @@ import { InboxMetrics } from './inbox.metrics.js';
 import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
-/** Large messages that are written at once: each holds a connection, and some 4 MB; all of its bytes where the blob store takes nothing in chunks (S3). */
+/** Large messages that are written at once: each holds a connection, and a megabyte some times over; all of its bytes where the blob store takes nothing in chunks (S3). */
 const LARGE_AT_ONCE = 2;
 /** Behind so many others a sender keeps it, and comes again. */
 const LARGE_WAIT_MS_MAX = 60_000;

@@ -8,6 +8,8 @@ import { verifySignatures } from './signatures.js';
 
 /** As `nice` has it: a third of the time of a thread that wants all. With less a busy machine would leave mail nothing. */
 const NICENESS = 5;
+/** Behind a larger message a thread ends: what it took, some times the message, goes back to the system only with the thread. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 // The entry of a worker thread (mail-threads.ts starts it): one message at a time, which somebody else wrote.
 const thread = ownThread();
@@ -17,7 +19,7 @@ const say = (message: ThreadMessage<MailAnswer>): void => parentPort?.postMessag
 parentPort?.on('message', (call: MailCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const done = (answer: MailAnswer): void => say({ kind: 'answered', answer, cpuMs: meter(), isSpoiled: false });
+  const done = (answer: MailAnswer): void => say({ kind: 'answered', answer, cpuMs: meter(), isSpoiled: call.raw.byteLength > KEPT_BYTES_MAX });
   answerTo(call).then(done, (error: unknown) => done({ kind: 'failed', sentence: error instanceof Error ? error.message : String(error) }));
 });
 say({ kind: 'ready' });

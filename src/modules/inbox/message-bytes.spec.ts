@@ -19,9 +19,23 @@ it.each<[string, BlobStore['read']]>([
   ['is away', async () => Promise.reject(new Error('ECONNREFUSED'))],
   ['goes away meanwhile', async () => breakingOff()],
 ])('a store of blobs that %s is no failure of the message', async (_what, read) => {
-  await expect(bytesOf(read).whole(1, ID)).rejects.toMatchObject({ type: 'unavailable' });
+  await expect(bytesOf(read).whole(1, ID, 100)).rejects.toMatchObject({ type: 'unavailable' });
 });
 
 it('bytes that are gone are none', async () => {
-  expect(await bytesOf(async () => null).whole(1, ID)).toBeNull();
+  expect(await bytesOf(async () => null).whole(1, ID, 100)).toBeNull();
+});
+
+it('bytes of a blob are in memory once, which threads share', async () => {
+  const chunks = async function* (): AsyncGenerator<Buffer> {
+    yield* [Buffer.from('From: a'), Buffer.from('@b.example')];
+  };
+
+  const whole = await bytesOf(async () => chunks()).whole(1, ID, 17);
+
+  expect([whole?.toString(), whole?.buffer]).toEqual(['From: a@b.example', expect.any(SharedArrayBuffer)]);
+});
+
+it('more bytes than the row says are none that can be read', async () => {
+  await expect(bytesOf(async () => breakingOff()).whole(1, ID, 3)).rejects.toMatchObject({ type: 'unavailable' });
 });

@@ -18,17 +18,24 @@ export class MessageBytes {
     return raw === null ? this.blobs.read({ environmentId, id }) : chunks(raw);
   }
 
-  /** Null when they are gone. Throws `unavailable` while they cannot be read, which is no failure of the message. */
-  async whole(environmentId: number, id: Id): Promise<Buffer | null> {
+  /**
+   * Null when they are gone. Throws `unavailable` while they cannot be read, which is no failure of the message. They are in memory
+   * once, which a thread that reads them shares: `sizeBytes` is how many there are.
+   */
+  async whole(environmentId: number, id: Id, sizeBytes: number): Promise<Buffer | null> {
     const read = await this.read(environmentId, id).catch(cannotBeRead);
     if (read === null) return null;
-    const parts: Buffer[] = [];
+    const bytes = Buffer.from(new SharedArrayBuffer(sizeBytes));
+    let at = 0;
     try {
-      for await (const part of read) parts.push(part);
+      for await (const part of read) {
+        if (at + part.length > sizeBytes) throw new Error('There are more bytes than its row says.');
+        at += part.copy(bytes, at);
+      }
     } catch (error) {
       cannotBeRead(error);
     }
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    return bytes.subarray(0, at);
   }
 }
 

@@ -29,6 +29,6 @@ export class MessageDocuments {
   private async rawOf({ environmentId, id, aliasId }: ViewedMessage): Promise<Buffer | null> {
     if (aliasId === null) return this.emails.rawOf(environmentId, id);
     const row = await this.messages.find(environmentId, aliasId, id);
-    return row === null || row.erasedAt !== null ? null : this.bytes.whole(environmentId, id);
+    return row === null || row.erasedAt !== null ? null : this.bytes.whole(environmentId, id, row.sizeBytes);
   }
 }

@@ -59,7 +59,7 @@ export class MessagesService {
     const { row } = await this.row(tenant, alias, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;
     if (row.detail === null || index < 0 || index >= row.detail.attachments.length) throw notFound('attachment');
-    const found = await this.reading.attachment(tenant.environmentId, () => this.bytes.whole(tenant.environmentId, row.id), index);
+    const found = await this.reading.attachment(tenant.environmentId, () => this.bytes.whole(tenant.environmentId, row.id, row.sizeBytes), index);
     if (found === null) throw notFound('attachment');
     return found;
   }

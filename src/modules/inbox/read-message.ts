@@ -29,7 +29,7 @@ export class ReadMessage {
 
   /** Null when its bytes are gone. Throws 503 where there is no room to read it now. */
   async read(message: WaitingMessage): Promise<Decided | null> {
-    const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id));
+    const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
     const [{ verdicts, parsed }, scanned] = await Promise.all([this.authenticated(message, raw), this.scanners.scan(message, raw)]);
     return decided(message, raw, { ...verdicts, ...scanned }, 'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed);
