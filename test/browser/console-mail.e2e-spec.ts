@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { startDomainsScene, type DomainsScene } from '../api/domains.js';
 import { emailIn, sendEmail } from '../api/emailing.js';
-import { deliver, letter, messagesOf } from '../api/mailing.js';
+import { aliasTo, deliver, letter, messagesOf } from '../api/mailing.js';
 import { expectStatus, uuidOf } from '../api/scene.js';
 import { freePort } from '../durability/processes.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
@@ -192,11 +192,13 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByLabel('Who may write').fill('@b.example');
     await confirm('Save');
     await closed();
-    const [alias] = (await server.api('GET', '/v1/aliases')).json.data;
+    const alias = (await server.api('GET', '/v1/aliases')).json.data[0];
     expect(alias).toMatchObject({ allowedSenders: ['@b.example'], routes: [{ destination: pull, filter: { path: '$.subject', op: 'starts_with', value: 'Order' } }] });
 
     await deliver(smtp, alias.address, letter('Order-1'));
-    await deliver(smtp, alias.address, letter('Order-2').replace('From: Ada <ada@b.example>', 'From: Eve <eve@evil.example>'));
+    // Where another recipient takes it, the alias sets it aside; alone it would refuse it.
+    const { address: open } = await aliasTo(server, []);
+    await deliver(smtp, [alias.address, open], letter('Order-2').replace('From: Ada <ada@b.example>', 'From: Eve <eve@evil.example>'));
     await messagesOf(server, alias.id, 2);
     await page.getByRole('link', { name: 'Order-1' }).waitFor();
     expect(await shown.violations('09-alias')).toEqual([]);
