@@ -14,7 +14,6 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'shortcut.organization': 'Organisation',
   'actions': 'Aktionen',
   'save': 'Speichern',
-  'saved': 'Gespeichert.',
   'description': 'Beschreibung',
   'changed': 'Geändert',
   'for-admins': 'Das ist für die Rolle admin.',

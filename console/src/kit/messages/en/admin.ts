@@ -12,7 +12,6 @@ export const adminEn = {
   'shortcut.organization': 'Organization',
   'actions': 'Actions',
   'save': 'Save',
-  'saved': 'Saved.',
   'description': 'Description',
   'changed': 'Changed',
   'for-admins': 'This is for role admin.',
