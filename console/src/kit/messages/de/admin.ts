@@ -24,7 +24,6 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'secrets.value': 'Wert',
   'secrets.value-hint': 'Verschlüsselt gespeichert und nie wieder gezeigt.',
   'secrets.version': 'Version',
-  'secrets.used-by': 'Benutzt von',
   'secrets.unused': 'Nichts benutzt es.',
   'secrets.in-use': 'Es wird benutzt und kann nicht gelöscht werden.',
   'secrets.rotate': 'Neuer Wert',

@@ -22,7 +22,6 @@ export const adminEn = {
   'secrets.value': 'Value',
   'secrets.value-hint': 'Stored encrypted, and never shown again.',
   'secrets.version': 'Version',
-  'secrets.used-by': 'Used by',
   'secrets.unused': 'Nothing uses it.',
   'secrets.in-use': 'It is in use, and cannot be deleted.',
   'secrets.rotate': 'New value',
