@@ -7,6 +7,7 @@ import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
 import { freePort } from '../durability/processes.js';
 import { callAccess, callOperator } from './access-calls.js';
+import { callEventTypes } from './event-type-calls.js';
 import { callPortal } from './portal-calls.js';
 import { callEmails, callInbox, callReports } from './mail-calls.js';
 import { callAgents } from './oauth-calls.js';
@@ -278,21 +279,7 @@ describe('what the service answers', () => {
     await until(`/v1/replays/${(await call(202, 'POST', '/v1/replays', { action: 'cancel', filter: { destination: slow }, limit: 10 })).json.id}`, (json) => json.cancelled === 1);
   });
 
-  it('conforms: event types', async () => {
-    const schema = { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } };
-    await call(201, 'POST', '/v1/event-types', { name: 'order/paid', description: 'Paid.', group: 'Orders', schema, example: { amount: 1 }, enforce: true });
-    await call(201, 'POST', '/v1/event-types', { name: 'plain' });
-    const page = (await call(200, 'GET', '/v1/event-types?limit=1')).json;
-    await call(200, 'GET', `/v1/event-types?limit=1&cursor=${page.next_cursor}`);
-    await call(200, 'GET', '/v1/event-types?group=Orders&archived=true');
-    await call(200, 'GET', '/v1/event-types/order%2Fpaid');
-    await call(200, 'PATCH', '/v1/event-types/order%2Fpaid', { schema: null, example: null, enforce: false, archived: true });
-    await call(200, 'GET', '/v1/event-types/order%2Fpaid/versions?limit=2');
-    const spec = { openapi: '3.1.0', webhooks: { plain: { post: { summary: 'Plain' } } } };
-    await call(200, 'POST', '/v1/event-types/import/openapi', { spec, replace_all: true, dry_run: true });
-    await call(422, 'POST', '/v1/event-types/import/openapi', { text: 'a' });
-    await call(204, 'DELETE', '/v1/event-types/plain');
-  });
+  it('conforms: event types', () => callEventTypes(call));
 
   it('conforms: endpoints', async () => {
     const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Pull', type: 'pull' })).json.id;

@@ -1,7 +1,7 @@
 import type { ApiAnswer } from '../support/server.js';
 
 /** One call, compared with the document. */
-type Call = (status: number, method: string, url: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>;
+export type Call = (status: number, method: string, url: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiAnswer>;
 
 /** Every operation on portals, what their tokens reach, and their errors. */
 export async function callPortal(call: Call, receiver: string): Promise<void> {
