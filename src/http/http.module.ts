@@ -8,6 +8,7 @@ import { EnvelopeFilter } from './envelope.filter.js';
 import { HealthController } from './health.controller.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { ExpiredKeys } from './expired-keys.js';
+import { Guesses } from './guesses.js';
 import { Answers } from './idempotency.store.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
@@ -29,6 +30,7 @@ import { ScopeGuard } from './scope.guard.js';
     Answers,
     EnvelopeFilter,
     ExpiredKeys,
+    Guesses,
     IdempotencyInterceptor,
     MetricsListener,
     OwnOriginGuard,
@@ -39,7 +41,7 @@ import { ScopeGuard } from './scope.guard.js';
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
-  exports: [AccessRules, Answers, EnvelopeFilter, IdempotencyInterceptor, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, ScopeGuard],
+  exports: [AccessRules, Answers, EnvelopeFilter, Guesses, IdempotencyInterceptor, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, ScopeGuard],
 })
 export class HttpModule {}
 

@@ -42,7 +42,7 @@ export class RequestGate {
       request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
       return this.countAndCheck(request, reply, done);
     }
-    (hasPortalTokenForm(bearer) ? this.portals.authenticate(bearer) : this.authenticator.authenticate(bearer, request.ip)).then(
+    (hasPortalTokenForm(bearer) ? this.portals.authenticate(bearer, request.ip) : this.authenticator.authenticate(bearer, request.ip)).then(
       (caller) => {
         request.caller = caller;
         this.countAndCheck(request, reply, done);

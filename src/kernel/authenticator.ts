@@ -27,8 +27,8 @@ export abstract class SessionAuthenticator {
 
 /** Turns the token of a customers' portal into who is calling. The portal's context provides it. */
 export abstract class PortalAuthenticator {
-  /** The caller behind a bearer value that has the form of such a token; null when it is unknown, expired or revoked. Throws only when storage is away. */
-  abstract authenticate(token: string): Promise<Caller | null>;
+  /** As `Authenticator.authenticate`, for a bearer value that has the form of such a token. */
+  abstract authenticate(token: string, from: string): Promise<Caller | null>;
 }
 
 /** Whether a bearer value has the form of the token of a customers' portal. */

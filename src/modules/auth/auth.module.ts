@@ -10,7 +10,6 @@ import { CachedSessions } from './cached-sessions.js';
 import { EnvironmentRetention } from './environment-retention.js';
 import { LockedFirstStart } from './first-start.js';
 import { GrantersStore } from './granters.store.js';
-import { Guesses } from './guesses.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeyLifecycle } from './key-lifecycle.js';
@@ -63,7 +62,6 @@ import { AttachedSystemDestinations } from './system-destinations.js';
     OrgsStore,
     SigningSecretsService,
     GrantersStore,
-    Guesses,
     KeyAuthenticator,
     MembersService,
     MembersStore,

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
+import { Guesses } from '#http/guesses.js';
 import { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { Database } from '#kernel/database.js';
 import type { Ids } from '#kernel/ids.js';
 import type { Notifications } from '#kernel/notifications.js';
 import { CachedSessions } from './cached-sessions.js';
-import { Guesses } from './guesses.js';
 import type { SessionFacts, SessionsStore } from './sessions.store.js';
 
 const TOKEN = 'a'.repeat(43);

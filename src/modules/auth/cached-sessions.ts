@@ -2,13 +2,13 @@ import { createHash, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type SessionClient, type SessionOwner, Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { clientNetwork } from '#http/client-network.js';
+import { Guesses } from '#http/guesses.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { Ids } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
-import { Guesses } from './guesses.js';
 import { type SessionCookie, sessionCookie } from './session-cookie.js';
 import { type SessionFacts, SessionsStore } from './sessions.store.js';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { Guesses } from '#http/guesses.js';
 import type { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { Notifications } from '#kernel/notifications.js';
 import { generateApiKey } from './api-key.js';
-import { Guesses } from './guesses.js';
 import { KeyAuthenticator } from './key-authenticator.js';
 import type { KeyUsage } from './key-usage.js';
 import type { KeyFacts, KeysStore, KeyUse } from './keys.store.js';

@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { Guesses } from '#http/guesses.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Notifications } from '#kernel/notifications.js';
 import type { Caller } from '#kernel/tenant.js';
 import { hasApiKeyForm } from './api-key.js';
-import { Guesses } from './guesses.js';
 import { KeyUsage } from './key-usage.js';
 import { type KeyFacts, KeysStore } from './keys.store.js';
 

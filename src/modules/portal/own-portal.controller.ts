@@ -19,8 +19,8 @@ export class OwnPortalController {
   @ApiOperation({ summary: 'Get your portal', description: 'What the page of a portal shows and lets somebody do, and until when. For that page: a key has no portal.' })
   @ApiOkResponse({ type: OwnPortalItem, description: 'The session.' })
   @ApiNotFoundResponse({ description: 'A key calls, which has no portal.', schema: { $ref: '#/components/schemas/Error' } })
-  async getOwnPortal(@Req() { headers }: FastifyRequest): Promise<OwnPortalItem> {
-    const facts = await this.sessions.read(parseBearer(headers.authorization) ?? '');
+  async getOwnPortal(@Req() { headers, ip }: FastifyRequest): Promise<OwnPortalItem> {
+    const facts = await this.sessions.read(parseBearer(headers.authorization) ?? '', ip);
     if (facts === null) throw notFound('portal session');
     return presentOwnPortal(facts);
   }

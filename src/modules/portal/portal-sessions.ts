@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { PortalFrames } from '#modules/portal/contract.js';
+import { Guesses } from '#http/guesses.js';
 import { hasPortalTokenForm, PortalAuthenticator } from '#kernel/authenticator.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
@@ -22,6 +23,7 @@ export class PortalSessions extends PortalAuthenticator {
   constructor(
     store: PortalSessionsStore,
     notifications: Notifications,
+    private readonly guesses: Guesses,
     private readonly clock: Clock,
   ) {
     super();
@@ -30,15 +32,15 @@ export class PortalSessions extends PortalAuthenticator {
     notifications.on('portal', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }
 
-  override async authenticate(token: string): Promise<Caller | null> {
-    const facts = await this.read(token);
+  override async authenticate(token: string, from: string): Promise<Caller | null> {
+    const facts = await this.read(token, from);
     return facts && callerOf(facts);
   }
 
-  /** The session of a token; null when it is unknown, expired or revoked. Throws only while storage is away. */
-  async read(token: string): Promise<PortalFacts | null> {
+  /** The session of a token; null when it is unknown, expired or revoked. Throws while storage is away, and 429 for an address that guesses; `from` is that of the client. */
+  async read(token: string, from: string): Promise<PortalFacts | null> {
     if (!hasPortalTokenForm(token)) return null;
-    const facts = await this.cache.get(hash('sha256', token));
+    const facts = await this.guesses.look(this.cache, hash('sha256', token), from);
     return facts === null || facts.expires_at.getTime() <= this.clock.nowMs() ? null : facts;
   }
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { clientNetwork } from '#http/client-network.js';
-import { type Counted, MemoryRateLimiter } from '#http/rate-limiter.js';
 import type { Quota } from '#engine/token-bucket.js';
 import type { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { ApiError } from '#kernel/errors.js';
+import { clientNetwork } from './client-network.js';
+import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
-/** Keys and sessions that nobody has, which one client address may have looked up; fewer where its whole quota is smaller. */
+/** Keys, sessions and tokens of portals that nobody has, which one client address may have looked up; fewer where its whole quota is smaller. */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
 /** How many credentials are remembered as real, and how many addresses are counted at least. */
