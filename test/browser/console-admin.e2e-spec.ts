@@ -154,7 +154,9 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     await reader.page.getByText('Your role may look.').waitFor();
 
     expect(await reader.page.getByRole('button', { name: 'New secret' }).count()).toBe(0);
-    expect(await reader.page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts()).toEqual(['Overview', 'Events', 'Destinations', 'Jobs', 'Secrets', 'Organization']);
+    expect(await reader.page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts()).toEqual([
+      'Overview', 'Events', 'Destinations', 'Inbound endpoints', 'Applications', 'Event types', 'Emails', 'Inbox', 'Suppressions', 'Domains', 'Jobs', 'Secrets', 'Organization',
+    ]);
     await reader.navigate('Organization');
     await reader.page.getByText('Changes are for role admin.').waitFor();
     expect(await reader.page.getByRole('button', { name: 'Save' }).count()).toBe(0);

@@ -89,7 +89,7 @@ function Messages({ alias }: { alias: Alias }): ReactNode {
     <section aria-labelledby="messages">
       <h2 id="messages">{t('messages')}</h2>
       <FaultLine fault={error} />
-      {data && rows.length === 0 && <p className="empty" role="status">{t('messages.none', { address: alias.address })}</p>}
+      {data && rows.length === 0 && <p className="empty" role="status">{t('alias.nothing-came', { address: alias.address })}</p>}
       {rows.length > 0 && (
         <div className="scroll" tabIndex={0} role="group" aria-labelledby="messages">
           <table className="plain">

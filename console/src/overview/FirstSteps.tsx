@@ -30,30 +30,30 @@ export function FirstSteps({ destination, event, onClose }: FirstStepsProps): Re
   const isSent = event !== null;
   return (
     <section className="steps empty" aria-labelledby="steps">
-      <h2 id="steps">{t('steps.title')}</h2>
-      <p>{t('steps.text')}</p>
+      <h2 id="steps">{t('first-steps.title')}</h2>
+      <p>{t('first-steps.text')}</p>
       <ol>
-        <Step title={t('steps.key')} text={can('admin') ? t('steps.key-text') : t('steps.key-ask')} command={commands.key} isDone={wasMade || destination !== null || isSent}>
+        <Step title={t('first-steps.key')} text={can('admin') ? t('first-steps.key-text') : t('first-steps.key-ask')} command={commands.key} isDone={wasMade || destination !== null || isSent}>
           {can('admin') && (
             <p className="actions">
-              {key === null ? <button type="button" className={wasMade ? '' : 'primary'} onClick={make}>{t('steps.key-make')}</button> : <button type="button" onClick={() => setKey(null)}>{t('steps.key-hide')}</button>}
-              <span className="quiet">{key === null ? t('steps.key-other') : t('key.once')}</span>
+              {key === null ? <button type="button" className={wasMade ? '' : 'primary'} onClick={make}>{t('first-steps.key-make')}</button> : <button type="button" onClick={() => setKey(null)}>{t('first-steps.key-hide')}</button>}
+              <span className="quiet">{key === null ? t('first-steps.key-other') : t('key.once')}</span>
             </p>
           )}
           <FaultLine fault={fault} />
         </Step>
-        <Step title={t('steps.destination')} text={t('steps.destination-text')} command={commands.destination} isDone={destination !== null || isSent} />
-        <Step title={t('steps.event')} text={t('steps.event-text')} command={commands.event} isDone={isSent}>
-          {isSent && <p><Link to="/$env/events/$id" params={{ env, id: event.id }}>{t('steps.look')}</Link></p>}
+        <Step title={t('first-steps.destination')} text={t('first-steps.destination-text')} command={commands.destination} isDone={destination !== null || isSent} />
+        <Step title={t('first-steps.event')} text={t('first-steps.event-text')} command={commands.event} isDone={isSent}>
+          {isSent && <p><Link to="/$env/events/$id" params={{ env, id: event.id }}>{t('first-steps.look')}</Link></p>}
         </Step>
       </ol>
       {isSent && (
         <>
-          <h3>{t('steps.collect')}</h3>
-          <p>{t('steps.collect-text')}</p>
-          <Command text={commands.collect} of={t('steps.collect')} />
-          <p>{t('steps.next')}</p>
-          <p className="actions"><button type="button" className="primary" onClick={onClose}>{t('steps.close')}</button><Link to="/$env/destinations" params={{ env }} className="button">{t('steps.next-link')}</Link></p>
+          <h3>{t('first-steps.collect')}</h3>
+          <p>{t('first-steps.collect-text')}</p>
+          <Command text={commands.collect} of={t('first-steps.collect')} />
+          <p>{t('first-steps.next')}</p>
+          <p className="actions"><button type="button" className="primary" onClick={onClose}>{t('first-steps.close')}</button><Link to="/$env/destinations" params={{ env }} className="button">{t('first-steps.next-link')}</Link></p>
         </>
       )}
     </section>
@@ -63,7 +63,7 @@ export function FirstSteps({ destination, event, onClose }: FirstStepsProps): Re
 function Step({ title, text, command, isDone, children }: { title: string; text: string; command: string; isDone: boolean; children?: ReactNode }): ReactNode {
   return (
     <li className={isDone ? 'done' : ''}>
-      <h3><span aria-hidden="true" className="tick">{isDone ? '✓' : ''}</span>{title} <span className="offscreen" role="status">{t(isDone ? 'steps.done' : 'steps.open')}</span></h3>
+      <h3><span aria-hidden="true" className="tick">{isDone ? '✓' : ''}</span>{title} <span className="offscreen" role="status">{t(isDone ? 'first-steps.done' : 'first-steps.open')}</span></h3>
       <p>{text}</p>
       {children}
       <Command text={command} of={title} />

@@ -13,7 +13,6 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'shortcut.audit': 'Protokoll',
   'shortcut.organization': 'Organisation',
   'actions': 'Aktionen',
-  'save': 'Speichern',
   'description': 'Beschreibung',
   'changed': 'Geändert',
   'for-admins': 'Das ist für die Rolle admin.',

@@ -119,7 +119,7 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'alias.replayed': 'Erneut gesendet: {count}',
   'message': 'Nachricht',
   'messages': 'Nachrichten',
-  'messages.none': 'Noch nichts angekommen. Schreiben Sie an {address}.',
+  'alias.nothing-came': 'Noch nichts angekommen. Schreiben Sie an {address}.',
   'message.auth': 'Absender',
   'message.quarantined': 'In Quarantäne, nirgendwohin gesendet:',
   'message.automatic': 'Eine Maschine hat sie von selbst gesendet: Keine andere soll darauf antworten.',

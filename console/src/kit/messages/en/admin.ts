@@ -11,7 +11,6 @@ export const adminEn = {
   'shortcut.audit': 'Audit log',
   'shortcut.organization': 'Organization',
   'actions': 'Actions',
-  'save': 'Save',
   'description': 'Description',
   'changed': 'Changed',
   'for-admins': 'This is for role admin.',

@@ -117,7 +117,7 @@ export const mailEn = {
   'alias.replayed': 'Sent again: {count}',
   'message': 'Message',
   'messages': 'Messages',
-  'messages.none': 'Nothing came yet. Write to {address}.',
+  'alias.nothing-came': 'Nothing came yet. Write to {address}.',
   'message.auth': 'Sender',
   'message.quarantined': 'Quarantined, and sent nowhere:',
   'message.automatic': 'A machine sent it by itself: it is not to be answered by another one.',
