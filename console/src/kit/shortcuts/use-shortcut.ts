@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { readKey, type ShortcutId } from './registry';
 
 const handlers = new Map<ShortcutId, (() => void)[]>();
@@ -7,8 +7,9 @@ let before: string | null = null;
 /** Does something on a shortcut while the component is there; of several components the newest is asked. */
 export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): void {
   const latest = useRef(handler);
-  useEffect(() => void (latest.current = handler));
-  useEffect(() => {
+  // Before the screen is seen: who sees it may press the key.
+  useLayoutEffect(() => void (latest.current = handler));
+  useLayoutEffect(() => {
     if (!isOn) return;
     const call = (): void => latest.current();
     handlers.set(id, [...(handlers.get(id) ?? []), call]);
