@@ -203,6 +203,7 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByRole('link', { name: 'Order-1' }).waitFor();
     expect(await shown.violations('09-alias')).toEqual([]);
     await page.getByRole('link', { name: 'Order-2' }).click();
+    await page.getByRole('heading', { name: 'Order-2' }).waitFor();
     await page.getByText('its sender may not write to this address.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Order-1' }).click();
