@@ -202,7 +202,7 @@ describe("the service's own events", () => {
     expectStatus(await server.api('POST', `/v1/events/${data[0].id}/replay`), 202);
 
     await ear.hears('destination.disabled', (told) => told.length === 2);
-    const ids = ear.target.posts().map(({ headers }) => headers['webhook-id']);
+    const ids = ear.target.posts().filter(({ headers }) => headers['webhook-event-type'] === 'destination.disabled').map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
   });
 

@@ -44,6 +44,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'PUT /v1/endpoints/{id}/secret': { secret: 'taken over' },
   'PATCH /v1/endpoints/{id}': { status: 'paused' },
   'POST /v1/endpoints/{id}/routes': { destination: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+  'POST /v1/endpoints/{id}/trial': { request: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
+  'POST /v1/app/{app}/endpoints/check': { url: 'https://example.com' },
   'POST /v1/destinations/{id}/recover': { since: '2026-01-01T00:00:00Z' },
   'POST /v1/app/{app}/recover': { since: '2026-01-01T00:00:00Z' },
   'POST /v1/app/{app}/replay': { since: '2026-01-01T00:00:00Z' },
