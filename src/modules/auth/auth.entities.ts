@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
@@ -71,6 +71,8 @@ export class EnvironmentEntity {
 @Unique('api_keys_hash_key', ['hash'])
 @Check('api_keys_scope_check', `scope in ('read', 'write', 'admin')`)
 @Check('api_keys_source_check', `source in ('api', 'oauth', 'bootstrap')`)
+@Index('api_keys_granter_member_idx', ['granterMemberId'], { where: 'granter_member_id is not null' })
+@Index('api_keys_granter_key_idx', ['environmentId', 'granterKeyId'], { where: 'granter_key_id is not null' })
 export class ApiKeyEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'api_keys_pkey' })
   @ForeignKey(() => EnvironmentEntity, { name: 'api_keys_environment_id_fkey' })
