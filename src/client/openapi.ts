@@ -5346,18 +5346,29 @@ export interface components {
         };
         SimulatedAddressItem: {
             /**
+             * @description What it plays: its mail is delivered, bounces, is complained about, is suppressed, or is put off.
              * @example bounced
              * @enum {string}
              */
             role: "delivered" | "bounced" | "complained" | "suppressed" | "deferred";
-            /** @example bounced@simulator.posthorn.example */
+            /**
+             * @description The address; `bounced+a-label@…` plays the same.
+             * @example bounced@simulator.posthorn.example
+             */
             address: string;
         };
         SimulatorDetail: {
-            /** @example simulator.posthorn.example */
+            /**
+             * @description The host of its addresses. Any of them may be `from`, without a domain of your own.
+             * @example simulator.posthorn.example
+             */
             host: string;
+            /** @description Addresses that play a recipient. Nothing is sent to them. */
             addresses: components["schemas"]["SimulatedAddressItem"][];
-            /** @example true */
+            /**
+             * @description Whether mail to anybody else stays inside as well: in the test environment, and with the transport `capture:`, where it reaches the aliases of this installation.
+             * @example true
+             */
             captured: boolean;
         };
         EmailAttachmentBody: {
