@@ -383,7 +383,7 @@ describe('endpoints', () => {
       const { status, json } = await server.api('GET', '/v1/ingest-domains');
 
       expect(status).toBe(200);
-      expect(json).toEqual({ data: [{ ...domain(), default: true, prefix: urlOf(`${org}/`) }] });
+      expect(json).toEqual({ data: [{ ...domain(), default: true, prefix: urlOf(`${org}/`) }], platform_domain: 'localhost' });
     });
   });
 });
