@@ -61,6 +61,7 @@ describe('POST /v1/endpoints/{id}/replay', () => {
       id: expect.stringMatching(/^rpj_[0-9A-HJKMNP-TV-Z]{26}$/), replay_id: expect.stringMatching(/^rpl_[0-9A-HJKMNP-TV-Z]{26}$/),
       kind: 'range', endpoint: inlet.id, state: 'pending', since, until: until_, status: 'delivered', destinations: [destination], stop_requested: false,
       total_estimate: 3, scanned: 0, replayed: 0, enqueued: 0, skipped: 0, excluded: 0, resumed_from: null,
+      action: null, filter: null, limit: null, total_is_capped: false, cancelled: null, searched_to: null,
       destinations_used: [destination], erased: null, error: null, created_at: expect.stringMatching(TIMESTAMP), started_at: null, finished_at: null,
     });
     const done = await jobIn(server, job.id, 'completed');
