@@ -90,7 +90,7 @@ describe('replay jobs', () => {
       const next = await askReplay(server, at);
 
       expectRefusal(pending, 409);
-      expect(pending.json.error.details).toEqual({ reason: 'replay_live' });
+      expect(pending.json.error.details).toEqual({ reason: 'replay_live', replay: id });
       expectRefusal(running, 409);
       expect(expectStatus(next, 202).json.id).not.toBe(id);
     });
