@@ -243,11 +243,12 @@ describe('GET /v1/events/stream', () => {
     await Promise.all(listeners.map((listener) => listener.heard('status', ({ data }) => data.id === evt(message))));
 
     const after = await figures();
+    for (const listener of listeners) listener.close();
 
     process.stderr.write(`1,000 listeners: ${JSON.stringify({ before, after })}\n`);
     expect(after.bytes - before.bytes).toBeLessThan(50 * 1024 * 1024);
-    expect(after.connections).toBeLessThanOrEqual(before.connections);
-    for (const listener of listeners) listener.close();
+    // A pool may grow by one or two for what else is done; a thousand would be one each.
+    expect(after.connections - before.connections).toBeLessThan(10);
   });
 
   it('400: an id that is none', async () => {
