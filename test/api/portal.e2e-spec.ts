@@ -125,6 +125,18 @@ describe('the token of a customers\' portal', () => {
     expect((await server.api('GET', `/v1/app/${application}/portal`)).json.data).toEqual([]);
   });
 
+  it('401: ends when the key that opened it is over: rotated without grace, it may have been somebody else\'s', async () => {
+    const application = await applicationOf(server);
+    const { id, key } = await createKey(server, { scope: 'write' });
+    const portal = await openPortal(server, application, {}, as(key));
+    const status = async (): Promise<number> => (await inPortal(node, portal, 'GET', '/v1/portal')).status;
+    expect(await status()).toBe(200);
+
+    expectStatus(await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 0 }), 200);
+    await until(status, (found) => found === 401, 8_000);
+    expect((await server.api('GET', `/v1/app/${application}/portal`)).json.data).toEqual([]);
+  });
+
   it('401: ends with the key that opened it, with the member, and with the application', async () => {
     const application = await applicationOf(server);
     const { id, key } = await createKey(server, { scope: 'write' });

@@ -61,9 +61,9 @@ const INSERT: Statement = {
     returning expires_at`,
 };
 
-/** Ends with whoever opened it: with a key that was revoked, and with a member who was removed. */
+/** Ends with whoever opened it: with a key that was revoked or is over, and with a member who was removed. */
 const OPENER_IN_FORCE = `
-  (p.key_id is null or exists (select 1 from api_keys k where k.environment_id = p.environment_id and k.id = p.key_id and k.revoked_at is null))
+  (p.key_id is null or exists (select 1 from api_keys k where k.environment_id = p.environment_id and k.id = p.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
   and (p.member_id is null or exists (select 1 from members m where m.organization_id = e.organization_id and m.id = p.member_id and m.removed_at is null))`;
 
 const BY_HASH: Statement = {
