@@ -116,6 +116,36 @@ describe('GroupCommit', () => {
     expect(writes.map((each) => each.items)).toEqual(groups);
   });
 
+  it('writes each by itself, in their order, when an error is about one of them; that one alone is told, and what waited meanwhile is written after them', async () => {
+    const { commit, write, writes } = arrange({ isOfOne: (error) => (error as Error).message === 'refused' });
+    const first = [commit.add(1), commit.add(2), commit.add(3)].map((item) => item.catch((error: Error) => error.message));
+    await settle();
+    const later = commit.add(4);
+
+    await write(0).fail(new Error('refused'));
+    await write(1).succeed();
+    await write(2).fail(new Error('refused'));
+    await write(3).succeed();
+    await write(4).succeed();
+
+    expect(writes.map(({ items }) => items)).toEqual([[1, 2, 3], [1], [2], [3], [4]]);
+    expect(await Promise.all(first)).toEqual(['stored 1', 'refused', 'stored 3']);
+    expect(await later).toBe('stored 4');
+  });
+
+  it('an error of storage is that of all, and in the middle of them that of the one that met it', async () => {
+    const { commit, write, writes } = arrange({ isOfOne: (error) => (error as Error).message === 'refused' });
+    const group = [commit.add(1), commit.add(2)].map((item) => item.catch((error: Error) => error.message));
+    await settle();
+
+    await write(0).fail(new Error('refused'));
+    await write(1).fail(new Error('away'));
+    await write(2).succeed();
+
+    expect(await Promise.all(group)).toEqual(['away', 'stored 2']);
+    expect(writes).toHaveLength(3);
+  });
+
   it('is drained once nothing waits and nothing is being written', async () => {
     const { commit, write } = arrange({ itemsMax: 1 });
     await commit.drained();

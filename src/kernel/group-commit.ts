@@ -11,6 +11,11 @@ interface Waiting<T, R> {
 export interface GroupCommitOptions<T, R> {
   /** Writes a group; returns one result for each item, in order. An Error among them rejects that item alone. */
   write: (items: T[]) => Promise<(R | Error)[]>;
+  /**
+   * Whether an error of `write` is about one of its items, and not about storage: then each is written again by itself, in their order, so
+   * that what is refused of one does not fail those that travelled with it. Left out, an error is that of all.
+   */
+  isOfOne?: (error: unknown) => boolean;
   itemsMax: number;
   /** Weight of an item, and of a group: bytes, so that large bodies make small groups. */
   weigh: (item: T) => number;
@@ -114,7 +119,9 @@ export class GroupCommit<T, R> {
         else resolve(result);
       }
     } catch (error) {
-      for (const { reject } of [...group, ...this.late()]) reject(error);
+      if (this.options.isOfOne?.(error) !== true) return refuse([...group, ...this.late()], error);
+      if (group.length === 1) return refuse(group, error);
+      for (const each of group) await this.write([each]);
     }
   }
 
@@ -125,4 +132,8 @@ export class GroupCommit<T, R> {
     for (const { item } of late) this.weight -= this.options.weigh(item);
     return late;
   }
+}
+
+function refuse<T, R>(items: readonly Waiting<T, R>[], error: unknown): void {
+  for (const { reject } of items) reject(error);
 }

@@ -13,24 +13,14 @@ export class GroupedReads<K, V> {
   private readonly group: GroupCommit<K, V>;
 
   constructor(
-    private readonly read: (keys: readonly K[]) => Promise<V[]>,
+    read: (keys: readonly K[]) => Promise<V[]>,
     keysMax: number,
   ) {
-    this.group = new GroupCommit<K, V>({ write: (keys) => this.ask(keys), itemsMax: keysMax, weigh: () => 1, weightMax: keysMax, lingerMs: 0, gapMs: GAP_MS });
+    this.group = new GroupCommit<K, V>({ write: (keys) => read(keys), isOfOne: (error) => !isStorageAway(error), itemsMax: keysMax, weigh: () => 1, weightMax: keysMax, lingerMs: 0, gapMs: GAP_MS });
   }
 
   /** Throws what reading throws. */
   get(key: K): Promise<V> {
     return this.group.add(key);
-  }
-
-  /** What PostgreSQL refuses of one must not fail those that travelled with it. */
-  private async ask(keys: K[]): Promise<(V | Error)[]> {
-    try {
-      return await this.read(keys);
-    } catch (error) {
-      if (keys.length === 1 || isStorageAway(error)) throw error;
-      return Promise.all(keys.map((key) => this.read([key]).then(([answer]) => answer as V, (failure: Error) => failure)));
-    }
   }
 }

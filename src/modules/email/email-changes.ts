@@ -14,7 +14,8 @@ export class EmailChanges {
 
   constructor(private readonly emails: EmailsStore) {
     this.group = new GroupCommit({
-      write: (changes) => this.write(changes),
+      write: (changes) => this.emails.change(changes, false),
+      isOfOne: (error) => !isStorageAway(error),
       itemsMax: GROUP_CHANGES_MAX,
       weigh: () => 1,
       weightMax: GROUP_CHANGES_MAX,
@@ -26,17 +27,5 @@ export class EmailChanges {
   /** Resolves once it is committed: false where the row is not what was read any more. Throws while storage is away. */
   make(change: EmailChange): Promise<boolean> {
     return this.group.add(change);
-  }
-
-  private async write(changes: EmailChange[]): Promise<(boolean | Error)[]> {
-    try {
-      return await this.emails.change(changes, false);
-    } catch (error) {
-      if (changes.length === 1 || isStorageAway(error)) throw error;
-      // One that PostgreSQL refuses must not fail those that travelled with it.
-      const made: (boolean | Error)[] = [];
-      for (const change of changes) made.push(await this.emails.change([change], false).then(([isMade]) => isMade === true, (failure: Error) => failure));
-      return made;
-    }
   }
 }

@@ -30,7 +30,8 @@ export class EmailGroup {
     private readonly days: KeptDays,
   ) {
     this.group = new GroupCommit({
-      write: (composed) => this.write(composed),
+      write: (composed) => this.stored(() => this.write(composed)),
+      isOfOne: (error) => !(error instanceof ApiError),
       itemsMax: GROUP_EMAILS_MAX,
       weigh: ({ raw }) => (RawEmails.isLarge(raw) ? 0 : raw.length),
       weightMax: GROUP_BYTES_MAX,
@@ -47,23 +48,9 @@ export class EmailGroup {
     await this.group.add(composed);
   }
 
-  private async write(composed: ComposedEmail[]): Promise<(void | Error)[]> {
-    return this.stored(async () => {
-      try {
-        await this.insert(composed);
-        return [];
-      } catch (error) {
-        if (error instanceof ApiError || isStorageAway(error)) throw error;
-        return this.oneByOne(composed);
-      }
-    });
-  }
-
-  /** One that PostgreSQL refuses must not fail those that travelled with it. */
-  private async oneByOne(composed: ComposedEmail[]): Promise<(void | Error)[]> {
-    const outcomes: (void | Error)[] = [];
-    for (const each of composed) outcomes.push(await this.withPartition(() => this.insert([each])).catch((failure: Error) => failure));
-    return outcomes;
+  private async write(composed: ComposedEmail[]): Promise<void[]> {
+    await (composed.length === 1 ? this.withPartition(() => this.insert(composed)) : this.insert(composed));
+    return [];
   }
 
   /** Both may be repeated. */

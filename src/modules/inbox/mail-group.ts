@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isStorageAway, sqlState } from '#kernel/database.js';
-import { unavailable } from '#kernel/errors.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
 import { GroupCommit } from '#kernel/group-commit.js';
 import { KeptDays } from '#modules/ledger/kept-days.contract.js';
 import { AcceptMailStore, type NotStored } from './accept-mail.store.js';
@@ -36,6 +36,7 @@ export class MailGroup {
   ) {
     this.group = new GroupCommit({
       write: (mails) => this.write(mails),
+      isOfOne: (error) => !(error instanceof ApiError),
       itemsMax: GROUP_MESSAGES_MAX,
       weigh: (rows) => rows.reduce((bytes, { raw }) => bytes + ROW_BYTES + (raw?.length ?? 0), 0),
       weightMax: GROUP_BYTES_MAX,
@@ -54,30 +55,22 @@ export class MailGroup {
     return this.group.drained();
   }
 
-  private async write(mails: (readonly NewMessage[])[]): Promise<(RowOutcomes | Error)[]> {
+  private async write(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
-      return await this.insert(mails);
+      return await (mails.length === 1 ? this.withPartition(mails) : this.insert(mails));
     } catch (error) {
-      if (isStorageAway(error)) throw unavailable('Storage is not reachable.');
-      // One that PostgreSQL refuses must not fail those that travelled with it.
-      return this.oneByOne(mails);
+      throw isStorageAway(error) ? unavailable('Storage is not reachable.') : error;
     }
   }
 
-  private async oneByOne(mails: (readonly NewMessage[])[]): Promise<(RowOutcomes | Error)[]> {
-    const outcomes: (RowOutcomes | Error)[] = [];
-    for (const mail of mails) outcomes.push(await this.alone(mail).catch((failure: Error) => failure));
-    return outcomes;
-  }
-
   /** It may expire beyond the last partition: retention was raised since they were made. */
-  private async alone(mail: readonly NewMessage[]): Promise<RowOutcomes> {
+  private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
-      return (await this.insert([mail]))[0] as RowOutcomes;
+      return await this.insert(mails);
     } catch (error) {
       if (sqlState(error) !== NO_PARTITION) throw error;
       await this.days.ensure();
-      return (await this.insert([mail]))[0] as RowOutcomes;
+      return this.insert(mails);
     }
   }
 

@@ -27,7 +27,7 @@ export class MessageProgress {
     pace: MailPace,
   ) {
     this.group = new GroupCommit({
-      write: (steps) => this.write(steps), itemsMax: GROUP_MESSAGES_MAX, weigh: ({ decided }) => weightOf(decided), weightMax: GROUP_BYTES_MAX,
+      write: (steps) => this.write(steps), isOfOne: (error) => !isStorageAway(error), itemsMax: GROUP_MESSAGES_MAX, weigh: ({ decided }) => weightOf(decided), weightMax: GROUP_BYTES_MAX,
       get lingerMs() { return pace.isPaced ? PACED_LINGER_MS : 0; }, gapMs: GAP_MS,
     });
   }
@@ -42,18 +42,10 @@ export class MessageProgress {
     await this.group.add({ message, decided: null });
   }
 
-  private async write(steps: Step[]): Promise<(boolean | Error)[]> {
-    try {
-      const decided = steps.filter((step): step is Step & { decided: Decided } => step.decided !== null);
-      const ours = await this.store.progress({ decided, settled: steps.filter((step) => step.decided === null).map(({ message }) => message) });
-      return steps.map(({ message, decided: own }) => own === null || ours.has(message.id));
-    } catch (error) {
-      if (isStorageAway(error) || steps.length === 1) throw error;
-      // One that PostgreSQL refuses must not fail those that travelled with it.
-      const outcomes: (boolean | Error)[] = [];
-      for (const step of steps) outcomes.push(await this.write([step]).then(([first]) => first as boolean | Error, (failure: Error) => failure));
-      return outcomes;
-    }
+  private async write(steps: Step[]): Promise<boolean[]> {
+    const decided = steps.filter((step): step is Step & { decided: Decided } => step.decided !== null);
+    const ours = await this.store.progress({ decided, settled: steps.filter((step) => step.decided === null).map(({ message }) => message) });
+    return steps.map(({ message, decided: own }) => own === null || ours.has(message.id));
   }
 }
 
