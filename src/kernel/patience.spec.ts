@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
 import { isStorageAway, sqlState } from './database.js';
 import { isUnreachable, patiently } from './patience.js';
 
@@ -12,6 +13,10 @@ describe('isUnreachable', () => {
 
   it.each(['23505', '42P01', '28P01', '3D000'])('is false for %s, which says something about the statement or the login', (code) => {
     expect(isUnreachable(coded(code))).toBe(false);
+  });
+
+  it.each([new QueryRunnerAlreadyReleasedError(), new QueryRunnerProviderAlreadyReleasedError()])('is true for what TypeORM says of a connection that ended between two statements: %s', (error) => {
+    expect(isUnreachable(error)).toBe(true);
   });
 
   it('does not take EPIPE for an error of the server, whose codes have five characters too', () => {

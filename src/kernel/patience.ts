@@ -16,6 +16,7 @@ const CONNECTION_MESSAGES = [
   'Query read timeout',
   'Driver not Connected',
   'Query runner already released',
+  'Database connection provided by a query runner was already released',
 ];
 
 /** The server is there and says that it starts or stops: it will be back. */
