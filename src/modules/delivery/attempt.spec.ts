@@ -271,4 +271,14 @@ describe('Attempt', () => {
     expect(world.sent).toEqual([]);
     expect(performed).toMatchObject({ outcome: null, result: { status: 'delivered', attempt: null, attemptsUsed: 2, pulled: true } });
   });
+
+  it.each([
+    ['storage was away', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }), 1_000],
+    ['storage was away under what an adapter asked', new Error('The email could not be read', { cause: Object.assign(new Error('stopping'), { code: '57P01' }) }), 1_000],
+    ['something of ours is wrong', new TypeError('x is not a function'), 30_000],
+  ])('uses up no attempt and is tried again in due time when %s', (_why, error, dueInMs) => {
+    const { attempt } = arrange();
+
+    expect(attempt.postponed(DELIVERY, error)).toMatchObject({ status: 'retrying', dueInMs, attemptsUsed: 2, attempt: null });
+  });
 });

@@ -7,6 +7,7 @@ import { type Answer, classify, decide, type Decision, type Outcome } from '#eng
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
+import { isUnreachable } from '#kernel/patience.js';
 import { headersPlace, openNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import { Tracing } from '#kernel/tracing.js';
@@ -16,6 +17,8 @@ import { keptExchange } from './kept-exchange.js';
 import { deliverSupervised } from './supervised-delivery.js';
 
 const POSTPONED_MS = 30_000;
+/** Storage that was away has to be there again for the postponement itself to be recorded: nothing more is waited for. */
+const POSTPONED_FOR_STORAGE_MS = 1_000;
 
 /** What came of one delivery's turn: what to record, and what the target's window and circuit learn from it. */
 export interface Performed {
@@ -69,9 +72,9 @@ export class Attempt {
     return { result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe, exchange }), outcome, target };
   }
 
-  /** What is recorded when an attempt could not even be made: it is tried again in half a minute. */
-  postponed(delivery: ClaimedDelivery): DeliveryResult {
-    return { ...ended(delivery, 'retrying', null), dueInMs: POSTPONED_MS };
+  /** What is recorded when an attempt could not even be made: it is tried again in half a minute, or at once where only storage was away. */
+  postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
+    return { ...ended(delivery, 'retrying', null), dueInMs: wasStorageAway(error) ? POSTPONED_FOR_STORAGE_MS : POSTPONED_MS };
   }
 
   /** Null as well for an ad-hoc URL that may not be sent to any more. */
@@ -129,6 +132,10 @@ interface Made {
   probe: boolean;
   /** What is kept of it, as JSON. */
   exchange: string | null;
+}
+
+function wasStorageAway(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof Error && error.cause !== undefined && wasStorageAway(error.cause));
 }
 
 /** Why nothing can be sent any more, or null. */

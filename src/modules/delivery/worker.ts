@@ -94,7 +94,7 @@ export class DeliveryWorker {
   /** The attempt itself broke, and not its target: the delivery waits a little without using up an attempt. */
   private async failed(turn: Turn, error: unknown): Promise<void> {
     this.logger.error(`A delivery could not be run: ${(error as Error).stack ?? String(error)}`);
-    await this.results.record(this.attempt.postponed(turn.delivery)).catch((failure: unknown) => this.warn(failure));
+    await this.results.record(this.attempt.postponed(turn.delivery, error)).catch((failure: unknown) => this.warn(failure));
     this.lane.done(turn);
   }
 

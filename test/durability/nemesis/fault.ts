@@ -1,5 +1,6 @@
 import type { Disruption } from '../checker.js';
 import type { Seeded } from '../random.js';
+import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
 /** The kind of a disruption by which workers could not record for as long as their lease. */
@@ -29,7 +30,7 @@ export interface Inflicted {
 export interface FaultKind {
   name: string;
   /** Of several kinds at once no two are of one group: they would get into each other's way. */
-  group: 'processes' | 'postgres' | 'redis' | 'clocks' | 'names' | 'receivers';
+  group: 'processes' | 'postgres' | 'redis' | 'clocks' | 'names' | `receiver-${Misbehaviour}`;
   fleets: readonly FleetKind[];
   /** How long it lasts in CI, and at least and at most otherwise; zeros for what is done in a moment. */
   seconds: readonly [ci: number, min: number, max: number];

@@ -27,6 +27,8 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = ['hang', 'trickle', 'flap', 'rese
 const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
 const PATHS = MISBEHAVIOURS.length + 1;
 const SILENT_NAMES = 20;
+/** The first probe of a circuit comes after half a minute, the second a minute later. */
+const FORGIVEN_MS_MAX = 180_000;
 const BURST = 300;
 const BURST_LANES = 24;
 const BURST_MS_MAX = 5_000;
@@ -137,6 +139,15 @@ export class Fleet {
   async misbehaving(how: Misbehaviour): Promise<{ number: number; id: string }> {
     const [index, ids] = [MISBEHAVIOURS.indexOf(how), await (this.broken ??= this.makeMisbehaving())];
     return { number: DESTINATIONS + index, id: ids[index] as string };
+  }
+
+  /** Waits until the circuit is closed that opened when this destination misbehaved the last time: behind it, it would be sent nothing. */
+  async forgiven(id: string): Promise<void> {
+    const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
+    await eventually(async () => {
+      await this.hurry();
+      return query<{ count: number }>(this.database.url(), open, [uuidOf(id)]).then(([row]) => row?.count === 0, () => false);
+    }, FORGIVEN_MS_MAX, 1_000);
   }
 
   /** Where to send by a name that is answered for. */

@@ -17,7 +17,7 @@ export const OUTSIDE_FAULTS: readonly FaultKind[] = [
   { name: 'redis-cut', group: 'redis', fleets: ['redis'], seconds: [6, 10, 60], inflict: (fleet, dice, holdMs) => cutRedis(fleet, dice.next() < 0.5, holdMs) },
   { name: 'names-silent', group: 'names', fleets: EVERYWHERE, seconds: [6, 10, 60], inflict: (fleet, _dice, holdMs) => silentNames(fleet, holdMs) },
   ...(['hang', 'trickle', 'flap', 'reset'] as const).map((how): FaultKind => ({
-    name: `receiver-${how}`, group: 'receivers', fleets: EVERYWHERE, seconds: RECEIVER_SECONDS,
+    name: `receiver-${how}`, group: `receiver-${how}`, fleets: EVERYWHERE, seconds: RECEIVER_SECONDS,
     inflict: (fleet, _dice, holdMs) => misbehave(fleet, how, holdMs),
   })),
 ];
@@ -62,6 +62,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
 /** A receiver misbehaves and is sent to all the while. */
 async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promise<Inflicted> {
   const { number, id } = await fleet.misbehaving(how);
+  await fleet.forgiven(id);
   const { receiver } = fleet.scene;
   const load = fleet.load(LANES, PAUSE_MS, [id]);
   fleet.debts.push(load);

@@ -33,7 +33,7 @@ export class Round {
     private readonly fleet: Fleet,
     private readonly kinds: readonly FaultKind[],
     private readonly dice: Seeded,
-    private readonly isInCi: boolean,
+    private readonly isShort: boolean,
     private readonly patience: Patience,
   ) {}
 
@@ -76,7 +76,7 @@ export class Round {
   private async inflict(kind: FaultKind): ReturnType<FaultKind['inflict']> {
     const [ci, min, max] = kind.seconds;
     if (this.kinds.length > 1) await sleep(this.dice.between(0, SPREAD_MS_MAX));
-    return kind.inflict(this.fleet, this.dice, (this.isInCi ? ci : this.dice.between(min, max)) * 1_000);
+    return kind.inflict(this.fleet, this.dice, (this.isShort ? ci : this.dice.between(min, max)) * 1_000);
   }
 
   private async accepted(load: Load, more: number): Promise<void> {

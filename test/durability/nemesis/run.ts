@@ -12,6 +12,10 @@ export interface RunOptions {
   dice: Seeded;
   seed: number;
   minutes: number;
+  /** How many faults a round has at most. */
+  atOnceMax: number;
+  /** Whether each lasts as short as in CI, for more of them. */
+  isShort: boolean;
 }
 
 /** A round that is over; `error` says why there is no verdict. */
@@ -79,15 +83,15 @@ export class Run {
   }
 
   private async runFleet(kind: FleetKind, tell: (done: Done) => void): Promise<void> {
-    const { kinds, dice, seed, minutes } = this.options;
+    const { kinds, dice, seed, minutes, atOnceMax, isShort } = this.options;
     this.fleet = await Fleet.open(kind, seed + this.rounds.length);
     let isGood = true;
     for (let i = 0; i < ROUNDS_PER_FLEET && isGood && this.minute() < minutes; i += 1) {
-      const chosen = overlapping(kinds, kind, dice);
+      const chosen = overlapping(kinds, kind, dice, atOnceMax);
       const names = chosen.map(({ name }) => name);
       const done: Done = { number: this.rounds.length + 1, atMinute: 0, ofMinutes: minutes, fleet: kind, names, verdict: null, error: null };
       try {
-        done.verdict = (await new Round(this.fleet, chosen, dice, false, PATIENCE).run()).verdict;
+        done.verdict = (await new Round(this.fleet, chosen, dice, isShort, PATIENCE).run()).verdict;
       } catch (error) {
         done.error = error instanceof Error ? error.message : String(error);
       }

@@ -44,7 +44,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
       for (const { what, evidence: bad, claim } of sabotaged(evidence)) expect([what, ...judge(bad).wrongs].join('; ')).toMatch(claim);
     }, OPEN_MS_MAX + ROUND_MS_MAX);
 
-    const owes = rounds.some((names) => names.split(' + ').some((name) => ['names', 'receivers'].includes(kindNamed(name).group)));
+    const owes = rounds.some((names) => names.split(' + ').some((name) => /^(names|receiver-.*)$/.test(kindNamed(name).group)));
     (owes ? it : it.skip)('what was sent to receivers that misbehaved arrives when they are well again', async () => {
       // A fleet that was replaced took its debts with it: its round has failed.
       if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
