@@ -82,6 +82,6 @@ describe('mail beside other mail', () => {
     await emailIn(right, soon, 'delivered');
     expect((await emailOf(right, later)).status).toBe('scheduled');
     const [lease] = await sql.rows<{ seconds: number }>(`select coalesce(max(extract(epoch from claimed_until - now())), 0)::float8 as seconds from inbox_messages where state = 'received'`);
-    expect(lease?.seconds).toBeLessThanOrEqual(120);
+    expect(lease?.seconds).toBeLessThanOrEqual(12);
   });
 });

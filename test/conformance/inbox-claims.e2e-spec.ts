@@ -132,4 +132,20 @@ describe('claims of received messages', () => {
       { id: two.id, state: 'processed', reason: null, spf: null, subject: null, event_id: two.id, claimed_by: null },
     ]);
   });
+
+  it('is renewed for whoever holds it, and for nobody who held it', async () => {
+    await receive(1, 2);
+    const [first, second] = await claim(2);
+    if (!first || !second) throw new Error('Nothing was claimed.');
+    await source.query(`update inbox_messages set claimed_until = now() + interval '1 second'`);
+    await store.putBack(second, 0, true);
+    const [again] = await claim(1);
+    await source.query(`update inbox_messages set claimed_until = now() + interval '1 second'`);
+
+    await store.renew([first, second]);
+
+    const rows: { id: Id; seconds: number }[] = await source.query('select id, extract(epoch from claimed_until - now())::float8 as seconds from inbox_messages');
+    expect(again?.id).toBe(second.id);
+    expect(rows.filter(({ seconds }) => seconds > 5).map(({ id }) => id)).toEqual([first.id]);
+  });
 });

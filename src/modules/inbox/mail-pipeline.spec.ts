@@ -36,4 +36,24 @@ describe('the pipeline of received mail', () => {
     expect(await after(550)).toEqual(['look', 'claim', 'claim']);
     await pipeline.onApplicationShutdown();
   });
+
+  it('holds on to a message for as long as it takes, and to nothing else', async () => {
+    const renewed: string[][] = [];
+    const waiting = ['quick', 'slow'].map((id) => ({ id, environmentId: 1, sizeBytes: 1, decided: { reason: null, detail: { isParked: false } } }) as unknown as WaitingMessage);
+    const store = {
+      claim: async () => ({ messages: waiting.splice(0), raced: false }),
+      isAnyWaiting: async () => false,
+      renew: async (messages: readonly WaitingMessage[]) => void renewed.push(messages.map(({ id }) => id)),
+    } as unknown as WaitingMessagesStore;
+    const accepting = { accept: ({ id }: WaitingMessage) => new Promise((resolve) => setTimeout(() => resolve(true), id === 'slow' ? 10_000 : 100)) } as unknown as AcceptMessage;
+    const pipeline = new MailPipeline(
+      store, {} as ReadMessage, accepting, { readable: (free: number) => free, read: () => undefined } as unknown as MailPace, { became: () => undefined } as unknown as PipelineMetrics, new ArrivalBell(), { next: () => 'a' } as unknown as Ids,
+      { isWorker: true } as Config, { nowMs: () => 0, monotonicMs: () => performance.now() } as Clock);
+    pipeline.onApplicationBootstrap();
+
+    await jest.advanceTimersByTimeAsync(30_000);
+
+    expect(renewed).toEqual([['slow'], ['slow'], ['slow']]);
+    await pipeline.onApplicationShutdown();
+  });
 });

@@ -23,6 +23,8 @@ const REST_MS = 500;
 const GAP_MS = 15;
 /** Until there is time to read again. */
 const PACED_MS = 100;
+/** Twice within the time of a claim, with room for a statement that takes long. */
+const RENEW_MS = 3_000;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
@@ -34,7 +36,10 @@ const BUSY_MS = 1_000;
 export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Mail pipeline');
   private readonly loop: Loop;
-  private readonly underWay = new Set<Promise<void>>();
+  /** Renews what is held for longer than most messages take. */
+  private readonly renewing: Loop;
+  /** Each with when it was claimed, by the monotonic clock. */
+  private readonly underWay = new Map<Promise<void>, { message: WaitingMessage; sinceMs: number }>();
   private readonly held = new Map<number, number>();
   private bytes = 0;
   private turnedMs = -Infinity;
@@ -55,6 +60,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Mail pipeline', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
+    this.renewing = new Loop('Mail claims', () => this.renew(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {
@@ -64,13 +70,15 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
       this.wakeSoon();
     });
     this.loop.start();
+    this.renewing.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     if (this.waking) clearTimeout(this.waking);
     await this.loop.stop();
-    await Promise.all(this.underWay);
+    await Promise.all(this.underWay.keys());
+    await this.renewing.stop();
   }
 
   private async turn(): Promise<Rest> {
@@ -112,7 +120,14 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
       // There is room for another one, of this environment too.
       this.wakeSoon();
     });
-    this.underWay.add(working);
+    this.underWay.set(working, { message, sinceMs: this.turnedMs });
+  }
+
+  private async renew(): Promise<Rest> {
+    const beforeMs = this.clock.monotonicMs() - RENEW_MS;
+    const long = [...this.underWay.values()].filter(({ sinceMs }) => sinceMs <= beforeMs).map(({ message }) => message);
+    if (long.length > 0) await this.store.renew(long);
+    return { restMs: RENEW_MS };
   }
 
   private hold(environmentId: number, count: 1 | -1, bytes: number): void {

@@ -65,8 +65,8 @@ export interface Progress {
 /** What is larger is counted by its bytes: it is read from a blob, and held whole. */
 export const LARGE_BYTES = 256 * 1024;
 
-/** Nobody takes this long: a worker that does is dead, or as good as that. */
-const LEASE = `interval '2 minutes'`;
+/** As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds. Whoever reads for longer renews it. */
+const LEASE = `interval '12 seconds'`;
 
 /**
  * inbox_messages_received_idx: one step for each environment that has something waiting, and for each of them its oldest messages
@@ -144,6 +144,15 @@ const PROGRESS: Statement = {
     select id from d`,
 };
 
+/** inbox_messages_pkey. Only whose they still are. */
+const RENEW: Statement = {
+  name: 'inbox_renew',
+  text: `
+    update inbox_messages m set claimed_until = now() + ${LEASE}
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[]) as i(environment_id, id, expires_on, claim)
+    where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received'`,
+};
+
 /** inbox_messages_pkey. A try that was none is given back. */
 const PUT_BACK: Statement = {
   name: 'inbox_put_back',
@@ -198,6 +207,13 @@ export class WaitingMessagesStore {
       intArray(settled.map((m) => m.environmentId)), uuidArray(settled.map((m) => m.id)), dateArray(settled.map((m) => m.expiresOnDay)),
     ]);
     return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Holds on to messages that take their time. */
+  async renew(messages: readonly WaitingMessage[]): Promise<void> {
+    await this.database.hot(RENEW, [
+      intArray(messages.map((m) => m.environmentId)), uuidArray(messages.map((m) => m.id)), dateArray(messages.map((m) => m.expiresOnDay)), uuidArray(messages.map((m) => m.claim)),
+    ]);
   }
 
   /** It is taken up again after so long. */
