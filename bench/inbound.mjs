@@ -1,5 +1,6 @@
 /** What comes in: receive-to-forward, pull, and replays of a range, alone and beside live traffic. */
 import { nowMs } from './clock.mjs';
+import { TURNS } from './neighbours.mjs';
 import { receiver, withService } from './subjects.mjs';
 import { fill, fillEndpoint, measure } from './window.mjs';
 
