@@ -5,10 +5,10 @@ import { uuidArray } from '#kernel/pg-array.js';
 import type { CancelReason, WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 import { endedDeliveries } from './ended-deliveries.js';
+import { isOpen } from './open-key.js';
 
 const STEP = 1_000;
 const FIRST: Id = '00000000-0000-0000-0000-000000000000';
-const SAME = 'd.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal';
 
 /** How far one step came. */
 interface Step {
@@ -29,9 +29,9 @@ const cancel = (which: string, wait: boolean): string => `
     where d.environment_id = $1 and d.event_id >= $2 and (d.withdrawn is null or d.claimed_by is null) and ${which}
     order by d.event_id, d.ordinal limit ${wait ? 1 : STEP} for update${wait ? '' : ' skip locked'}
   ), gone as (
-    delete from due_deliveries d using picked p where ${SAME} and p.claimed_by is null returning d.*
+    delete from due_deliveries d using picked p where ${isOpen('p')} and p.claimed_by is null returning d.*
   ), marked as (
-    update due_deliveries d set withdrawn = $3 from picked p where ${SAME} and p.claimed_by is not null returning d.target_id
+    update due_deliveries d set withdrawn = $3 from picked p where ${isOpen('p')} and p.claimed_by is not null returning d.target_id
   ), ${endedDeliveries('$3')}
   select (select count(*)::int from picked) as picked, (select event_id from picked order by event_id desc limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;

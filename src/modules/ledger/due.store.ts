@@ -5,6 +5,7 @@ import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
 import type { StoredHeaders } from '#kernel/sealed-headers.js';
 import type { ClaimedDelivery, DeliveryKey, Direction, TargetKey } from './claims.contract.js';
 import { endedDeliveries } from './ended-deliveries.js';
+import { isOpen } from './open-key.js';
 import type { CancelReason } from './cancellation.contract.js';
 
 const KEY = 'environment_id, event_id, ordinal';
@@ -16,7 +17,7 @@ const KEY = 'environment_id, event_id, ordinal';
 const claim = (picked: string): string => `
   with picked as (${picked}), claimed as (
     update due_deliveries d set claimed_by = $1 from picked p
-    where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal
+    where ${isOpen('p')}
     returning d.*
   )
   select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used, c.first_attempt_at,
@@ -71,7 +72,7 @@ const CLAIM_THESE: Statement = {
   text: claim(`
     select d.environment_id, d.event_id, d.ordinal
     from unnest($2::int[], $3::uuid[], $4::smallint[]) as k(environment_id, event_id, ordinal)
-    join due_deliveries d using (environment_id, event_id, ordinal)
+    join due_deliveries d on ${isOpen('k')}
     where d.claimed_by is null and not d.parked and d.due_at <= now() for update of d skip locked`),
 };
 
@@ -83,8 +84,7 @@ const CLAIM_PARKED: Statement = {
     order by due_at limit $4 for update skip locked`),
 };
 
-const CLAIM_HOLDS = `
-  d.environment_id = k.environment_id and d.event_id = k.event_id and d.ordinal = k.ordinal and d.claimed_by = k.claimed_by`;
+const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
 /** By due_deliveries_pkey, where the claim still holds. What was withdrawn meanwhile ends here. */
 const RELEASE: Statement = {
@@ -125,7 +125,7 @@ const PARK: Statement = {
       order by due_at limit 5000 for update skip locked
     ), moved as (
       update due_deliveries d set parked = true from picked p
-      where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning 1
+      where ${isOpen('p')} returning 1
     )
     select count(*)::int as count from moved`,
 };
@@ -139,7 +139,7 @@ const FAIL_WAITING: Statement = {
       limit 1000 for update skip locked
     ), gone as (
       delete from due_deliveries d using picked p
-      where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning d.*
+      where ${isOpen('p')} returning d.*
     ), ${endedDeliveries('$3')}
     select count(*)::int as count from settled`,
 };

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
+import { isOpen } from './open-key.js';
 
 const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks', 'emails', 'inbox_messages'] as const;
 const DAY_MS = 86_400_000;
@@ -28,7 +29,7 @@ const EXPIRE: Statement = {
       where expires_on < (now() at time zone 'UTC')::date and claimed_by is null limit ${STEP} for update skip locked
     ), gone as (
       delete from due_deliveries d using picked p
-      where d.environment_id = p.environment_id and d.event_id = p.event_id and d.ordinal = p.ordinal returning d.*
+      where ${isOpen('p')} returning d.*
     ), ${endedDeliveries("'expired'")}
     select count(*)::int as count from settled`,
 };

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { booleanArray, floatArray, intArray, smallintArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
 import type { DeliveryResult } from './record.contract.js';
+import { isOpen } from './open-key.js';
 import { metricIncrements, pullItems, SETTLED } from './metric-increments.js';
 
 const RESULT = 'r.status, r.reason, r.number, r.started_at, r.duration_ms, r.http_status, r.error, r.excerpt, r.pulled, r.counted';
 const ROW = 'd.environment_id, d.event_id, d.ordinal, d.expires_on, d.target_id, d.endpoint_id, d.attempts, d.replayed, d.superseded, d.withdrawn';
-const HELD = `d.environment_id = r.environment_id and d.event_id = r.event_id and d.ordinal = r.ordinal
-  and d.claimed_by = r.claimed_by`;
+const HELD = `${isOpen('r')} and d.claimed_by = r.claimed_by`;
 
 const input = (isTold: boolean): string => `
   select * from unnest($1::int[], $2::uuid[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::float8[],

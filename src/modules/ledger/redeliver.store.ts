@@ -4,6 +4,7 @@ import { dateArray, uuidArray } from '#kernel/pg-array.js';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { Addressee, Redelivered, Redelivery, SendableRow, StoredEvent, Whereabouts } from './redelivery.contract.js';
+import { isOpenEvent } from './open-key.js';
 
 /** Dead letters that one statement sends again. */
 export const DEAD_LETTERS_STEP = 1_000;
@@ -22,12 +23,12 @@ const renew = (picked: string): string => `
     returning 1
   ), attempted as (
     update due_deliveries d set superseded = true from picked p
-    where d.environment_id = p.environment_id and d.event_id = p.event_id and d.target_id = p.target_id
+    where ${isOpenEvent('p')} and d.target_id = p.target_id
       and d.claimed_by is not null and not d.superseded
     returning 1
   ), waiting as (
     delete from due_deliveries d using picked p
-    where d.environment_id = p.environment_id and d.event_id = p.event_id and d.target_id = p.target_id
+    where ${isOpenEvent('p')} and d.target_id = p.target_id
       and d.claimed_by is null
     returning d.*
   ), ended as (
