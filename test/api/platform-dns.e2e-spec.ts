@@ -98,7 +98,7 @@ describe('posthorn dns and DNS_PORT', () => {
 
     beforeAll(async () => {
       zone = await startZoneServer();
-      env = { ...server.env, DNS_SERVERS: zone.address };
+      env = { ...server.env, DNS_PORT: '', DNS_SERVERS: zone.address };
     });
 
     afterAll(() => zone.close());
