@@ -268,7 +268,7 @@ describe('telling, by workers beside an api', () => {
     await sql.rows(`insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`);
     await startWorker();
     // The second time the batch is there again, as if it had not been deleted behind the first.
-    for (const _death of ['before', 'after']) {
+    for (let death = 1; death <= 2; death += 1) {
       await addSignals(sql, 3, 2);
       await sql.rows(`
         with marked as (update system_signals set batch = $1)
