@@ -38,7 +38,7 @@ describe('backup and restore of the embedded server', () => {
       while (!isDone) await sendMany(server, destination, 20);
     })();
 
-    const backup = await run('backup', server.env, [file]);
+    const backup = await run('backup', server.env, [file], 'files');
     isDone = true;
     await load;
 
@@ -48,7 +48,7 @@ describe('backup and restore of the embedded server', () => {
     const cursor = (await server.api('GET', `/v1/pull/${pull}`)).json.next_cursor as string;
 
     const env = { ...server.env, ...embeddedAt('second'), BOOTSTRAP_API_KEY: '' };
-    const restored = await run('restore', env, [file]);
+    const restored = await run('restore', env, [file], 'files');
     expect(restored).toEqual({ code: 0, err: '', out: expect.stringMatching(/^\S+second has the database of \d{4}-[^\n]+\n$/) });
     const second = await startServer(env);
     const asBefore: PosthornServer = { ...second, api: (method, at, body, headers) => second.api(method, at, body, { ...as(server.apiKey), ...headers }) };

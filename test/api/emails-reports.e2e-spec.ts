@@ -149,7 +149,7 @@ describe('reports about emails', () => {
     await door.toOperator(stranger);
     const [{ id = '' } = {}] = await until(() => sql.rows<{ id: string }>(`select id::text from mail_reports where state = 'unmatched' and environment_id is null`), (rows) => rows.length > 0, WITHIN_MS);
 
-    const listed = await run('mail-reports', server.env);
+    const listed = await run('mail-reports', server.env, [], 'files');
     const shown = /^(rep_\w+) {2}\S+ {2}smtp {2}unmatched {2}email_unknown {2}bounce {2}- {2}abuse@posthorn\.example {2}192\.0\.2\.25 /m.exec(listed.out)?.[1] ?? '';
     const printed = await run('mail-reports', server.env, ['--raw', shown]);
 

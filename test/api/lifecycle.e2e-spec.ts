@@ -2,12 +2,17 @@ import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { inOwnFleet } from './own-fleet.js';
 import { until } from './polling.js';
 import { destinationAt, eventIn, eventOf, makeDue, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
 
 /** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
 const RECOVERED_WITHIN_MS = 40_000;
+
+const received = (target: TargetPath): unknown[] => target.posts().map(({ headers }) => headers['webhook-id']);
+
+const openOf = async (sql: Sql): Promise<number> => (await sql.rows('select from due_deliveries')).length;
 
 describe('the life of a process', () => {
   let database: TestDatabase;
@@ -43,8 +48,6 @@ describe('the life of a process', () => {
 
   afterAll(() => targets.close());
 
-  const received = (target: TargetPath): unknown[] => target.posts().map(({ headers }) => headers['webhook-id']);
-
   const isAlive = (pid: number): boolean => {
     try {
       return process.kill(pid, 0);
@@ -52,8 +55,6 @@ describe('the life of a process', () => {
       return false;
     }
   };
-
-  const openOf = async (): Promise<number> => (await sql.rows('select from due_deliveries')).length;
 
   const readiness = async (server: PosthornServer): Promise<number | null> =>
     fetch(`${server.url}/health/ready`).then(({ status }) => status, () => null);
@@ -95,11 +96,11 @@ describe('the life of a process', () => {
       answering = true;
       for (const answer of release) answer();
       await server.stop();
-      const left = await openOf();
+      const left = await openOf(sql);
       await start();
 
       expect(left).toBe(300 - release.length);
-      await until(openOf, (open) => open === 0, WITHIN_MS);
+      await until(() => openOf(sql), (open) => open === 0, WITHIN_MS);
       expect(new Set(received(target))).toEqual(new Set(sent));
       expect(target.posts()).toHaveLength(300);
       expect((await sql.rows('select from workers'))).toHaveLength(1);
@@ -136,14 +137,16 @@ describe('the life of a process', () => {
       await Promise.all(senders);
 
       await start();
-      await until(openOf, (open) => open === 0, WITHIN_MS);
+      await until(() => openOf(sql), (open) => open === 0, WITHIN_MS);
       const ids = received(target);
       expect(accepted.filter((messageId) => !ids.includes(messageId))).toEqual([]);
       expect(ids).toHaveLength(new Set(ids).size);
     }, 60_000);
   });
+});
 
-  it('kill -9: everything that was accepted is delivered by the next start on the same database', async () => {
+describe('the life of a process, over a lease that runs out', () => {
+  it.concurrent('kill -9: everything that was accepted is delivered by the next start on the same database', () => inOwnFleet(async ({ targets, sql, start }) => {
     let hanging = true;
     const target = targets.open(() => ({ hang: hanging }));
     const failing = targets.open(() => ({ status: hanging ? 500 : 200 }));
@@ -156,16 +159,16 @@ describe('the life of a process', () => {
     hanging = false;
     const next = await start();
 
-    await until(openOf, (open) => open === 0, RECOVERED_WITHIN_MS);
+    await until(() => openOf(sql), (open) => open === 0, RECOVERED_WITHIN_MS);
     for (const messageId of [...sent.slice(0, 5), retried]) await eventIn(next, messageId, 'delivered');
     const again = received(target).slice(32);
     expect(new Set([...received(target).slice(0, 32), ...again])).toEqual(new Set(sent));
     // What had been asked was asked a second time, everything else once.
     expect(again).toHaveLength(new Set(again).size);
     expect(new Set(again)).toEqual(new Set(sent));
-  }, 90_000);
+  }), 90_000);
 
-  it('a worker that stood still for 12 s is replaced; what it reports late is not counted', async () => {
+  it.concurrent('a worker that stood still for 12 s is replaced; what it reports late is not counted', () => inOwnFleet(async ({ targets, sql, start }) => {
     let answerFirst: (() => void) | undefined;
     const target = targets.open((_post, index) =>
       index === 0 ? new Promise((resolve) => (answerFirst = () => resolve({ status: 200, body: 'late' }))) : { status: index === 1 ? 500 : 200 });
@@ -188,5 +191,5 @@ describe('the life of a process', () => {
     expect(target.posts()).toHaveLength(3);
     // It goes on under another name.
     for (const id of await sendMany(stalled, targets.open().url, 3)) await eventIn(stalled, id, 'delivered');
-  }, 90_000);
+  }), 90_000);
 });

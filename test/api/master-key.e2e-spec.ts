@@ -1,38 +1,20 @@
-import { spawn } from 'node:child_process';
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { type Ended, run } from '../support/program.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { until } from './polling.js';
 import { destinationAt, expectStatus, openSql, send, startTargets, WITHIN_MS } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
 
-const ROOT = path.resolve(import.meta.dirname, '..', '..');
-
-/** What the command said, and how it ended. */
-interface Ended {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
 const newKey = (): string => randomBytes(32).toString('base64');
 
 /** Runs `rotate-master-key` in the environment of a server. */
-async function rotate(env: Readonly<Record<string, string>>, next?: string): Promise<Ended> {
-  const child = spawn(process.execPath, [path.join('dist', 'src', 'rotate-master-key.js')], {
-    cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', ...env, ...(next === undefined ? {} : { NEW_MASTER_KEY: next }) }, stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended: Ended = { code: null, out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.err += text));
-  [ended.code] = (await once(child, 'close')) as [number | null];
-  return ended;
-}
+const rotate = (env: Readonly<Record<string, string>>, next?: string): Promise<Ended> =>
+  run('rotate-master-key', { ...env, ...(next === undefined ? {} : { NEW_MASTER_KEY: next }) });
 
 describe('the master key', () => {
   let database: TestDatabase;
@@ -40,13 +22,13 @@ describe('the master key', () => {
   let targets: Targets;
   let sql: Sql;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createDatabase();
     [server, targets] = await Promise.all([startServer({ DATABASE_URL: database.url }), startTargets()]);
     sql = openSql(server);
   });
 
-  afterEach(async () => {
+  afterAll(async () => {
     await sql.close();
     await server.stop();
     await targets.close();
@@ -86,6 +68,29 @@ describe('the master key', () => {
     await fresh.drop();
   });
 
+  type Given = (env: Readonly<Record<string, string>>) => [Readonly<Record<string, string>>, string | undefined];
+  const REFUSED: [string, Given, RegExp][] = [
+    ['without a new one', (env) => [env, undefined], /NEW_MASTER_KEY is required/],
+    ['with a new one that is none', (env) => [env, 'hunter2hunter2'], /NEW_MASTER_KEY must be 32 bytes .* has 14 characters\.$/],
+    ['with the same one', (env) => [env, env['MASTER_KEY']], /NEW_MASTER_KEY is the same/],
+    ['from one that was never in force', (env) => [{ ...env, MASTER_KEY: newKey() }, newKey()], /MASTER_KEY is not the one/],
+  ];
+
+  it('is not rotated without a good new one, or from another one than is in force: one line, code 1, nothing changed', async () => {
+    const before = await sql.rows('select id, wrapped from data_keys order by id');
+
+    const refusals = await Promise.all(REFUSED.map(async ([what, given]) => ({ what, ...await rotate(...given(server.env)) })));
+
+    for (const [i, { what, code, out, err }] of refusals.entries()) {
+      expect([what, code, out]).toEqual([what, 1, '']);
+      expect(err.trimEnd()).toMatch(/^The master key was not rotated: [^\n]+$/);
+      expect(err.trimEnd()).toMatch(REFUSED[i]?.[2] as RegExp);
+      expect(err).not.toContain('hunter2');
+    }
+    expect(await sql.rows('select id, wrapped from data_keys order by id')).toEqual(before);
+  });
+
+  // From here on the key of `server` is not in force any more.
   it('is rotated under a running fleet: nothing is lost, old and new processes understand each other, cursors stay good', async () => {
     const target = targets.open();
     const { id: secretId } = expectStatus(await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'first' }), 201).json;
@@ -124,30 +129,13 @@ describe('the master key', () => {
       await restarted.stop();
     }
   }, 60_000);
+});
 
-  type Given = (env: Readonly<Record<string, string>>) => [Readonly<Record<string, string>>, string | undefined];
-  const REFUSED: [string, Given, RegExp][] = [
-    ['without a new one', (env) => [env, undefined], /NEW_MASTER_KEY is required/],
-    ['with a new one that is none', (env) => [env, 'hunter2hunter2'], /NEW_MASTER_KEY must be 32 bytes .* has 14 characters\.$/],
-    ['with the same one', (env) => [env, env['MASTER_KEY']], /NEW_MASTER_KEY is the same/],
-    ['from one that was never in force', (env) => [{ ...env, MASTER_KEY: newKey() }, newKey()], /MASTER_KEY is not the one/],
-  ];
-
-  it('is not rotated without a good new one, or from another one than is in force: one line, code 1, nothing changed', async () => {
-    const before = await sql.rows('select id, wrapped from data_keys order by id');
-
-    const refusals = await Promise.all(REFUSED.map(async ([what, given]) => ({ what, ...await rotate(...given(server.env)) })));
-
-    for (const [i, { what, code, out, err }] of refusals.entries()) {
-      expect([what, code, out]).toEqual([what, 1, '']);
-      expect(err.trimEnd()).toMatch(/^The master key was not rotated: [^\n]+$/);
-      expect(err.trimEnd()).toMatch(REFUSED[i]?.[2] as RegExp);
-      expect(err).not.toContain('hunter2');
-    }
-    expect(await sql.rows('select id, wrapped from data_keys order by id')).toEqual(before);
-  });
-
+describe('a master key', () => {
   it('that sealed values before there were data keys opens them after the upgrade, and a wrong one is refused first', async () => {
+    const database = await createDatabase();
+    const server = await startServer({ DATABASE_URL: database.url });
+    const sql = openSql(server);
     await server.kill('SIGKILL');
     const [row] = await sql.rows<{ id: number }>('select id from environments order by id limit 1');
     // As the release before left it: the signing secret in version 1, and no data keys.
@@ -164,6 +152,8 @@ describe('the master key', () => {
 
     expect((await upgraded.api('GET', '/v1/signing-secret')).json.secret).toBe(`whsec_${Buffer.alloc(32, 5).toString('base64')}`);
     await upgraded.stop();
+    await sql.close();
+    await database.drop();
   }, 60_000);
 });
 

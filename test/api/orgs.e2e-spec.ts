@@ -132,7 +132,7 @@ describe('organizations of the operator', () => {
     const [id = '', key = ''] = [/org_\w+/.exec(made.out)?.[0], /ek_live_\w+/.exec(made.out)?.[0]];
     expectStatus(await server.api('GET', '/v1/org', undefined, as(key)), 200);
 
-    expect((await run('orgs', server.env, ['list'])).out).toContain(`${id}  by-command  By command`);
+    expect((await run('orgs', server.env, ['list'], 'files')).out).toContain(`${id}  by-command  By command`);
     expect(await run('orgs', server.env, ['remove', id])).toMatchObject({ code: 0 });
 
     await until(() => server.api('GET', '/v1/org', undefined, as(key)), ({ status }) => status === 401, ENDED_WITHIN_MS);

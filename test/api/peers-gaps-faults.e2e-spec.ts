@@ -1,59 +1,23 @@
 import { Redis } from 'ioredis';
 import { ForgetfulRedis, isRedisInstalled } from '../durability/redis.js';
-import { createDatabase } from '../support/database.js';
-import type { TestDatabase } from '../support/database.js';
 import type { Answer } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
 import { applicationOf, emit, endpointAt, eventsIn, eventsOf } from './applications.js';
+import { inOwnFleet } from './own-fleet.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, eventOf, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from './scene.js';
-import type { Sql, TargetPath, Targets } from './scene.js';
+import { destinationAt, eventIn, eventOf, PATIENT, send, sendMany, WITHIN_MS } from './scene.js';
+import type { TargetPath } from './scene.js';
 
 /** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
 const RECOVERED_WITHIN_MS = 40_000;
 /** Longer than a worker's lease, shorter than an attempt may take. */
 const SLOW_MS = 13_000;
 
-/** As peers-gaps.e2e-spec.ts, with processes that die and a Redis that comes back as it was. */
+/** As peers-gaps.e2e-spec.ts, with processes that die and a Redis that comes back as it was: side by side, since all of them wait for leases. */
 describe("peers' gaps, under faults", () => {
-  let database: TestDatabase;
-  let targets: Targets;
-  let sql: Sql;
-  let env: Record<string, string>;
-  let servers: PosthornServer[] = [];
-
-  /** A process on the test's database, with the same keys as the others. */
-  const start = async (more: Record<string, string> = {}): Promise<PosthornServer> => {
-    const server = await startServer({ ...env, ...more });
-    env = { ...server.env, ...env };
-    servers.push(server);
-    return server;
-  };
-
-  beforeAll(async () => {
-    targets = await startTargets();
-  });
-
-  beforeEach(async () => {
-    database = await createDatabase();
-    env = { DATABASE_URL: database.url };
-    sql = openSql({ databaseUrl: database.url });
-  });
-
-  afterEach(async () => {
-    for (const server of servers) await server.kill('SIGKILL');
-    servers = [];
-    await sql.close();
-    await database.drop();
-  });
-
-  afterAll(() => targets.close());
-
   const idsOf = (target: TargetPath): string[] => target.posts().map(({ headers }) => String(headers['webhook-id'])).sort();
-  const openOf = async (): Promise<number> => (await sql.rows('select from due_deliveries')).length;
 
-  it('Svix worker.rs: a worker that is killed in the middle of a message leaves only what was undone: who answered 2xx is not asked again', async () => {
+  it.concurrent('Svix worker.rs: a worker that is killed in the middle of a message leaves only what was undone: who answered 2xx is not asked again', () => inOwnFleet(async ({ targets, start }) => {
     let isHanging = true;
     const slow = targets.open((): Answer => (isHanging ? { hang: true } : {}));
     const fast = Array.from({ length: 5 }, () => targets.open());
@@ -70,9 +34,9 @@ describe("peers' gaps, under faults", () => {
 
     await eventsIn(next, message, 6, 'delivered', RECOVERED_WITHIN_MS);
     expect([slow, ...fast].map(idsOf)).toEqual([[message, message], ...fast.map(() => [message])]);
-  }, 90_000);
+  }), 90_000);
 
-  it('Outpost builder.go: an attempt that takes longer than the lease of its worker is made once, with a second worker at hand', async () => {
+  it.concurrent('Outpost builder.go: an attempt that takes longer than the lease of its worker is made once, with a second worker at hand', () => inOwnFleet(async ({ targets, start }) => {
     const target = targets.open(() => ({ delayMs: SLOW_MS }));
     const server = await start();
     const other = await start();
@@ -87,9 +51,9 @@ describe("peers' gaps, under faults", () => {
       expect(attempt.duration_ms).toBeGreaterThan(10_000);
     }
     expect(idsOf(target)).toEqual([...messages].sort());
-  }, 90_000);
+  }), 90_000);
 
-  it('Svix #1511: while no worker is there 202 is a promise that is kept, and the API tells that nobody keeps it yet', async () => {
+  it.concurrent('Svix #1511: while no worker is there 202 is a promise that is kept, and the API tells that nobody keeps it yet', () => inOwnFleet(async ({ targets, start }) => {
     const target = targets.open();
     const api = await start({ ROLE: 'api' });
     const worker = await start({ ROLE: 'worker' });
@@ -108,44 +72,37 @@ describe("peers' gaps, under faults", () => {
     for (const message of messages) await eventIn(api, message, 'delivered', RECOVERED_WITHIN_MS);
     await until(oldestMs, (ageMs) => ageMs === 0, WITHIN_MS);
     expect(target.posts()).toHaveLength(6);
-  }, 90_000);
+  }), 90_000);
 
-  (isRedisInstalled() ? describe : describe.skip)('with the queue in Redis', () => {
-    let redis: ForgetfulRedis;
-    let client: Redis;
-
-    beforeEach(async () => {
-      redis = await ForgetfulRedis.start();
-      client = new Redis(redis.url);
-      env = { ...env, REDIS_URL: redis.url, RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' };
-    });
-
-    afterEach(async () => {
-      client.disconnect();
-      for (const server of servers) await server.kill('SIGKILL');
-      await redis.stop();
-    });
-
-    /** Everything that Redis holds. */
-    async function snapshot(): Promise<{ key: string; bytes: Buffer }[]> {
-      const found = [];
-      for (const key of await client.keys('*')) {
-        const bytes = await client.dumpBuffer(key);
-        if (bytes !== null) found.push({ key, bytes });
-      }
-      return found;
+  /** Everything that Redis holds. */
+  async function snapshot(client: Redis): Promise<{ key: string; bytes: Buffer }[]> {
+    const found = [];
+    for (const key of await client.keys('*')) {
+      const bytes = await client.dumpBuffer(key);
+      if (bytes !== null) found.push({ key, bytes });
     }
+    return found;
+  }
 
+  (isRedisInstalled() ? it.concurrent : it.skip)('with the queue in Redis, Convoy #1788: a Redis that comes back from an old snapshot sends nothing again of what was delivered since', () => inOwnFleet(async ({ targets, sql, start }) => {
+    const redis = await ForgetfulRedis.start();
+    const client = new Redis(redis.url);
+    const env = { REDIS_URL: redis.url, RATE_LIMIT_KEY: 'off', RATE_LIMIT_ORG: 'off' };
+    const servers: PosthornServer[] = [];
+    const startHere = async (role: string): Promise<PosthornServer> => {
+      const server = await start({ ...env, ROLE: role });
+      servers.push(server);
+      return server;
+    };
     const waitingJobs = async (): Promise<number> => (await client.llen('{posthorn}:deliveries:wait')) + (await client.llen('{posthorn}:deliveries:active'));
-
-    it('Convoy #1788: a Redis that comes back from an old snapshot sends nothing again of what was delivered since', async () => {
+    try {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
-      const api = await start({ ROLE: 'api' });
+      const api = await startHere('api');
       const destination = await destinationAt(api, target.url, { ...PATIENT, retry: { schedule: [0, 0, 0] } });
       const messages = await sendMany(api, destination, 20);
       await until(waitingJobs, (jobs) => jobs > 0, WITHIN_MS);
-      const old = await snapshot();
-      const worker = await start({ ROLE: 'worker' });
+      const old = await snapshot(client);
+      const worker = await startHere('worker');
       for (const message of messages) await eventIn(api, message, 'delivered', RECOVERED_WITHIN_MS);
       await worker.stop();
       const before = await Promise.all(messages.map((message) => eventOf(api, message)));
@@ -153,15 +110,19 @@ describe("peers' gaps, under faults", () => {
       await redis.killAndRestart();
       for (const { key, bytes } of old) await client.restore(key, 0, bytes, 'REPLACE');
       const jobs = await waitingJobs();
-      const next = await start({ ROLE: 'worker' });
+      const next = await startHere('worker');
       await until(waitingJobs, (left) => left === 0, WITHIN_MS);
       await eventIn(api, await send(api, destination), 'delivered', RECOVERED_WITHIN_MS);
-      await until(openOf, (open) => open === 0, WITHIN_MS);
+      await until(() => sql.rows('select from due_deliveries'), (open) => open.length === 0, WITHIN_MS);
 
       expect(jobs).toBeGreaterThan(0);
       expect(target.posts()).toHaveLength(22);
       expect(await Promise.all(messages.map((message) => eventOf(api, message)))).toEqual(before);
       expect(next.logs()).not.toMatch(/"level":(50|60|"error")/);
-    }, 120_000);
-  });
+    } finally {
+      client.disconnect();
+      for (const server of servers) await server.kill('SIGKILL');
+      await redis.stop();
+    }
+  }), 120_000);
 });

@@ -1,12 +1,17 @@
 import { setTimeout as rest } from 'node:timers/promises';
 
-/** Asks until the answer is as wanted, and returns it; throws what was answered last once the time is over. */
+const REST_MS = 25;
+const REST_MS_MAX = 500;
+
+/** Asks until the answer is as wanted, and returns it; throws what was answered last once the time is over. Rests for as long as it asked. */
 export async function until<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean, withinMs = 10_000): Promise<T> {
   const deadlineMs = Date.now() + withinMs;
   for (;;) {
+    const askedAtMs = performance.now();
     const answer = await ask();
+    const askedForMs = performance.now() - askedAtMs;
     if (isWanted(answer)) return answer;
     if (Date.now() >= deadlineMs) throw new Error(`Not so within ${withinMs} ms; the last answer was ${JSON.stringify(answer)}.`);
-    await rest(25);
+    await rest(Math.min(Math.max(REST_MS, askedForMs), REST_MS_MAX));
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { parseId } from '../../src/kernel/ids.js';
-import type { IdPrefix } from '../../src/kernel/ids.js';
+// Not kernel/ids.js, which would load Nest into every suite.
+import { decodeUlid } from '../../src/kernel/ulid.js';
 import { startReceiver } from '../support/receiver.js';
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
@@ -79,9 +79,9 @@ export function openSql({ databaseUrl }: Pick<PosthornServer, 'databaseUrl'>): S
 
 /** The uuid that a wire id stands for. */
 export function uuidOf(wireId: string): string {
-  const id = parseId(wireId.slice(0, wireId.indexOf('_')) as IdPrefix, wireId);
-  if (id === null) throw new Error(`${wireId} is no id.`);
-  return id;
+  const bytes = decodeUlid(wireId.slice(wireId.indexOf('_') + 1));
+  if (bytes === null) throw new Error(`${wireId} is no id.`);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
 /** Fails with what the API said instead. */

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { NODE_FLAGS } from './launch.js';
+import { serviceArguments } from './launch.js';
+import type { Program, Source } from './launch.js';
 
 /** What a program said, and how it ended. */
 export interface Ended {
@@ -13,8 +14,8 @@ export interface Ended {
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
 /** Runs one of the built programs to its end, with this environment and nothing of ours. */
-export async function run(program: 'main' | 'create-admin-key' | 'dns' | 'mail-reports' | 'backup' | 'restore' | 'orgs', env: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<Ended> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, path.join('dist', 'src', `${program}.js`), ...args], {
+export async function run(program: Program, env: Readonly<Record<string, string>>, args: readonly string[] = [], source?: Source): Promise<Ended> {
+  const child = spawn(process.execPath, [...serviceArguments(env, program, source), ...args], {
     cwd: ROOT, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended: Ended = { code: null, out: '', err: '' };

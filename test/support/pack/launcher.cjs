@@ -1,4 +1,4 @@
-// Runs a pack (pack.mjs): `node launcher.cjs FOLDER` instead of `node dist/src/main.js`.
+// Runs a program of a pack (pack.mjs): `node launcher.cjs FOLDER main …` instead of `node dist/src/main.js …`.
 'use strict';
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { createRequire, isBuiltin } = require('node:module');
@@ -6,10 +6,10 @@ const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { Script } = require('node:vm');
 
-const [, , folder] = process.argv;
+const [, , folder, program] = process.argv;
 const cacheFile = path.join(folder, 'modules.cache');
-/** `[file, format, links]` of each module. */
-const table = JSON.parse(readFileSync(path.join(folder, 'modules.json'), 'utf8'));
+/** The place of each program, and `[file, format, links]` of each module. */
+const { entries, table } = JSON.parse(readFileSync(path.join(folder, 'modules.json'), 'utf8'));
 const script = new Script(readFileSync(path.join(folder, 'modules.js'), 'latin1'), {
   filename: path.join(folder, 'modules.js'),
   ...(existsSync(cacheFile) ? { cachedData: readFileSync(cacheFile) } : {}),
@@ -88,8 +88,8 @@ if (process.env.POSTHORN_TEST_PACK_LEARN) {
     renameSync(`${cacheFile}.${process.pid}`, cacheFile);
   });
 }
-process.argv.splice(1, 2, table[0][0]);
-load(0).ended.catch((error) => {
+process.argv.splice(1, 3, table[entries[program]][0]);
+load(entries[program]).ended.catch((error) => {
   setImmediate(() => {
     throw error;
   });

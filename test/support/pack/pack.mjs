@@ -1,7 +1,7 @@
 // Puts what a start loads, three thousand files, into one: opening, resolving and compiling them is two thirds of what a
 // start costs, and the tests start the service hundreds of times. The modules stay what they are, each with its own file
 // name, URL and exports; only how they are found differs. What is not in the pack is loaded as ever.
-//   node --experimental-import-meta-resolve pack.mjs ENTRY FOLDER
+//   node --experimental-import-meta-resolve pack.mjs FOLDER PROGRAM…
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import path from 'node:path';
@@ -10,12 +10,13 @@ import { transformSync } from '@swc/core';
 
 /** @typedef {{ file: string, format: 'module' | 'commonjs' | 'json', code: string, links: Record<string, number> }} Packed */
 
-/** Writes `modules.js` (an array of functions) and `modules.json` (their files, formats and links) for what a built file loads. */
-function pack(entry, folder) {
-  const modules = collect(realpathSync(entry));
+/** Writes `modules.js` (an array of functions) and `modules.json` (where programs begin; files, formats and links) for what built files load. */
+function pack(folder, programs) {
+  const modules = collect(programs.map((program) => realpathSync(program)));
   mkdirSync(folder, { recursive: true });
-  write(path.join(folder, 'modules.js'), asciiOnly(`[\n${modules.map(wrap).join(',\n')}\n]`), 'latin1');
-  write(path.join(folder, 'modules.json'), JSON.stringify(modules.map(({ file, format, links }) => [file, format, links])), 'utf8');
+  write(path.join(folder, 'modules.js'), asciiOnly(`[\n${modules.map((module, place) => wrap(module, place < programs.length)).join(',\n')}\n]`), 'latin1');
+  const entries = Object.fromEntries(programs.map((program, place) => [path.basename(program, '.js'), place]));
+  write(path.join(folder, 'modules.json'), JSON.stringify({ entries, table: modules.map(({ file, format, links }) => [file, format, links]) }), 'utf8');
 }
 
 /** At once, for other runs of the tests. */
@@ -25,10 +26,10 @@ function write(file, content, encoding) {
   renameSync(draft, file);
 }
 
-/** @returns {Packed[]} everything that the file leads to, itself first */
-function collect(entry) {
-  const files = [entry];
-  const places = new Map([[entry, 0]]);
+/** @returns {Packed[]} everything that the files lead to, themselves first */
+function collect(entries) {
+  const files = [...entries];
+  const places = new Map(entries.map((entry, place) => [entry, place]));
   const placeOf = (file) => {
     if (!places.has(file)) places.set(file, files.push(file) - 1);
     return places.get(file);
@@ -100,11 +101,11 @@ function typeIn(folder) {
   return types.get(folder);
 }
 
-function wrap({ format, code }, place) {
+function wrap({ format, code }, isEntry) {
   if (format === 'json') return `function(exports,require,module){module.exports=${code}}`;
   if (format === 'commonjs') return `function(exports,require,module,__filename,__dirname,__import){${code}\n}`;
-  // Only the entry may wait at its top level; of others the compiler would refuse it.
-  return `${place === 0 ? 'async ' : ''}function(exports,require,__import,__meta){"use strict";${code}\n}`;
+  // Only a program may wait at its top level; of others the compiler would refuse it.
+  return `${isEntry ? 'async ' : ''}function(exports,require,__import,__meta){"use strict";${code}\n}`;
 }
 
 /** One byte a character: half the memory, and compiled from the cache without being decoded. */
@@ -112,4 +113,5 @@ function asciiOnly(text) {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-pack(process.argv[2], process.argv[3]);
+const [, , folder, ...programs] = process.argv;
+pack(folder, programs);

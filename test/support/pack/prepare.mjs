@@ -8,6 +8,8 @@ import pg from 'pg';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
 const dist = path.join(root, 'dist');
+/** The service first, and the commands of its operator that load much of it. */
+const PROGRAMS = ['main', 'backup', 'create-admin-key', 'dns', 'mail-reports', 'orgs', 'restore', 'rotate-master-key'];
 const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /**
@@ -40,7 +42,7 @@ function newestMs(file) {
 }
 
 async function make(folder, template) {
-  const packing = spawnSync(process.execPath, ['--experimental-import-meta-resolve', '--no-warnings', path.join(import.meta.dirname, 'pack.mjs'), path.join(dist, 'src', 'main.js'), folder], { encoding: 'utf8' });
+  const packing = spawnSync(process.execPath, ['--experimental-import-meta-resolve', '--no-warnings', path.join(import.meta.dirname, 'pack.mjs'), folder, ...PROGRAMS.map((program) => path.join(dist, 'src', `${program}.js`))], { encoding: 'utf8' });
   if (packing.status !== 0) throw new Error(`It could not be packed. ${packing.stderr}`);
   const name = `pack_${randomBytes(6).toString('hex')}`;
   await onServer(template, `CREATE DATABASE ${name} TEMPLATE posthorn_started`);
@@ -53,7 +55,7 @@ async function make(folder, template) {
 
 /** One start, with something to do, so that what it compiled can be kept. */
 async function learn(folder, databaseUrl) {
-  const child = spawn(process.execPath, [...scripts.start.split(' ').filter((word) => word.startsWith('--')), path.join(import.meta.dirname, 'launcher.cjs'), folder], {
+  const child = spawn(process.execPath, [...scripts.start.split(' ').filter((word) => word.startsWith('--')), path.join(import.meta.dirname, 'launcher.cjs'), folder, 'main'], {
     cwd: root,
     env: {
       PATH: process.env.PATH, HOME: process.env.HOME, POSTHORN_TEST_PACK_LEARN: 'yes',

@@ -1,0 +1,36 @@
+import { createDatabase } from '../support/database.js';
+import { startServer } from '../support/server.js';
+import type { PosthornServer } from '../support/server.js';
+import { openSql, startTargets } from './scene.js';
+import type { Sql, Targets } from './scene.js';
+
+/** Processes on a database of one test's own. */
+export interface OwnFleet {
+  readonly targets: Targets;
+  readonly sql: Sql;
+  /** A process with the same keys as the others. */
+  start(env?: Readonly<Record<string, string>>): Promise<PosthornServer>;
+}
+
+/** For a test that waits for real time, a lease say, and can wait beside others (`it.concurrent`): nothing is left when it ends. */
+export async function inOwnFleet(test: (fleet: OwnFleet) => Promise<void>): Promise<void> {
+  const [database, targets] = await Promise.all([createDatabase(), startTargets()]);
+  const sql = openSql({ databaseUrl: database.url });
+  const servers: PosthornServer[] = [];
+  let keys: Readonly<Record<string, string>> = { DATABASE_URL: database.url };
+  const start: OwnFleet['start'] = async (env = {}) => {
+    const server = await startServer({ ...keys, ...env });
+    const { MASTER_KEY = '', BOOTSTRAP_API_KEY = '' } = server.env;
+    keys = { ...keys, MASTER_KEY, BOOTSTRAP_API_KEY };
+    servers.push(server);
+    return server;
+  };
+  try {
+    await test({ targets, sql, start });
+  } finally {
+    for (const server of servers) await server.kill('SIGKILL');
+    await sql.close();
+    await database.drop();
+    await targets.close();
+  }
+}
