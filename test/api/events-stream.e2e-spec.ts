@@ -6,7 +6,7 @@ import type { PosthornServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { listen, type Told } from './listening.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, expectStatus, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import { beginElsewhere, destinationAt, eventIn, expectStatus, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
@@ -147,6 +147,24 @@ describe('GET /v1/events/stream', () => {
     expect(kinds(before.told)).toEqual(['ready', 'end']);
     expect(kinds(after.told.filter(({ data }) => data.id === evt(message)))).toEqual(['accepted', 'attempt', 'status']);
     expect(after.told.at(-1)).toMatchObject({ event: 'end', data: { reason: 'caught_up' } });
+  });
+
+  it('200: a transaction that stays open in another database of the server holds nothing back', async () => {
+    const destination = await destinationAt(server, targets.open().url);
+    const neighbour = await beginElsewhere();
+    try {
+      const listener = await listen(server, `?destination=${destination}`);
+      const message = await send(server, destination);
+      await listener.heard('status', ({ data }) => data.id === evt(message));
+      const again = await listen(other, `?destination=${destination}&follow=false`, { 'last-event-id': listener.told[0]?.id ?? '' });
+      await again.ended;
+
+      expect(kinds(listener.changes())).toEqual(['accepted', 'attempt', 'status']);
+      expect(kinds(again.changes())).toEqual(['accepted', 'attempt', 'status']);
+      listener.close();
+    } finally {
+      await neighbour.end();
+    }
   });
 
   it('200: nothing is told of what is not committed in front of it, and then all of it', async () => {

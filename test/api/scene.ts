@@ -77,6 +77,15 @@ export function openSql({ databaseUrl }: Pick<PosthornServer, 'databaseUrl'>): S
   };
 }
 
+/** A transaction of another database of the same server that has written and stays open; its end rolls it back. */
+export async function beginElsewhere(): Promise<pg.Client> {
+  const neighbour = new pg.Client({ connectionString: process.env['POSTHORN_TEST_PG']?.replace(/[^/]+$/, 'postgres') });
+  await neighbour.connect();
+  await neighbour.query('begin');
+  await neighbour.query('select pg_current_xact_id()');
+  return neighbour;
+}
+
 /** The uuid that a wire id stands for. */
 export function uuidOf(wireId: string): string {
   const id = parseId(wireId.slice(0, wireId.indexOf('_')) as IdPrefix, wireId);
