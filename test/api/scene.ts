@@ -77,14 +77,17 @@ export function openSql({ databaseUrl }: Pick<PosthornServer, 'databaseUrl'>): S
   };
 }
 
-/** A transaction of another database of the same server that has written and stays open; its end rolls it back. */
-export async function beginElsewhere(): Promise<pg.Client> {
-  const neighbour = new pg.Client({ connectionString: process.env['POSTHORN_TEST_PG']?.replace(/[^/]+$/, 'postgres') });
-  await neighbour.connect();
-  await neighbour.query('begin');
-  await neighbour.query('select pg_current_xact_id()');
-  return neighbour;
+/** A transaction that has written and stays open; the end of its connection rolls it back. */
+export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  await client.query('select pg_current_xact_id()');
+  return client;
 }
+
+/** The same in another database of the server that the tests share. */
+export const beginElsewhere = (): Promise<pg.Client> => beginWriting((process.env['POSTHORN_TEST_PG'] ?? '').replace(/[^/]+$/, 'postgres'));
 
 /** The uuid that a wire id stands for. */
 export function uuidOf(wireId: string): string {

@@ -55,6 +55,8 @@ const BOUNDS = (until: string): string => `
 
 const NOW: Statement = { name: 'stream_now', deadlineMs: 30_000, text: `select epoch, upto::text, at from (${BOUNDS(SETTLED_BELOW)}) bounds` };
 
+const NEXT: Statement = { name: 'stream_next', deadlineMs: 30_000, text: `select epoch, upto::text, at from (${BOUNDS(NEXT_TRANSACTION)}) bounds` };
+
 const branch = (columns: string, table: string, environment: string, since: string): string => `
   select ${columns}, $2::bigint + ${distance('t')} as xid from ${table} t
   where ${environment} = any($1::int[]) and ${since} and (select upto > $2::bigint from bounds)`;
@@ -106,9 +108,13 @@ export class StreamStore {
   constructor(private readonly database: Database) {}
 
   /** Where the database is now: in front of whatever happens next. */
-  async now(): Promise<StreamPosition> {
-    const [row] = (await this.database.read<Pick<Row, 'epoch' | 'upto' | 'at'>>(NOW, [])) as [Row];
-    return { epoch: row.epoch, xid: BigInt(row.upto), atMs: row.at, key: FRONT };
+  now(): Promise<StreamPosition> {
+    return this.place(NOW);
+  }
+
+  /** Behind everything that the database has shown to anybody so far; some of what is in front of it may still run. */
+  next(): Promise<StreamPosition> {
+    return this.place(NEXT);
   }
 
   /** What happened in these environments behind `from`, in order, and in front of `until` when that is given: everything in front of that was settled before. */
@@ -125,6 +131,11 @@ export class StreamStore {
       return { rows: present(found), from, through: { epoch: from.epoch, xid: last.xid, atMs: from.atMs, key: { kind, eventId, ordinal, number } }, isEnd: false, isOther: false };
     }
     return { rows: present(found), from, through, isEnd: true, isOther: false };
+  }
+
+  private async place(statement: Statement): Promise<StreamPosition> {
+    const [row] = (await this.database.read<Pick<Row, 'epoch' | 'upto' | 'at'>>(statement, [])) as [Row];
+    return { epoch: row.epoch, xid: BigInt(row.upto), atMs: row.at, key: FRONT };
   }
 
   private async rows(environmentIds: readonly number[], from: StreamPosition, until: StreamPosition | null, limit: number): Promise<[Row, ...Row[]]> {
