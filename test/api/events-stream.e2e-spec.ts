@@ -6,7 +6,7 @@ import type { PosthornServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { listen, type Told } from './listening.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, expectStatus, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import { beginElsewhere, beginWriting, destinationAt, eventIn, expectStatus, makeDue, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 const evt = (messageId: string): string => messageId.replace('msg_', 'evt_');
@@ -149,21 +149,40 @@ describe('GET /v1/events/stream', () => {
     expect(after.told.at(-1)).toMatchObject({ event: 'end', data: { reason: 'caught_up' } });
   });
 
+  it('200: a transaction that stays open in another database of the server holds nothing back', async () => {
+    const destination = await destinationAt(server, targets.open().url);
+    const neighbour = await beginElsewhere();
+    try {
+      const listener = await listen(server, `?destination=${destination}`);
+      const message = await send(server, destination);
+      await listener.heard('status', ({ data }) => data.id === evt(message));
+      const again = await listen(other, `?destination=${destination}&follow=false`, { 'last-event-id': listener.told[0]?.id ?? '' });
+      await again.ended;
+
+      expect(kinds(listener.changes())).toEqual(['accepted', 'attempt', 'status']);
+      expect(kinds(again.changes())).toEqual(['accepted', 'attempt', 'status']);
+      listener.close();
+    } finally {
+      await neighbour.end();
+    }
+  });
+
   it('200: nothing is told of what is not committed in front of it, and then all of it', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
-    const [{ pid }] = (await sql.rows(`select pg_backend_pid() as pid`)) as [{ pid: number }];
-    expect(pid).toBeGreaterThan(0);
-    const holder = openSql(server);
     // A transaction that writes and stays open: what is behind it may still get something in front of it.
-    const held = holder.rows(`do $$ begin perform pg_current_xact_id(); perform pg_sleep(3); end $$`);
-    await until(() => sql.rows(`select 1 from pg_stat_activity where query like 'do $$%' and state = 'active' and backend_xid is not null`), (rows) => rows.length > 0, WITHIN_MS);
+    const holder = await beginWriting(server.databaseUrl);
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');
     expect(listener.changes()).toEqual([]);
-    await held;
-    await holder.close();
+    // Whoever does not stay does not end without it either.
+    const leaving = listen(other, `?destination=${destination}&follow=false`, { 'last-event-id': listener.told[0]?.id ?? '' });
+    await until(async () => (await fetch(`${other.url}/metrics`)).text(), (text) => /^posthorn_event_stream_listeners [1-9]/m.test(text), WITHIN_MS);
+    await holder.end();
+    const caughtUp = await leaving;
+    await caughtUp.ended;
 
+    expect(kinds(caughtUp.told)).toEqual(['accepted', 'attempt', 'status', 'ready', 'end']);
     await listener.heard('status', ({ data }) => data.id === evt(message));
     expect(kinds(listener.changes())).toEqual(['accepted', 'attempt', 'status']);
     listener.close();

@@ -8,7 +8,7 @@ import type { PosthornServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { ack, arrived, endpointTo, messagesOf, offer, page, pull, pullDestination, untilWaiting } from './pulling.js';
-import { eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS } from './scene.js';
+import { beginElsewhere, eventOf, expectStatus, openSql, send, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
 
 const DOCUMENT = path.resolve(import.meta.dirname, '..', '..', 'docs', 'pull.md');
@@ -167,6 +167,23 @@ describe('pull, its guarantees', () => {
       const messageId = await send(server, feed);
 
       expect(messagesOf(await page(server, feed, { wait: 20 }))).toEqual([messageId]);
+    });
+
+    it('of another database of the server holds nobody back, and its end takes nothing back', async () => {
+      const feed = await pullDestination(server);
+      const neighbour = await beginElsewhere();
+      try {
+        const messageId = await send(server, feed);
+        const { data, next_cursor: cursor } = await page(server, feed, { wait: 20 });
+        await ack(server, feed, cursor);
+
+        expect(messagesOf({ data, next_cursor: cursor })).toEqual([messageId]);
+        expect(await page(server, feed, { cursor })).toEqual({ data: [], next_cursor: expect.any(String) });
+      } finally {
+        await neighbour.end();
+      }
+      const later = await offer(server, feed, 1);
+      expect(messagesOf(await page(server, feed))).toEqual(later);
     });
   });
 

@@ -37,7 +37,7 @@ export const ack = (server: PosthornServer, feed: string, cursor: unknown): Prom
 
 export const messagesOf = ({ data }: Page): string[] => data.map(({ webhook_id: id }: { webhook_id: string }) => id);
 
-/** The committed position's batch as soon as it has so many items: any open transaction of the cluster holds them back. */
+/** The committed position's batch as soon as it has so many items: any open transaction of the database holds them back. */
 export function arrived(server: PosthornServer, feed: string, count: number): Promise<Page> {
   return until(() => page(server, feed, { limit: 100 }), ({ data }) => data.length >= count, WITHIN_MS);
 }

@@ -77,6 +77,18 @@ export function openSql({ databaseUrl }: Pick<PosthornServer, 'databaseUrl'>): S
   };
 }
 
+/** A transaction that has written and stays open; the end of its connection rolls it back. */
+export async function beginWriting(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  await client.query('select pg_current_xact_id()');
+  return client;
+}
+
+/** The same in another database of the server that the tests share. */
+export const beginElsewhere = (): Promise<pg.Client> => beginWriting((process.env['POSTHORN_TEST_PG'] ?? '').replace(/[^/]+$/, 'postgres'));
+
 /** The uuid that a wire id stands for. */
 export function uuidOf(wireId: string): string {
   const bytes = decodeUlid(wireId.slice(wireId.indexOf('_') + 1));

@@ -61,7 +61,7 @@ export async function explain(client: pg.PoolClient, { statement, values, before
     await client.query(`prepare explained as ${statement.text}`);
     const call = literals.length > 0 ? `explained(${literals.join(', ')})` : 'explained';
     const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Node }[] }>(`explain (analyze, buffers, format json) execute ${call}`);
-    return planOf(rows[0]?.['QUERY PLAN'][0]?.Plan as Node, await parentsOfIndexes(client));
+    return await planOf(client, rows[0]?.['QUERY PLAN'][0]?.Plan as Node);
   } finally {
     await client.query('rollback');
     await client.query('deallocate all');
@@ -81,18 +81,19 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
   return client.escapeLiteral(rows[0]?.text ?? '');
 }
 
-/** By index of a partition: the index that migrations made, or null where there is nothing in it and any will do. */
-async function parentsOfIndexes(client: pg.PoolClient): Promise<Map<string, string | null>> {
+/** By index of a partition, of these: the index that migrations made, or null where there is nothing in it and any will do. */
+async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[]): Promise<Map<string, string | null>> {
   const { rows } = await client.query<{ child: string; parent: string | null }>(`
-    select c.relname as child, case when c.reltuples > 0 then p.relname end as parent from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid and c.relkind = 'i' join pg_class p on p.oid = i.inhparent`);
+    select c.relname as child, case when c.reltuples > 0 then p.relname end as parent from pg_class c
+    join pg_inherits i on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent where c.relkind = 'i' and c.relname = any ($1)`, [[...new Set(names)]]);
   return new Map(rows.map(({ child, parent }) => [child, parent]));
 }
 
-function planOf(root: Node, parents: ReadonlyMap<string, string | null>): Plan {
+async function planOf(client: pg.PoolClient, root: Node): Promise<Plan> {
   // What was planned, for another partition say, and never run costs nothing.
   const nodes = flat(root).filter((node) => node['Actual Loops'] !== 0);
   const names = nodes.flatMap((node) => [...(node['Index Name'] ? [node['Index Name']] : []), ...(node['Conflict Arbiter Indexes'] ?? [])]);
+  const parents = await parentsOfIndexes(client, names);
   const scanned = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && rowsRead(node) >= SCANNED_ROWS_MIN);
   return {
     indexes: [...new Set(names.map((name) => (parents.has(name) ? parents.get(name) : name)))]

@@ -40,7 +40,7 @@ async function attack(service: string): Promise<Outcome[]> {
   });
   const form = (method: string, path: string, fields: Record<string, string>, encoding: string) => (): Promise<string | null> => new Promise((resolve) => {
     const frame = document.createElement('iframe');
-    frame.name = `f${outcomes.length}`;
+    frame.name = `f${document.querySelectorAll('iframe').length}`;
     const element = document.createElement('form');
     Object.assign(element, { method, action: service + path, target: frame.name, enctype: encoding });
     for (const [name, value] of Object.entries(fields)) element.append(Object.assign(document.createElement('input'), { name, value }));
@@ -74,7 +74,8 @@ async function attack(service: string): Promise<Outcome[]> {
 
   const destination = JSON.stringify({ name: 'from another site', type: 'pull' });
   const ours = { 'x-posthorn-console': '1', 'x-posthorn-environment': 'live' };
-  for (const path of ['/v1/session', '/v1/org', '/v1/keys', '/v1/events/stream?environment=live', '/signin']) {
+  // Each path by itself: much of it is waiting for what never comes.
+  await Promise.all(['/v1/session', '/v1/org', '/v1/keys', '/v1/events/stream?environment=live', '/signin'].map(async (path) => {
     await note(`fetch GET ${path}`, () => text({}, path));
     await note(`fetch GET ${path} with the header`, () => text({ headers: ours }, path));
     await note(`fetch GET ${path} without CORS`, () => text({ mode: 'no-cors' }, path));
@@ -85,7 +86,7 @@ async function attack(service: string): Promise<Outcome[]> {
     await note(`object ${path}`, shown('object', 'data', path));
     await note(`form GET ${path}`, form('get', path, { environment: 'live' }, 'application/x-www-form-urlencoded'));
     await note(`window ${path}`, opened(path));
-  }
+  }));
   await note('event source', listened('/v1/events/stream?environment=live'));
   await note('fetch POST', () => text({ method: 'POST', body: destination }, '/v1/destinations'));
   await note('fetch POST as JSON', () => text({ method: 'POST', body: destination, headers: { ...ours, 'content-type': 'application/json' } }, '/v1/destinations'));

@@ -55,7 +55,8 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
     await scene.call('one', 'PATCH', off, { status: 'active' });
 
     const switchedOn = await recover(off);
-    await jobWhen(switchedOn.id, ({ scanned }) => scanned >= PAGE);
+    // A page takes moments: it is asked for all the time.
+    await jobWhen(switchedOn.id, ({ scanned }) => scanned >= PAGE, 5);
     for (const name of APIS) scene.member(name).kill();
     // PostgreSQL too: as it goes down the job stands where its last page was committed.
     const strike = await postgres.aim('everything');
@@ -90,9 +91,9 @@ describe('kill -9 while what failed of fan-outs is recovered', () => {
   const job = (id: string): Promise<Job> => scene.persistently(APIS, (api) => scene.call(api, 'GET', `/v1/replays/${id}`)) as Promise<Job>;
 
   /** The job as soon as it is as wanted, or as it was last. */
-  async function jobWhen(id: string, isWanted: (job: Job) => boolean): Promise<Job> {
+  async function jobWhen(id: string, isWanted: (job: Job) => boolean, everyMs = 100): Promise<Job> {
     let found = await job(id);
-    await eventually(async () => isWanted((found = await job(id))), OVER_MS_MAX, 5);
+    await eventually(async () => isWanted((found = await job(id))), OVER_MS_MAX, everyMs);
     return found;
   }
 

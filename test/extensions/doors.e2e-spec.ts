@@ -47,7 +47,6 @@ describe('the sample', () => {
   afterAll(async () => {
     await server?.stop();
     await receiver?.close();
-    sample?.remove();
   });
 
   const target = {

@@ -246,54 +246,12 @@ describe('an extension that misbehaves', () => {
     }
   });
 
-  it('a policy that left with its extension is said of what names it, and the default schedule holds until it is back', async () => {
-    const body = { name: 'Left', type: 'pull', retry: { policy: 'odd-giving-up' } };
-    const destination = expectStatus(await server.api('POST', '/v1/destinations', body), 201).json.id as string;
-    const { EXTENSIONS: _gone, ...bare } = server.env;
-    await server.stop();
-    const plain = await startServer(bare);
-
-    const shown = await plain.api('GET', `/v1/destinations/${destination}`);
-    const renamed = await plain.api('PATCH', `/v1/destinations/${destination}`, { name: 'Still here' });
-    await plain.stop();
-    server = await startServer(server.env);
-    const back = await server.api('GET', `/v1/destinations/${destination}`);
-
-    expect(expectStatus(shown, 200).json.retry).toEqual({
-      policy: 'odd-giving-up', max_attempts: 8, schedule: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000],
-      policy_unserved: 'Nothing brings the retry policy odd-giving-up here: the extension that did is not loaded, and the default schedule holds.',
-    });
-    expectStatus(renamed, 200);
-    expect(back.json.retry).toEqual({ policy: 'odd-giving-up', max_attempts: 3, schedule: [0, 3600] });
-  }, 90_000);
-
   it.each([['throws', 'throw'], ['never answers', 'never'], ['vouches for nonsense', 'nonsense']])(
     '503: an authenticator that %s lets nobody in, while keys do', async (_what, token) => {
       expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: `Bearer ${token}` }), 503);
       expectRefusal(await server.api('GET', '/v1/destinations', undefined, { authorization: 'Bearer stranger' }), 401);
       expectStatus(await server.api('GET', '/v1/destinations'), 200);
     });
-
-  it('and left with its extension is said of its destinations and of their attempts, and what was accepted meanwhile arrives when it is back', async () => {
-    const destination = expectStatus(await server.api('POST', '/v1/destinations', { ...body({ act: 'behave' }), retry: { schedule: [0, 1, 1, 1, 1, 1, 1, 1, 1, 1] } }), 201).json.id as string;
-    const { EXTENSIONS: _gone, ...bare } = server.env;
-    await server.stop();
-    const plain = await startServer(bare);
-    const absence = 'Nothing serves destinations of type odd here: the extension that did is not loaded.';
-
-    const shown = await plain.api('GET', `/v1/destinations/${destination}`);
-    const id = await send(plain, destination);
-    const failed = await eventAfter(plain, id, 1);
-    const validated = await plain.api('POST', `/v1/destinations/${destination}/validate`);
-    await plain.stop();
-    server = await startServer(server.env);
-
-    expect(shown.json).toMatchObject({ type: 'odd', status: 'active', unserved: absence });
-    expect(failed).toMatchObject({ status: 'retrying', attempts: [{ status: null, error: 'adapter', response_excerpt: absence }] });
-    expect(validated.json).toMatchObject({ validation: 'invalid', checks: { schema: false } });
-    expect((await server.api('GET', `/v1/destinations/${destination}`)).json.unserved).toBeNull();
-    await eventIn(server, id, 'delivered');
-  }, 90_000);
 
   it.each([
     ['throws', { check: 'throw' }, 'schema', /adapter of this type failed/],
@@ -312,5 +270,54 @@ describe('an extension that misbehaves', () => {
     expect(created.json.error).toMatchObject({ message: expect.stringMatching(reason), details: { check } });
     expect(created.text).not.toContain('hunter2');
     expect(tried).toMatchObject({ status: 200, json: { ok: false, detail: expect.stringMatching(reason) } });
+  });
+
+  describe('and leaves', () => {
+    let plain: PosthornServer;
+    let policed: string;
+    let destination: string;
+    let sent: string;
+
+    beforeAll(async () => {
+      policed = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Left', type: 'pull', retry: { policy: 'odd-giving-up' } }), 201).json.id as string;
+      destination = expectStatus(await server.api('POST', '/v1/destinations', { ...body({ act: 'behave' }), retry: { schedule: [0, 1, 1, 1, 1, 1, 1, 1, 1, 1] } }), 201).json.id as string;
+      const { EXTENSIONS: _gone, ...bare } = server.env;
+      await server.stop();
+      plain = await startServer(bare);
+    }, 90_000);
+
+    afterAll(() => plain?.stop());
+
+    it('a policy that left with it is said of what names it, and the default schedule holds', async () => {
+      const shown = await plain.api('GET', `/v1/destinations/${policed}`);
+
+      expect(expectStatus(shown, 200).json.retry).toEqual({
+        policy: 'odd-giving-up', max_attempts: 8, schedule: [0, 5, 300, 1800, 7200, 18_000, 36_000, 36_000],
+        policy_unserved: 'Nothing brings the retry policy odd-giving-up here: the extension that did is not loaded, and the default schedule holds.',
+      });
+      expectStatus(await plain.api('PATCH', `/v1/destinations/${policed}`, { name: 'Still here' }), 200);
+    });
+
+    it('a type that left with it is said of its destinations and of their attempts', async () => {
+      const absence = 'Nothing serves destinations of type odd here: the extension that did is not loaded.';
+
+      const shown = await plain.api('GET', `/v1/destinations/${destination}`);
+      sent = await send(plain, destination);
+      const failed = await eventAfter(plain, sent, 1);
+      const validated = await plain.api('POST', `/v1/destinations/${destination}/validate`);
+
+      expect(shown.json).toMatchObject({ type: 'odd', status: 'active', unserved: absence });
+      expect(failed).toMatchObject({ status: 'retrying', attempts: [{ status: null, error: 'adapter', response_excerpt: absence }] });
+      expect(validated.json).toMatchObject({ validation: 'invalid', checks: { schema: false } });
+    });
+
+    it('once it is back its policy and its type are served again, and what was accepted meanwhile arrives', async () => {
+      await plain.stop();
+      server = await startServer(server.env);
+
+      expect((await server.api('GET', `/v1/destinations/${policed}`)).json.retry).toEqual({ policy: 'odd-giving-up', max_attempts: 3, schedule: [0, 3600] });
+      expect((await server.api('GET', `/v1/destinations/${destination}`)).json.unserved).toBeNull();
+      await eventIn(server, sent, 'delivered');
+    }, 90_000);
   });
 });

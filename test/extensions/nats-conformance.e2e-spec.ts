@@ -49,7 +49,6 @@ const subject: DestinationUnderTest = {
   afterAll(async () => {
     await end();
     await nats?.stop();
-    sample?.remove();
   });
 
   it.each(checks.map(({ name, run }) => [name, run] as const))('%s', (_name, run) => run(), 60_000);

@@ -26,7 +26,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await nats?.stop();
-  sample?.remove();
 });
 
 const connected = (): object => ({ servers: [nats.address], subject: 'orders.{event_type}' });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../architecture/source-tree.js';
@@ -8,7 +8,6 @@ import { ROOT } from '../architecture/source-tree.js';
 export interface CompiledSample {
   /** For EXTENSIONS. */
   file: string;
-  remove(): void;
 }
 
 interface Manifest {
@@ -17,10 +16,46 @@ interface Manifest {
 }
 
 export const SAMPLE = 'examples/posthorn-nats';
+const WAIT_MS = 100;
+const WAIT_MS_MAX = 120_000;
 
-/** Nothing but what its `package.json` names can be imported; of `posthorn`, nothing but its `exports`. */
+/**
+ * Nothing but what its `package.json` names can be imported; of `posthorn`, nothing but its `exports`. Compiled once in a run: whichever suite
+ * comes first does it, and the others wait for that.
+ */
 export function compileSample(): CompiledSample {
-  const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-sample-'));
+  const folder = path.join(process.env['POSTHORN_TEST_DIR'] ?? mkdtempSync(path.join(tmpdir(), 'posthorn-sample-')), 'sample');
+  const lock = `${folder}.lock`;
+  const deadlineMs = performance.now() + WAIT_MS_MAX;
+  while (!existsSync(folder)) {
+    if (isTaken(lock)) {
+      if (performance.now() > deadlineMs) throw new Error(`The sample is not compiled by whoever has ${lock}.`);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
+      continue;
+    }
+    try {
+      // Its own name when it is whole.
+      if (!existsSync(folder)) renameSync(compiledIn(`${folder}.making`), folder);
+    } finally {
+      rmSync(lock, { recursive: true, force: true });
+    }
+  }
+  return { file: path.join(folder, 'dist', 'index.js') };
+}
+
+/** Whether another suite is at it; from now on this one is, otherwise. */
+function isTaken(lock: string): boolean {
+  try {
+    mkdirSync(lock);
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return true;
+    throw error;
+  }
+}
+
+function compiledIn(folder: string): string {
+  rmSync(folder, { recursive: true, force: true });
   cpSync(path.join(ROOT, SAMPLE), folder, { recursive: true });
   const { dependencies, peerDependencies } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Manifest;
   for (const name of [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node']) {
@@ -31,5 +66,5 @@ export function compileSample(): CompiledSample {
   const tsc = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: folder, encoding: 'utf8' });
   if (status !== 0) throw new Error(`The sample does not compile against the package:\n${stdout}`);
-  return { file: path.join(folder, 'dist', 'index.js'), remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return folder;
 }

@@ -38,6 +38,8 @@ export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdow
 export class StreamListener {
   /** Up to where it was told everything, while that is not where the others are; null for one that has been told nothing yet. */
   at: StreamPosition | null;
+  /** Of one that does not stay: in front of it is everything that there was when it came. Null until that was asked. */
+  endsAt: StreamPosition | null = null;
   /** Rows that were read for it alone since it was where the others are. */
   rowsBehind = 0;
   /** Whether it was with the others before. */

@@ -3,6 +3,7 @@ import { EPOCH } from '#kernel/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database.js';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import { intArray } from '#kernel/pg-array.js';
+import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/settled-transactions.js';
 import { STATUS, type DeliveryStatus, type EventRow } from './event-rows.js';
 import { FRONT, type ChangeKey, type StreamPosition } from './stream-position.js';
 
@@ -46,16 +47,15 @@ export interface Changes {
  */
 const LOOK_BACK_MS = 90_000;
 
-/** Transactions below this one have ended, whatever came of them. */
-const XMIN = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
-
 /** How far behind the first transaction that is asked for a row was written: a row has the lower half of its transaction's id. */
 const distance = (row: string): string => `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
 
 const BOUNDS = (until: string): string => `
-  select ${EPOCH} as epoch, ${until} as upto, ${XMIN} as newest, floor(extract(epoch from now()) * 1000)::float8 as at`;
+  select ${EPOCH} as epoch, ${until} as upto, ${NEXT_TRANSACTION} as next, floor(extract(epoch from now()) * 1000)::float8 as at`;
 
-const NOW: Statement = { name: 'stream_now', deadlineMs: 30_000, text: `select epoch, upto::text, at from (${BOUNDS(XMIN)}) bounds` };
+const NOW: Statement = { name: 'stream_now', deadlineMs: 30_000, text: `select epoch, upto::text, at from (${BOUNDS(SETTLED_BELOW)}) bounds` };
+
+const NEXT: Statement = { name: 'stream_next', deadlineMs: 30_000, text: `select epoch, upto::text, at from (${BOUNDS(NEXT_TRANSACTION)}) bounds` };
 
 const branch = (columns: string, table: string, environment: string, since: string): string => `
   select ${columns}, $2::bigint + ${distance('t')} as xid from ${table} t
@@ -71,7 +71,7 @@ const READ: Statement = {
   name: 'stream_read',
   deadlineMs: 30_000,
   text: `
-    with bounds as materialized (${BOUNDS(`least(${XMIN}, coalesce($5::bigint, ${XMIN}))`)}
+    with bounds as materialized (${BOUNDS(`coalesce($5::bigint, ${SETTLED_BELOW})`)}
     ), changed as materialized (
       select * from (
         ${branch(`t.environment_id, t.id as event_id, t.expires_on, 1 as kind, 0::smallint as ordinal, 0::smallint as number,
@@ -85,7 +85,7 @@ const READ: Statement = {
         and (c.xid, c.kind, c.event_id, c.ordinal, c.number) > ($2::bigint, $7::int, $8::uuid, $9::smallint, $10::smallint)
       order by c.xid, c.kind, c.event_id, c.ordinal, c.number limit $6
     )
-    select b.epoch, b.upto::text, b.newest::text, b.at, c.environment_id as "environmentId", c.xid::text, c.kind, c.ordinal, c.number, c.http_status as "httpStatus", c.error,
+    select b.epoch, b.upto::text, b.next::text, b.at, c.environment_id as "environmentId", c.xid::text, c.kind, c.ordinal, c.number, c.http_status as "httpStatus", c.error,
            c.duration_ms as "durationMs", c.started_at as "startedAt", e.id, e.id as "eventId", e.expires_on::text as "expiresOn",
            e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType", m.application_id as "applicationId",
            coalesce(e.erased_at, m.erased_at) as "erasedAt",
@@ -100,7 +100,7 @@ const READ: Statement = {
     order by c.xid, c.kind, c.event_id, c.ordinal, c.number`,
 };
 
-type Row = Omit<ChangeRow, 'xid'> & { epoch: number; upto: string; newest: string; at: number; xid: string | null };
+type Row = Omit<ChangeRow, 'xid'> & { epoch: number; upto: string; next: string; at: number; xid: string | null };
 
 /** The statement that finds what happened. */
 @Injectable()
@@ -108,17 +108,22 @@ export class StreamStore {
   constructor(private readonly database: Database) {}
 
   /** Where the database is now: in front of whatever happens next. */
-  async now(): Promise<StreamPosition> {
-    const [row] = (await this.database.read<Pick<Row, 'epoch' | 'upto' | 'at'>>(NOW, [])) as [Row];
-    return { epoch: row.epoch, xid: BigInt(row.upto), atMs: row.at, key: FRONT };
+  now(): Promise<StreamPosition> {
+    return this.place(NOW);
   }
 
-  /** What happened in these environments behind `from`, in order, and in front of `until` when that is given. */
+  /** Behind everything that the database has shown to anybody so far; some of what is in front of it may still run. */
+  next(): Promise<StreamPosition> {
+    return this.place(NEXT);
+  }
+
+  /** What happened in these environments behind `from`, in order, and in front of `until` when that is given: everything in front of that was settled before. */
   async read(environmentIds: readonly number[], from: StreamPosition, until: StreamPosition | null, limit: number): Promise<Changes> {
     const rows = await this.rows(environmentIds, from, until, limit);
     const [first] = rows;
-    const through: StreamPosition = { epoch: first.epoch, xid: BigInt(first.upto), atMs: first.at, key: FRONT };
-    if (first.epoch !== from.epoch || BigInt(first.newest) < from.xid) return { rows: [], from, through, isEnd: true, isOther: true };
+    const upto = BigInt(first.upto);
+    const through: StreamPosition = upto > from.xid ? { epoch: first.epoch, xid: upto, atMs: first.at, key: FRONT } : { ...from, epoch: first.epoch, atMs: first.at };
+    if (first.epoch !== from.epoch || BigInt(first.next) < from.xid) return { rows: [], from, through, isEnd: true, isOther: true };
     const found = rows.filter((row): row is Row & { xid: string } => row.xid !== null).map((row) => ({ ...row, xid: BigInt(row.xid) }));
     const last = found.at(-1);
     if (last !== undefined && found.length >= limit) {
@@ -126,6 +131,11 @@ export class StreamStore {
       return { rows: present(found), from, through: { epoch: from.epoch, xid: last.xid, atMs: from.atMs, key: { kind, eventId, ordinal, number } }, isEnd: false, isOther: false };
     }
     return { rows: present(found), from, through, isEnd: true, isOther: false };
+  }
+
+  private async place(statement: Statement): Promise<StreamPosition> {
+    const [row] = (await this.database.read<Pick<Row, 'epoch' | 'upto' | 'at'>>(statement, [])) as [Row];
+    return { epoch: row.epoch, xid: BigInt(row.upto), atMs: row.at, key: FRONT };
   }
 
   private async rows(environmentIds: readonly number[], from: StreamPosition, until: StreamPosition | null, limit: number): Promise<[Row, ...Row[]]> {

@@ -146,6 +146,8 @@ export class EventStream implements OnModuleDestroy {
       const reason = changes.isOther ? 'storage' : this.tooFar(listener, at, until);
       if (reason !== null) {
         listener.gap(reason, at, until);
+        listener.at = until;
+        listener.rowsBehind = 0;
         break;
       }
       // Another process told it more than this one has read yet.
@@ -154,12 +156,21 @@ export class EventStream implements OnModuleDestroy {
       listener.rowsBehind += changes.rows.length;
       listener.at = changes.isEnd ? until : changes.through;
     }
+    if (await this.isOwedMore(listener, until)) return;
+    if (this.position !== until || !this.behind.has(listener)) return;
     this.behind.delete(listener);
     if (!listener.hasKeptUp) listener.begin(until);
     listener.hasKeptUp = true;
     listener.rowsBehind = 0;
     if (listener.follows) this.listening.add(listener);
     else listener.end('caught_up');
+  }
+
+  /** Whether one that does not stay would end without what was there when it came: that may lie behind a transaction that still runs. */
+  private async isOwedMore(listener: StreamListener, until: StreamPosition): Promise<boolean> {
+    if (listener.follows || listener.at === null) return false;
+    listener.endsAt ??= await this.store.next();
+    return listener.endsAt.epoch === until.epoch && until.xid < listener.endsAt.xid;
   }
 
   private tooFar({ rowsBehind, hasKeptUp }: StreamListener, at: StreamPosition, until: StreamPosition): GapReason | null {

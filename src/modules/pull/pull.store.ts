@@ -5,6 +5,7 @@ import type { Id } from '#kernel/ids.js';
 import { headersPlace, openNamed, type StoredHeaders } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import { intArray, smallintArray, uuidArray } from '#kernel/pg-array.js';
+import { NEXT_TRANSACTION, SETTLED_BELOW } from '#kernel/settled-transactions.js';
 import type { Feed } from './feeds.js';
 import { ORIGIN, type Place, type Position, type Standing } from './place.js';
 
@@ -45,14 +46,11 @@ const ROWS_MAX = 5_000;
 /** Payloads of one page, unless the first is larger by itself. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Transactions below this one have ended, whatever came of them. */
-const XMIN = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
-
 /**
- * Nothing at or above the oldest running transaction is shown, since that one may still commit something that belongs
+ * Nothing at or above the oldest running transaction of this database is shown, since that one may still commit something that belongs
  * in front of it: this is what makes a position mean that everything before it was seen.
  */
-const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${XMIN})`;
+const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${SETTLED_BELOW})`;
 
 const KEY = 'epoch, xid, event_id, ordinal';
 
@@ -113,7 +111,7 @@ const COMMITTED: Statement = {
 
 /** A position that this database cannot have given out yet is one of before it was set back: it would skip what is accepted from here to there. */
 const GIVEN = `
-  select p.*, case when not ${IS_SETTLED} then 'ahead' when given_in <> ${EPOCH} then 'before' else 'current' end as standing
+  select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH} then 'before' else 'current' end as standing
   from (select $1::int as epoch, $2::bigint as xid, $3::uuid as event_id, $4::smallint as ordinal, $5::int as given_in) p`;
 
 const STANDING: Statement = { name: 'pull_standing', text: `select standing from (${GIVEN}) given` };
