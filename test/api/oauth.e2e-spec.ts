@@ -165,6 +165,9 @@ describe('OAuth', () => {
       ['javascript', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
       ['a fragment', { redirect_uris: [`${CALLBACK}#x`] }, 'invalid_redirect_uri'],
       ['a wildcard', { redirect_uris: ['https://*.example.com/'] }, 'invalid_redirect_uri'],
+      ['a policy in its host', { redirect_uris: ['https://a;script-src.example.com/'] }, 'invalid_redirect_uri'],
+      ['a list in its host', { redirect_uris: ['https://a,b.example.com/'] }, 'invalid_redirect_uri'],
+      ['a host that Location reads differently', { redirect_uris: ['https:client.example.com/'] }, 'invalid_redirect_uri'],
       ['none', {}, 'invalid_redirect_uri'],
       ['eleven', { redirect_uris: Array.from({ length: 11 }, () => CALLBACK) }, 'invalid_redirect_uri'],
       ['a secret', { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'client_secret_basic' }, 'invalid_client_metadata'],
@@ -198,6 +201,56 @@ describe('OAuth', () => {
 
       expect((await person.get(authorizePath(forgotten, pkce().challenge))).status).toBe(400);
       expect((await person.get(authorizePath(kept, pkce().challenge))).status).toBe(200);
+    });
+  });
+
+  describe('a flood of registrations', () => {
+    afterEach(() => sql.rows(`delete from oauth_clients where name = 'A flood'`));
+
+    /** Registrations as if they had been made from there: ten networks of many, or each from one of its own. */
+    const flood = (count: number, network: string): Promise<unknown> => sql.rows(
+      `insert into oauth_clients (id, name, redirect_uris, network, created_at)
+       select substr(md5(random()::text || i), 1, 22), 'A flood', array['https://flood.example.com/'], ${network}, now() from generate_series(1, $1::int) i`, [count]);
+    const unapproved = async (): Promise<number> => Number((await sql.rows<{ count: string }>('select count(*) from oauth_clients where approved_at is null'))[0]?.count);
+    const isKnown = async (id: string): Promise<boolean> => (await person.get(authorizePath(id, pkce().challenge))).status === 200;
+
+    it('from a few addresses shuts nobody out, neither who comes after it nor who came before', async () => {
+      const before = await registered(server, {}, address());
+      await flood(10_000, `'198.51.100.' || i % 10`);
+
+      const after = await registered(server, {}, address());
+
+      expect(await unapproved()).toBe(10_000);
+      expect([await isKnown(before), await isKnown(after)]).toEqual([true, true]);
+    });
+
+    it('from thousands of addresses, or of networks of one site, displaces no client that a person has been asked about', async () => {
+      const asked = await registered(server, {}, address());
+      expect(await isKnown(asked)).toBe(true);
+      await flood(6_000, `'100.64.' || i / 250 || '.' || i % 250`);
+      await flood(6_000, `'2001:db8:7:' || to_hex(i) || '::/64'`);
+
+      const after = await registered(server, {}, address());
+      await registered(server, {}, address());
+
+      expect(await unapproved()).toBe(10_000);
+      expect([await isKnown(asked), await isKnown(after)]).toEqual([true, true]);
+      const [{ count }] = await sql.rows<{ count: string }>(`select count(*) from oauth_clients where network like '2001:db8:7:%'`) as [{ count: string }];
+      expect(Number(count)).toBeLessThan(4_000);
+    });
+
+    it('one network has a hundred: a further one takes the place of its own oldest, not of one that a person was asked about', async () => {
+      const from = address();
+      const asked = await registered(server, {}, from);
+      expect(await isKnown(asked)).toBe(true);
+      const oldest = await registered(server, {}, from);
+      await flood(98, `'${from}'`);
+
+      const newest = await registered(server, {}, from);
+
+      const left = (await sql.rows<{ id: string }>('select id from oauth_clients where network = $1', [from])).map(({ id }) => id);
+      expect(left).toHaveLength(100);
+      expect([asked, oldest, newest].map((id) => left.includes(id))).toEqual([true, false, true]);
     });
   });
 
@@ -279,6 +332,22 @@ describe('OAuth', () => {
 
       expect(page.headers.get('content-security-policy')).toBe(`default-src 'none'; style-src 'self'; form-action 'self' https://client.example.com; base-uri 'none'; frame-ancestors 'none'`);
       expect([page.headers.get('x-frame-options'), page.headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
+    });
+
+    it('a policy in a host: one that was registered before that was refused is shown no page and answered nowhere', async () => {
+      const evil = 'https://a;script-src.example.com/cb';
+      const old = await registered(server, {}, address());
+      await sql.rows('update oauth_clients set redirect_uris = $1::text[] where id = $2', [[evil], old]);
+
+      const answers = [
+        await person.get(authorizePath(old, pkce().challenge, { redirect_uri: evil })),
+        await person.get(authorizePath(old, pkce().challenge, { redirect_uri: evil, response_type: 'token' })),
+      ];
+
+      for (const answer of answers) {
+        expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+        expect(answer.headers.get('content-security-policy')).not.toContain('script-src');
+      }
     });
 
     it('CSRF: a form without the session\'s token, with another one\'s, or from another site, grants nothing', async () => {
@@ -454,6 +523,23 @@ describe('OAuth', () => {
     });
   });
 
+  describe('the audit log', () => {
+    it('says that a client gave its key back, in the commit that revokes it; what revoked nothing is not in it', async () => {
+      const { token } = await tokenFor();
+      await form(server, '/oauth/revoke', { token: 'ek_live_nothing' });
+      await form(server, '/oauth/revoke', { token, client_id: client() });
+      await form(server, '/oauth/revoke', { token, client_id: client() });
+
+      const entries = (await server.api('GET', '/v1/audit?action=oauth.revoked')).json.data as { resource_id: string; before: object; after: object | null }[];
+
+      expect(entries).toEqual([expect.objectContaining({ resource_type: 'keys', before: { client_id: client(), client_name: 'An assistant', granted_by: expect.any(String) }, after: null })]);
+      expect((await server.api('GET', `/v1/keys/${entries[0]?.resource_id}`)).json).toMatchObject({ source: 'oauth', revoked_at: expect.any(String) });
+      expect(JSON.stringify(entries)).not.toContain(token);
+      const [{ same } = { same: false }] = await sql.rows<{ same: boolean }>(`select k.xmin = a.xmin as same from api_keys k, audit_log a where a.action = 'oauth.revoked' and k.revoked_at is not null and k.xmin = a.xmin`);
+      expect(same).toBe(true);
+    });
+  });
+
   describe('a client that is named by the URL of its metadata', () => {
     const describe_ = (name: string, document: object, more: object = {}): string => {
       const url = `${documentUrl}/${name}`;
@@ -477,6 +563,7 @@ describe('OAuth', () => {
       ['large', { client_name: 'x'.repeat(6_000) }, {}],
       ['redirect', {}, { status: 302, headers: { location: '/client.json' } }],
       ['html', {}, { type: 'text/html' }],
+      ['policy-in-host', { redirect_uris: ['https://a;script-src.example.com/'] }, {}],
       ['evil-target', { redirect_uris: ['javascript:alert(1)'] }, {}],
       ['failing', {}, { status: 500 }],
     ])('400 for a document that is not good: %s', async (name, document, more) => {

@@ -15,7 +15,7 @@ export class RequestTools extends AgentTools {
       name: 'list_requests',
       title: 'List requests',
       description:
-        'What an endpoint received, newest first. `quarantined`: its signature did not fit. `parked`: the endpoint was paused. `ignored`: no route took it. `note` says why.',
+        'What an endpoint received. `quarantined`: its signature did not fit. `parked`: the endpoint was paused. `ignored`: no route took it. `note` says why.',
       input: z.object({
         endpoint_id: id('ep', 'The endpoint'),
         status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('Its fate.'),
@@ -30,7 +30,7 @@ export class RequestTools extends AgentTools {
     readTool({
       name: 'get_request',
       title: 'Get a request',
-      description: `One received request: URL, headers (secret ones hidden), body (${BODY_PAGE} characters at a time) and what it was answered.`,
+      description: `One received request: URL, headers, body (${BODY_PAGE} characters at a time), answer.`,
       input: z.object({
         endpoint_id: id('ep', 'The endpoint'),
         request_id: z.string().min(1).max(200).describe('`req_…` or `evt_…`.'),
