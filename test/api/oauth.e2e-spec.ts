@@ -530,7 +530,7 @@ describe('OAuth', () => {
       await form(server, '/oauth/revoke', { token, client_id: client() });
       await form(server, '/oauth/revoke', { token, client_id: client() });
 
-      const entries = (await server.api('GET', '/v1/audit?action=oauth.revoked')).json.data as { resource_id: string; before: object; after: object | null }[];
+      const entries = ((await server.api('GET', '/v1/audit?action=oauth.revoked')).json.data as { resource_id: string; before: { client_id: string }; after: object | null }[]).filter(({ before }) => before.client_id === client());
 
       expect(entries).toEqual([expect.objectContaining({ resource_type: 'keys', before: { client_id: client(), client_name: 'An assistant', granted_by: expect.any(String) }, after: null })]);
       expect((await server.api('GET', `/v1/keys/${entries[0]?.resource_id}`)).json).toMatchObject({ source: 'oauth', revoked_at: expect.any(String) });
