@@ -40,7 +40,7 @@ export class ApplicationTools extends AgentTools {
       name: 'list_endpoint_attempts',
       title: 'List endpoint attempts',
       description: 'Attempts at one endpoint of an application.',
-      input: z.object({ application, endpoint: id('ep', 'The endpoint of the application'), since, until, cursor, limit }),
+      input: z.object({ application, endpoint: id('ep'), since, until, cursor, limit }),
       example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { application, endpoint, ...query }) => ({
         content: await api.page(apiPath`/v1/app/${application}/endpoints/${endpoint}/attempts`, query), untrusted: ['data[].response_excerpt'],

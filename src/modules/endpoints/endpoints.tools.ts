@@ -14,7 +14,7 @@ export class EndpointTools extends AgentTools {
       title: 'List endpoints',
       description: 'URLs that providers call, with preset, destinations and verification.',
       input: z.object({
-        status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: what comes is parked.'),
+        status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: it parks.'),
         preset: z.string().max(64).optional().describe('`stripe`, `github`, …'),
         cursor, limit,
       }),
@@ -25,7 +25,7 @@ export class EndpointTools extends AgentTools {
       name: 'get_endpoint',
       title: 'Get an endpoint',
       description: 'One endpoint: routes, filters, verification, transform, answers. What it received: list_requests.',
-      input: z.object({ endpoint_id: id('ep', 'The endpoint') }),
+      input: z.object({ endpoint_id: id('ep') }),
       example: { endpoint_id: ENDPOINT },
       run: async (api, { endpoint_id: endpoint }) => ({ content: await api.get(apiPath`/v1/endpoints/${endpoint}`) }),
     }),

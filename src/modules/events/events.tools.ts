@@ -14,9 +14,9 @@ const ATTEMPTS_SHOWN = 10;
 const eventId = z.string().min(1).max(200).describe('`evt_…` or `msg_…`.');
 
 const FILTERS = {
-  status: z.enum(STATUSES).optional().describe('`failed`: no retry could help. `dlq`: attempts used up.'),
-  endpoint: z.string().max(200).optional().describe('Received here: `ep_…`.'),
-  destination: z.string().max(2048).optional().describe('Going there: `dst_…` or a URL.'),
+  status: z.enum(STATUSES).optional().describe('`failed`: for good. `dlq`: attempts used up.'),
+  endpoint: z.string().max(200).optional().describe('At: `ep_…`.'),
+  destination: z.string().max(2048).optional().describe('To: `dst_…` or a URL.'),
   application: z.string().max(256).optional().describe('`app_…`, or your own id.'),
   event_type: z.string().max(256).optional().describe('As in `invoice.paid`.'),
   message_id: z.string().max(64).optional().describe('`msg_…`.'),
@@ -43,7 +43,7 @@ export class EventTools extends AgentTools {
       name: 'get_event',
       title: 'Get an event',
       description:
-        'One event: headers, beginning of its payload (get_payload: more), deliveries, and last attempts with status, error and an excerpt of the answer (list_attempts: more).',
+        'One event: headers, start of its payload (get_payload: more), deliveries, last attempts with excerpts of answers (list_attempts: more).',
       input: z.object({ event_id: eventId }),
       example: { event_id: EVENT },
       run: async (api, { event_id: event }) => {

@@ -13,8 +13,8 @@ const STRANGERS = ['data[].from', 'data[].subject', 'data[].message_id'];
 
 const alias = z.string().min(1).max(320).describe('Its whole address, or `al_` id.');
 const FILTERS = {
-  from: z.string().min(1).max(320).optional().describe('Part of its From, in any case.'),
-  subject: z.string().min(1).max(500).optional().describe('Part of it, in any case.'),
+  from: z.string().min(1).max(320).optional().describe('Part of its From.'),
+  subject: z.string().min(1).max(500).optional().describe('Part of it.'),
 };
 
 /** A message of the list, as far as it is looked at here. */
@@ -101,7 +101,7 @@ export class InboxTools extends AgentTools {
         'Sends mail of a time to an alias again, to where it leads now, delivered too, quarantined never; 1,000 a call. Only counts unless `dry_run` is false: count first.',
       input: z.object({
         alias, since, until,
-        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only of this status.'),
+        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only these.'),
         dry_run: z.boolean().default(true).describe('Only count.'),
         cursor, idempotency_key: idempotencyKey,
       }),

@@ -25,7 +25,7 @@ export class ReplayTools extends AgentTools {
       name: 'get_replay_job',
       title: 'Get a replay job',
       description: 'One replay job: state, and events sent, left out, skipped.',
-      input: z.object({ job_id: id('rpj', 'The job') }),
+      input: z.object({ job_id: id('rpj') }),
       example: { job_id: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { job_id: job }) => ({ content: await api.get(apiPath`/v1/replays/${job}`) }),
     }),
@@ -58,8 +58,8 @@ export class ReplayTools extends AgentTools {
       description:
         'Sends what an endpoint received in a time again, to where its routes lead now, delivered too. Only counts unless `dry_run` is false: count first. A job (get_replay_job), one per endpoint.',
       input: z.object({
-        endpoint_id: id('ep', 'The endpoint'), since, until,
-        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only of this status.'),
+        endpoint_id: id('ep'), since, until,
+        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only these.'),
         destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these: `dst_…`.'),
         dry_run: z.boolean().default(true).describe('Only count.'),
         idempotency_key: idempotencyKey,
