@@ -55,6 +55,8 @@ import { AuditPortal1732688200000 } from '../migrations/1732688200000-audit-port
 import { CodeNetworks1732689000000 } from '../migrations/1732689000000-code-networks.js';
 import { Granters1732689100000 } from '../migrations/1732689100000-granters.js';
 import { ScheduledTurns1732689500000 } from '../migrations/1732689500000-scheduled-turns.js';
+import { OAuthClientTurns1732689600000 } from '../migrations/1732689600000-oauth-client-turns.js';
+import { RotatedGrants1732689610000 } from '../migrations/1732689610000-rotated-grants.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -124,6 +126,8 @@ export const MIGRATIONS = [
   CodeNetworks1732689000000,
   Granters1732689100000,
   ScheduledTurns1732689500000,
+  OAuthClientTurns1732689600000,
+  RotatedGrants1732689610000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -125,6 +125,84 @@ describe('keys that somebody granted', () => {
     expect(await isIn(json.access_token)).toBe(false);
   });
 
+  describe('a granted key that is rotated', () => {
+    const idOf = async (key: string): Promise<string> => {
+      const rows = (await server.api('GET', '/v1/keys?limit=100')).json.data as { id: string; prefix: string }[];
+      return (rows.find(({ prefix }) => key.startsWith(prefix)) as { id: string }).id;
+    };
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the tests say which fields they expect
+    const rotated = async (key: string, graceSeconds = 3_600): Promise<any> => expectStatus(await server.api('POST', `/v1/keys/${await idOf(key)}/rotate`, { grace_seconds: graceSeconds }), 200).json;
+
+    it('stays one: its source, its client, who granted it, its scope and its end', async () => {
+      const { browser } = await member('admin');
+      for (const take of [await approved(browser), await program(browser, 'write')]) {
+        const key = await keyOf(take);
+        const old = (await server.api('GET', `/v1/keys/${await idOf(key)}`)).json;
+
+        const made = await rotated(key);
+        const again = await rotated(made.key);
+
+        const same = { source: 'oauth', client_id: old.client_id, client_name: old.client_name, granted_by: old.granted_by, scope: old.scope, expires_at: old.expires_at };
+        expect(old).toMatchObject({ source: 'oauth', granted_by: expect.stringMatching(/@/), expires_at: expect.any(String) });
+        expect([made, again]).toMatchObject([same, same]);
+        expect([await isIn(made.key), await isIn(again.key)]).toEqual([true, true]);
+      }
+    });
+
+    it('ends with the member who granted it, however often it was rotated', async () => {
+      const { id, browser } = await member('admin');
+      const made = await rotated(await keyOf(await program(browser, 'admin')), 0);
+      const again = await rotated(made.key);
+
+      expectStatus(await server.api('DELETE', `/v1/members/${id}`), 204);
+
+      expect([await isIn(made.key), await isIn(again.key)]).toEqual([false, false]);
+    });
+
+    it('and with his role, and with the key that he signed in with', async () => {
+      const { id, browser } = await member('write');
+      const { key, id: keyId } = await createKey(server, { scope: 'write' });
+      const [ofRole, ofKey] = [await rotated(await keyOf(await program(browser, 'write'))), await rotated(await keyOf(await program(await browserOf(server, key), 'write')))];
+
+      expectStatus(await server.api('PATCH', `/v1/members/${id}`, { role: 'read' }), 200);
+      expectStatus(await server.api('DELETE', `/v1/keys/${keyId}`), 204);
+
+      expect([await isIn(ofRole.key), await isIn(ofKey.key)]).toEqual([false, false]);
+    });
+
+    it('ends with the grant: when its client gives it back, and when its code comes a second time', async () => {
+      const { browser } = await member('admin');
+      const [given, take] = [await keyOf(await approved(browser)), await approved(browser)];
+      const reused = await keyOf(take);
+      const [newOfGiven, newOfReused] = [await rotated(given), await rotated((await rotated(reused, 0)).key)];
+
+      await form(server, '/oauth/revoke', { token: newOfGiven.key, client_id: clientId });
+      expect((await take()).json.error).toBe('invalid_grant');
+
+      expect(await Promise.all([given, newOfGiven.key, reused, newOfReused.key].map(isIn))).toEqual([false, false, false, false]);
+    });
+
+    it('goes on without the old one, when that alone is revoked', async () => {
+      const { browser } = await member('admin');
+      const old = await keyOf(await approved(browser));
+      const made = await rotated(old);
+
+      expectStatus(await server.api('DELETE', `/v1/keys/${await idOf(old)}`), 204);
+
+      expect([await isIn(old), await isIn(made.key)]).toEqual([false, true]);
+    });
+
+    it('409 when who granted it is out', async () => {
+      const { id, browser } = await member('write');
+      const key = await keyOf(await program(browser, 'write'));
+      const keyId = await idOf(key);
+      await sql.rows(`update members set role = 'read' where email = (select email from members where role = 'write' and removed_at is null order by id desc limit 1)`);
+      expect(id).toBeDefined();
+
+      expect((await server.api('POST', `/v1/keys/${keyId}/rotate`, {})).status).toBe(409);
+    });
+  });
+
   it('an organization that is removed: no code and no program leads into it', async () => {
     const made = expectStatus(await server.api('POST', '/v1/orgs', { slug: 'gone', name: 'Gone', admin: { email: 'ada@gone.example' } }, as(OPERATOR_KEY)), 201).json;
     const browser = await browserOf(server, made.key);

@@ -15,7 +15,7 @@ const WRITING = ['redrive_dead_letters', 'replay_endpoint', 'replay_event', 'rep
 const ANSWER_BYTES_MAX = 25_000;
 
 /** What the list of all tools may take: a model pays for it before it called any. */
-const LIST_BYTES_MAX = 20_000;
+const LIST_BYTES_MAX = 18_500;
 
 const DISCOVER = {
   jsonrpc: '2.0', id: 1, method: 'server/discover',

@@ -145,62 +145,6 @@ describe('OAuth', () => {
     });
   });
 
-  describe('registration', () => {
-    const register = (body: unknown, from = address()): Promise<Response> =>
-      fetch(`${server.url}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-forwarded-for': from }, body: typeof body === 'string' ? body : JSON.stringify(body) });
-
-    it('201: a public client, kept by no cache, and what we do not know is ignored', async () => {
-      const response = await register({ client_name: 'An assistant', redirect_uris: [CALLBACK], application_type: 'native', software_id: 'x' });
-
-      expect(response.status).toBe(201);
-      expect(await response.json()).toEqual({
-        client_id: expect.stringMatching(/^[A-Za-z0-9_-]{22}$/), client_id_issued_at: expect.any(Number), client_name: 'An assistant', redirect_uris: [CALLBACK],
-        grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'none', scope: 'read',
-      });
-      expect([response.headers.get('cache-control'), response.headers.get('access-control-allow-origin')]).toEqual(['no-store', '*']);
-    });
-
-    it.each<[string, unknown, string]>([
-      ['http elsewhere', { redirect_uris: ['http://client.example.com/cb'] }, 'invalid_redirect_uri'],
-      ['javascript', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
-      ['a fragment', { redirect_uris: [`${CALLBACK}#x`] }, 'invalid_redirect_uri'],
-      ['a wildcard', { redirect_uris: ['https://*.example.com/'] }, 'invalid_redirect_uri'],
-      ['none', {}, 'invalid_redirect_uri'],
-      ['eleven', { redirect_uris: Array.from({ length: 11 }, () => CALLBACK) }, 'invalid_redirect_uri'],
-      ['a secret', { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'client_secret_basic' }, 'invalid_client_metadata'],
-      ['a list', [], 'invalid_client_metadata'],
-    ])('400 for %s, in the form of RFC 7591', async (_, body, code) => {
-      const response = await register(body);
-
-      expect(response.status).toBe(400);
-      expect(await response.json()).toEqual({ error: code, error_description: expect.stringMatching(/\w/) });
-    });
-
-    it('a flood: eleven an hour from one address is one too many, more than 8 KB too much, and nothing that is named is fetched', async () => {
-      const from = address();
-      for (let i = 0; i < 10; i += 1) expect((await register({ redirect_uris: [CALLBACK], logo_uri: `${documentUrl}/logo`, jwks_uri: `${documentUrl}/jwks` }, from)).status).toBe(201);
-
-      const [eleventh, large, malformed] = [await register({ redirect_uris: [CALLBACK] }, from), await register({ redirect_uris: [CALLBACK], client_name: 'x'.repeat(9_000) }), await register('{')];
-
-      expect([eleventh.status, large.status, malformed.status]).toEqual([429, 413, 400]);
-      for (const response of [eleventh, large, malformed]) expect(await response.json()).toEqual({ error: expect.any(String), error_description: expect.any(String) });
-      expect(fetched).toEqual([]);
-    });
-
-    it('what nobody approved is forgotten after a day, and what somebody did is not', async () => {
-      const [forgotten, kept] = [await registered(server, {}, address()), await registered(server, {}, address())];
-      await decide(person, authorizePath(kept, pkce().challenge));
-      await sql.rows(`update oauth_clients set created_at = now() - interval '25 hours' where id = any ($1)`, [[forgotten, kept]]);
-
-      // A start sweeps at once.
-      const second = await startServer(server.env);
-      await second.stop();
-
-      expect((await person.get(authorizePath(forgotten, pkce().challenge))).status).toBe(400);
-      expect((await person.get(authorizePath(kept, pkce().challenge))).status).toBe(200);
-    });
-  });
-
   describe('the request of a client', () => {
     it.each<[string, Record<string, string | null>]>([
       ['an unknown client', { client_id: 'AAAAAAAAAAAAAAAAAAAAAA' }],
@@ -279,6 +223,22 @@ describe('OAuth', () => {
 
       expect(page.headers.get('content-security-policy')).toBe(`default-src 'none'; style-src 'self'; form-action 'self' https://client.example.com; base-uri 'none'; frame-ancestors 'none'`);
       expect([page.headers.get('x-frame-options'), page.headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
+    });
+
+    it('a policy in a host: one that was registered before that was refused is shown no page and answered nowhere', async () => {
+      const evil = 'https://a;script-src.example.com/cb';
+      const old = await registered(server, {}, address());
+      await sql.rows('update oauth_clients set redirect_uris = $1::text[] where id = $2', [[evil], old]);
+
+      const answers = [
+        await person.get(authorizePath(old, pkce().challenge, { redirect_uri: evil })),
+        await person.get(authorizePath(old, pkce().challenge, { redirect_uri: evil, response_type: 'token' })),
+      ];
+
+      for (const answer of answers) {
+        expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+        expect(answer.headers.get('content-security-policy')).not.toContain('script-src');
+      }
     });
 
     it('CSRF: a form without the session\'s token, with another one\'s, or from another site, grants nothing', async () => {
@@ -454,6 +414,23 @@ describe('OAuth', () => {
     });
   });
 
+  describe('the audit log', () => {
+    it('says that a client gave its key back, in the commit that revokes it; what revoked nothing is not in it', async () => {
+      const { token } = await tokenFor();
+      await form(server, '/oauth/revoke', { token: 'ek_live_nothing' });
+      await form(server, '/oauth/revoke', { token, client_id: client() });
+      await form(server, '/oauth/revoke', { token, client_id: client() });
+
+      const entries = ((await server.api('GET', '/v1/audit?action=oauth.revoked')).json.data as { resource_id: string; before: { client_id: string }; after: object | null }[]).filter(({ before }) => before.client_id === client());
+
+      expect(entries).toEqual([expect.objectContaining({ resource_type: 'keys', before: { client_id: client(), client_name: 'An assistant', granted_by: expect.any(String) }, after: null })]);
+      expect((await server.api('GET', `/v1/keys/${entries[0]?.resource_id}`)).json).toMatchObject({ source: 'oauth', revoked_at: expect.any(String) });
+      expect(JSON.stringify(entries)).not.toContain(token);
+      const [{ same } = { same: false }] = await sql.rows<{ same: boolean }>(`select k.xmin = a.xmin as same from api_keys k, audit_log a where a.action = 'oauth.revoked' and k.revoked_at is not null and k.xmin = a.xmin`);
+      expect(same).toBe(true);
+    });
+  });
+
   describe('a client that is named by the URL of its metadata', () => {
     const describe_ = (name: string, document: object, more: object = {}): string => {
       const url = `${documentUrl}/${name}`;
@@ -477,6 +454,7 @@ describe('OAuth', () => {
       ['large', { client_name: 'x'.repeat(6_000) }, {}],
       ['redirect', {}, { status: 302, headers: { location: '/client.json' } }],
       ['html', {}, { type: 'text/html' }],
+      ['policy-in-host', { redirect_uris: ['https://a;script-src.example.com/'] }, {}],
       ['evil-target', { redirect_uris: ['javascript:alert(1)'] }, {}],
       ['failing', {}, { status: 500 }],
     ])('400 for a document that is not good: %s', async (name, document, more) => {

@@ -66,6 +66,23 @@ describe('sign-in through the identity provider', () => {
       expect(await memberOf('role@customer.example')).toMatchObject({ role: 'write' });
     });
 
+    it('whom the provider makes a member, and whose role it changes, is in the audit log; who stays what he was is not', async () => {
+      const come = (groups: string[]): Promise<unknown> => signIn({ email: 'noted@customer.example', email_verified: true, groups });
+      await come(['developers']);
+      await come(['developers']);
+      await come(['admins']);
+
+      const { id } = await memberOf('noted@customer.example');
+      const entries = (await server.api('GET', `/v1/audit?resource=${id}`)).json.data as object[];
+
+      const by = { kind: 'member', id, name: 'noted@customer.example' };
+      expect(entries).toMatchObject([
+        { action: 'member.role_followed', actor: by, resource_type: 'members', before: { role: 'write' }, after: { role: 'admin' }, ip: expect.any(String) },
+        { action: 'member.provisioned', actor: by, resource_type: 'members', before: null, after: { email: 'noted@customer.example', role: 'write' } },
+      ]);
+      expect(entries).toHaveLength(2);
+    });
+
     it('303: a member comes in without any group', async () => {
       expectStatus(await server.api('POST', '/v1/members', { email: 'known@partner.example', role: 'read' }), 201);
 

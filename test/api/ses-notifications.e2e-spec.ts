@@ -147,6 +147,18 @@ if (!mayListen) process.stdout.write('api: the tests of SES notifications are sk
     expect((await emailOf(server, id)).status).toBe('delivered');
   });
 
+  it('401: one that was signed more than a week ago, or tomorrow: by then nobody remembers that it was told already', async () => {
+    const id = await delivered('replayed@ses.example');
+    const told = JSON.stringify({ eventType: 'Bounce', mail: mailOf(id), bounce: bounce('replayed@ses.example') });
+    const at = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+
+    for (const Timestamp of [at(-7.01), at(-400), at(1), 'soon', '']) expectRefusal(await post(signed({ Message: told, Timestamp })), 401);
+
+    expect(await sql.rows('select 1 from mail_reports where email_id = $1', [uuidOf(id)])).toEqual([]);
+    expect((await post(signed({ Message: told, Timestamp: at(-6.9) }))).status).toBe(204);
+    await settled(id, 1);
+  });
+
   it('a subscription of one of the topics is confirmed through the gate; while SNS is away it is 503, and SNS asks again', async () => {
     const SubscribeURL = `https://${HOST}/?Action=ConfirmSubscription&TopicArn=${TOPIC}&Token=2336`;
     const confirmation = signed({ Type: 'SubscriptionConfirmation', Message: 'You have chosen to subscribe', Token: '2336', SubscribeURL });

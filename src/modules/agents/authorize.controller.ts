@@ -5,6 +5,7 @@ import { ServesPage } from '#http/access.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Consent } from './consent.js';
 import { consentPage } from './consent-pages.js';
+import { OAuthClients } from './oauth-clients.js';
 import { originOf } from './redirect-uris.js';
 
 /** What goes from the address into the form, and is looked at again when it comes back. */
@@ -16,7 +17,10 @@ export const TRIES = { name: 'authorize', count: 200, seconds: 60 };
 @ApiTags('Agents')
 @Controller('oauth/authorize')
 export class AuthorizeController {
-  constructor(private readonly consent: Consent) {}
+  constructor(
+    private readonly consent: Consent,
+    private readonly clients: OAuthClients,
+  ) {}
 
   @Get()
   @ServesPage()
@@ -38,6 +42,7 @@ export class AuthorizeController {
     if (asked === null) return;
     const who = await this.consent.whoOrSignIn(request, reply);
     if (who === null) return;
+    await this.clients.show(asked.client);
     const carried = Object.fromEntries(CARRIED.flatMap((name) => (typeof query[name] === 'string' ? [[name, query[name]]] : [])));
     this.consent.show(reply, consentPage(asked, carried, who, this.consent.basePath), { formTargets: [originOf(asked.redirectUri)] });
   }

@@ -1,21 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
-import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { clientMetadata, type OAuthClient } from './client-metadata.js';
+import { keptSeconds } from './kept-seconds.js';
+import { isHost } from './redirect-uris.js';
 
 const BYTES_MAX = 5_120;
 const FETCH_MS_MAX = 5_000;
 const ENTRIES_MAX = 1_000;
-/** How long a document counts, and how long a fault does. */
-const KEPT_MS = 3_600_000;
-const FAULT_KEPT_MS = 60_000;
+/** How long a fault counts: whoever mends his document sees that soon. */
+const FAULT_KEPT_MS = 30_000;
 
 interface Known {
   client: OAuthClient | string;
   untilMs: number;
+}
+
+/** What a document came to, and for how long its server lets it be kept. */
+interface Downloaded {
+  client: OAuthClient | string;
+  keptMs: number;
 }
 
 /**
@@ -24,47 +30,59 @@ interface Known {
  */
 @Injectable()
 export class ClientDocuments {
-  private readonly known: Cache<Known>;
+  /** Not the kernel's cache: what stands here changes elsewhere, tells nobody, and says itself for how long it counts. The oldest stand first. */
+  private readonly known = new Map<string, Known>();
+  private readonly loading = new Map<string, Promise<OAuthClient | string>>();
 
   constructor(
     private readonly agent: EgressAgent,
     private readonly gate: EgressGate,
     private readonly config: Config,
     private readonly clock: Clock,
-  ) {
-    this.known = new Cache((url) => this.load(url), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-  }
+  ) {}
 
   /** Whether an id can be the URL of a document: https with a path, and nothing that two readers might read differently. */
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
-    const { href, pathname, username, password, hash } = new URL(id);
-    return href === id && pathname !== '/' && username === '' && password === '' && hash === '' && !id.includes('#');
+    const { href, hostname, pathname, username, password, hash } = new URL(id);
+    return href === id && isHost(hostname) && pathname !== '/' && username === '' && password === '' && hash === '' && !id.includes('#');
   }
 
-  /** The client, or a sentence that says why there is none. */
+  /** The client, or a sentence that says why there is none. Fetched once, however many ask meanwhile. */
   async find(url: string): Promise<OAuthClient | string> {
-    const found = await this.known.get(url);
-    if (found.untilMs > this.clock.nowMs()) return found.client;
-    this.known.drop(url);
-    return (await this.known.get(url)).client;
+    const found = this.known.get(url);
+    if (found !== undefined && found.untilMs > this.clock.nowMs()) return found.client;
+    const running = this.loading.get(url);
+    if (running !== undefined) return running;
+    const load = this.load(url).finally(() => this.loading.delete(url));
+    this.loading.set(url, load);
+    return load;
   }
 
-  private async load(url: string): Promise<Known> {
-    const client = await this.download(url);
-    return { client, untilMs: this.clock.nowMs() + (typeof client === 'string' ? FAULT_KEPT_MS : KEPT_MS) };
+  private async load(url: string): Promise<OAuthClient | string> {
+    const { client, keptMs } = await this.download(url);
+    this.known.delete(url);
+    this.known.set(url, { client, untilMs: this.clock.nowMs() + keptMs });
+    const [oldest] = this.known.keys();
+    if (this.known.size > ENTRIES_MAX && oldest !== undefined) this.known.delete(oldest);
+    return client;
   }
 
-  private async download(url: string): Promise<OAuthClient | string> {
+  private async download(url: string): Promise<Downloaded> {
     const verdict = this.gate.check(url);
     // Why an address is refused would tell strangers what our network looks like.
-    if (!verdict.ok) return 'The client metadata document may not be fetched from there.';
+    if (!verdict.ok) return fault('The client metadata document may not be fetched from there.');
     const answer = await this.agent.exchange({ method: 'GET', url: verdict.url, headers: { accept: 'application/json' }, body: null, timeoutMs: FETCH_MS_MAX, bodyBytesMax: BYTES_MAX + 1 });
-    if (answer.kind === 'error' || answer.status !== 200) return 'The client metadata document could not be fetched.';
-    if (answer.truncated || answer.body.length > BYTES_MAX) return `The client metadata document is larger than ${BYTES_MAX} bytes.`;
-    if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(answer.headers['content-type'] ?? '')) return 'The client metadata document is not JSON.';
-    return clientIn(answer.body.toString('utf8'), url, this.config.oauthRedirectSchemes);
+    if (answer.kind === 'error' || answer.status !== 200) return fault('The client metadata document could not be fetched.');
+    if (answer.truncated || answer.body.length > BYTES_MAX) return fault(`The client metadata document is larger than ${BYTES_MAX} bytes.`);
+    if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(answer.headers['content-type'] ?? '')) return fault('The client metadata document is not JSON.');
+    const client = clientIn(answer.body.toString('utf8'), url, this.config.oauthRedirectSchemes);
+    return typeof client === 'string' ? fault(client) : { client, keptMs: keptSeconds(answer.headers['cache-control']) * 1000 };
   }
+}
+
+function fault(client: string): Downloaded {
+  return { client, keptMs: FAULT_KEPT_MS };
 }
 
 function clientIn(text: string, url: string, schemes: readonly string[]): OAuthClient | string {

@@ -26,11 +26,20 @@ export class GrantAudit {
     });
   }
 
+  /** A client gave its key back. In the transaction of the revocation. */
+  async givenBack(environmentId: number, keyId: Id, what: Readonly<Record<string, unknown>>, origin: AuditOrigin): Promise<void> {
+    await this.revoked('oauth.revoked', environmentId, keyId, what, origin);
+  }
+
   /** A code came a second time, and the key that came of it was revoked: somebody has what was another's. In the transaction of the revocation. */
   async reused(environmentId: number, keyId: Id, what: Readonly<Record<string, unknown>>, origin: AuditOrigin): Promise<void> {
+    await this.revoked('oauth.code_reused', environmentId, keyId, what, origin);
+  }
+
+  private async revoked(action: string, environmentId: number, keyId: Id, what: Readonly<Record<string, unknown>>, origin: AuditOrigin): Promise<void> {
     const { organizationId } = await this.environments.get(environmentId);
     await this.trail.record({
-      organizationId, environmentId, actor: { kind: 'unknown', id: null }, action: 'oauth.code_reused', resourceType: 'keys', resourceId: showId('ek', keyId), origin,
+      organizationId, environmentId, actor: { kind: 'unknown', id: null }, action, resourceType: 'keys', resourceId: showId('ek', keyId), origin,
       before: what, after: null,
     });
   }

@@ -3,13 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { oauthError } from '#http/oauth-answers.js';
 import { clientNetwork } from '#http/client-network.js';
 import { Config } from '#kernel/config.js';
-import { ApiError } from '#kernel/errors.js';
 import { ClientDocuments } from './client-documents.js';
 import { clientMetadata, type OAuthClient } from './client-metadata.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 
-/** Clients that nobody approved yet, at most: they are deleted after a day. */
+/** Clients that nobody approved yet, at most: in all, and of one network. They are deleted after a day. */
 const UNAPPROVED_MAX = 10_000;
+const UNAPPROVED_OF_NETWORK_MAX = 100;
 
 /** The command line, which is delivered with the service and needs no registration; it uses the device grant alone. */
 const COMMAND_LINE: OAuthClient = { id: 'posthorn-cli', name: 'Posthorn command line', uri: null, redirectUris: [], isDocument: false };
@@ -23,13 +23,18 @@ export class OAuthClients {
     private readonly config: Config,
   ) {}
 
-  /** Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`, and 503 while too many wait for an approval. */
+  /**
+   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Where too many wait for an approval, others go: whoever
+   * registers in masses loses his own.
+   */
   async register(given: unknown, address: string): Promise<OAuthClient & { createdAt: Date }> {
     const metadata = clientMetadata(given, this.config.oauthRedirectSchemes);
     if ('fault' in metadata) throw oauthError(metadata.code, metadata.fault);
     const client = { id: randomBytes(16).toString('base64url'), ...metadata };
-    const createdAt = await this.store.add(client, clientNetwork(address), UNAPPROVED_MAX);
-    if (createdAt === null) throw new ApiError('unavailable', 'Too many clients have registered that nobody approved. Try again tomorrow.', {}, 3600);
+    const network = clientNetwork(address);
+    const { createdAt, ofNetwork, inAll } = await this.store.add(client, network, UNAPPROVED_OF_NETWORK_MAX, UNAPPROVED_MAX);
+    if (ofNetwork > UNAPPROVED_OF_NETWORK_MAX) await this.store.thinNetwork(network, UNAPPROVED_OF_NETWORK_MAX);
+    if (inAll > UNAPPROVED_MAX) await this.store.thin(UNAPPROVED_MAX);
     return { ...client, isDocument: false, createdAt };
   }
 
@@ -40,6 +45,11 @@ export class OAuthClients {
     if (ClientDocuments.isDocumentUrl(id)) return this.documents.find(id);
     const found = /^[A-Za-z0-9_-]{22}$/.test(id) ? await this.store.find(id) : null;
     return found === null ? 'This client is not registered here, or its registration has expired.' : { ...found, isDocument: false };
+  }
+
+  /** Somebody who is signed in is asked about it: until tomorrow nobody else's registrations displace it. */
+  async show({ id, isDocument }: OAuthClient): Promise<void> {
+    if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }
 
   /** Somebody approved it: it is kept. */

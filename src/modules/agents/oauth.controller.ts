@@ -2,11 +2,11 @@ import { Body, Controller, HttpCode, type OnModuleInit, Post, Req } from '@nestj
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBadRequestResponse, ApiBody, ApiConsumes, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags, ApiUnauthorizedResponse } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { type FormFields, TakesForm } from '#http/form-parser.js';
 import { ANY_ORIGIN, AnswersOAuth, oauthError } from '#http/oauth-answers.js';
 import { RateLimit } from '#http/rate-limit.js';
+import type { AuditOrigin } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
 import { Authorization, type IssuedToken } from './authorization.js';
 import { DEVICE_SECONDS, DeviceGrants, POLL_SECONDS } from './device-grants.js';
@@ -35,7 +35,6 @@ export class OAuthController implements OnModuleInit {
     private readonly clients: OAuthClients,
     private readonly authorization: Authorization,
     private readonly devices: DeviceGrants,
-    private readonly keys: GrantedKeys,
     private readonly config: Config,
   ) {}
 
@@ -104,7 +103,7 @@ export class OAuthController implements OnModuleInit {
   async exchangeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<TokenItem> {
     const form = formIn(request, body);
     const { grant_type: grant } = form;
-    if (grant === 'authorization_code') return presentToken(await this.authorization.exchange(form, { ip: request.ip, userAgent: request.headers['user-agent'], requestId: request.id }));
+    if (grant === 'authorization_code') return presentToken(await this.authorization.exchange(form, originOf(request)));
     if (grant === DEVICE_GRANT) return presentToken(await this.devices.poll(form));
     throw grant === undefined ? oauthError('invalid_request', 'The grant_type is missing.') : oauthError('unsupported_grant_type', `The grant_type must be authorization_code or ${DEVICE_GRANT}.`);
   }
@@ -122,7 +121,7 @@ export class OAuthController implements OnModuleInit {
   async revokeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<void> {
     const { token, client_id: clientId } = formIn(request, body);
     if (!token) throw oauthError('invalid_request', 'The token is missing.');
-    await this.keys.revokeText(token, clientId ?? null);
+    await this.authorization.giveBack(token, clientId ?? null, originOf(request));
   }
 
   @Post('device')
@@ -154,6 +153,10 @@ function formIn({ headers }: FastifyRequest, body: object | undefined): FormFiel
   const form = (body ?? {}) as FormFields;
   if (form['client_secret'] !== undefined) throw oauthError('invalid_client', 'Clients here have no secret.');
   return form;
+}
+
+function originOf({ ip, headers, id }: FastifyRequest): AuditOrigin {
+  return { ip, userAgent: headers['user-agent'], requestId: id };
 }
 
 function presentToken({ text: token, lifetimeSeconds, scope }: IssuedToken): TokenItem {

@@ -20,6 +20,32 @@ describe('redirectFault', () => {
   });
 });
 
+describe('the host of a redirect URI', () => {
+  it.each([
+    'https://a;script-src.example.com/cb', "https://a,b.example.com/cb", "https://'none'.example.com/cb", 'https://a&b.example.com/', 'https://a(b).example.com/', 'https://a$b.example/', 'https://a=b.example/',
+    'https://client.example.com;form-action=x/cb', 'https://client.example.com%3b/cb', 'https://client%2eexample.com/cb', 'https://%65xample.com/cb', 'https://0x7f.1/cb', 'https://2130706433/cb',
+    'https:client.example.com/cb', 'https:/client.example.com/cb', 'https:///client.example.com/cb', 'https://-client.example.com/', 'https://a..b/', 'http://127.1/cb', 'http:localhost/cb', 'http://[::1%25eth0]/cb',
+    `https://${'a.'.repeat(130)}example.com/`,
+  ])('%s may not be registered', (uri) => {
+    expect(redirectFault(uri, [])).not.toBeNull();
+  });
+
+  it.each([
+    'https://Client.Example.com/cb', 'https://client.example.com:8443', 'https://client.example.com?x=;,', 'https://client.example.com/a;b,c', 'https://xn--bcher-kva.example/cb', 'https://_app.example.com/', 'https://192.0.2.7/cb',
+    'https://[2001:db8::1]:8443/cb', 'http://LOCALHOST:1/', 'http://127.0.0.1/',
+  ])('%s may', (uri) => {
+    expect(redirectFault(uri, [])).toBeNull();
+  });
+
+  it.each(['https://a;script-src.example.com/', 'https://a,b.example/', "https://'none'/"])('a policy is never made of %s', (uri) => {
+    expect(() => originOf(uri)).toThrow('no host');
+  });
+
+  it('a policy is made of the parsed origin alone', () => {
+    expect([originOf('https://A.example/x;y'), originOf('https://a.example:443/?q=;'), originOf('http://[::1]:9/;')]).toEqual(['https://a.example', 'https://a.example', 'http://[::1]:9']);
+  });
+});
+
 describe('isRegistered', () => {
   const registered = ['https://client.example.com/cb', 'http://127.0.0.1:1234/cb'];
 

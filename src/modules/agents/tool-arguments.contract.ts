@@ -11,7 +11,7 @@ export const since = z.iso.datetime({ offset: true }).optional().describe('RFC 3
 
 export const until = z.iso.datetime({ offset: true }).optional().describe('RFC 3339.');
 
-export const idempotencyKey = z.uuid().optional().describe('Yours: the same one is done once.');
+export const idempotencyKey = z.uuid().optional().describe('Once per key.');
 
 /** An id with its prefix, as in `evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1`. */
-export const id = (prefix: string, what: string): z.ZodString => z.string().min(1).max(200).describe(`${what}: \`${prefix}_…\`.`);
+export const id = (prefix: string): z.ZodString => z.string().min(1).max(200).describe(`\`${prefix}_…\`.`);

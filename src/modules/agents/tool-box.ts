@@ -54,6 +54,7 @@ function described(added: AgentTool): Tool {
     if (jsonSchema.enum !== undefined) delete jsonSchema.type;
     if (jsonSchema.minLength === 1) delete jsonSchema.minLength;
     if (jsonSchema.minItems === 1) delete jsonSchema.minItems;
+    if (jsonSchema.minimum === 0 || jsonSchema.minimum === 1) delete jsonSchema.minimum;
     if (Object.keys(jsonSchema.additionalProperties || { some: 1 }).length === 0) delete jsonSchema.additionalProperties;
     if ((jsonSchema.maxLength ?? 0) <= LENGTH_OF_NAMES_MAX) delete jsonSchema.maxLength;
     if (Object.keys(jsonSchema.propertyNames ?? {}).join() === 'type') delete jsonSchema.propertyNames;

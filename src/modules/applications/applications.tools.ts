@@ -12,7 +12,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_applications',
       title: 'List applications',
-      description: 'Your customers, each with endpoints of its own, newest first.',
+      description: 'Your customers, each with endpoints of its own.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/app`, args) }),
@@ -20,7 +20,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'get_application',
       title: 'Get an application',
-      description: 'One application and its endpoints: URLs, subscriptions, and whether they are disabled.',
+      description: 'One application and its endpoints, with subscriptions.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application: app, ...query }) => {
@@ -31,7 +31,7 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_application_messages',
       title: 'List application messages',
-      description: 'What was sent to an application, newest first; what became of it: search_events with `message_id`.',
+      description: 'What was sent to an application; its fate: search_events with `message_id`.',
       input: z.object({ application, cursor, limit }),
       example: { application: 'customer-42' },
       run: async (api, { application, ...query }) => ({ content: await api.page(apiPath`/v1/app/${application}/messages`, query) }),
@@ -39,8 +39,8 @@ export class ApplicationTools extends AgentTools {
     readTool({
       name: 'list_endpoint_attempts',
       title: 'List endpoint attempts',
-      description: "Attempts at one endpoint of an application, newest event first.",
-      input: z.object({ application, endpoint: id('ep', 'The endpoint of the application'), since, until, cursor, limit }),
+      description: 'Attempts at one endpoint of an application.',
+      input: z.object({ application, endpoint: id('ep'), since, until, cursor, limit }),
       example: { application: 'customer-42', endpoint: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { application, endpoint, ...query }) => ({
         content: await api.page(apiPath`/v1/app/${application}/endpoints/${endpoint}/attempts`, query), untrusted: ['data[].response_excerpt'],

@@ -9,7 +9,7 @@ export class AttentionTools extends AgentTools {
     readTool({
       name: 'get_attention',
       title: 'Get attention',
-      description: 'What is broken now, since when. Look here first; empty when all is well.',
+      description: 'What is broken now, since when. Look here first.',
       input: z.object({}),
       example: {},
       run: async (api) => ({ content: await api.get(apiPath`/v1/attention`), untrusted: ['data[].name', 'data[].sentence'] }),

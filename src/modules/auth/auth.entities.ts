@@ -72,6 +72,7 @@ export class EnvironmentEntity {
 @Check('api_keys_scope_check', `scope in ('read', 'write', 'admin')`)
 @Check('api_keys_source_check', `source in ('api', 'oauth', 'bootstrap')`)
 @Index('api_keys_granter_member_idx', ['granterMemberId'], { where: 'granter_member_id is not null' })
+@Index('api_keys_first_key_idx', ['environmentId', 'firstKeyId'], { where: 'first_key_id is not null' })
 @Index('api_keys_granter_key_idx', ['environmentId', 'granterKeyId'], { where: 'granter_key_id is not null' })
 export class ApiKeyEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'api_keys_pkey' })
@@ -124,4 +125,8 @@ export class ApiKeyEntity {
 
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
+
+  /** Of a granted key that came of a rotation: the key that the grant made first, which it ends with. */
+  @Column('uuid', { name: 'first_key_id', nullable: true })
+  firstKeyId: Id | null;
 }

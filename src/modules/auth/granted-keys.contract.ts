@@ -20,6 +20,15 @@ export interface KeyGrant {
   lifetimeSeconds: number;
 }
 
+/** A key that its client gave back. */
+export interface GivenBack {
+  environmentId: number;
+  id: Id;
+  clientId: string;
+  clientName: string;
+  grantedBy: string;
+}
+
 /** Keys that OAuth clients were granted: ordinary keys, with `source` `oauth`. */
 export abstract class GrantedKeys {
   /** The number of the organization's environment. */
@@ -31,9 +40,9 @@ export abstract class GrantedKeys {
    */
   abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null>;
 
-  /** Revokes a key that was issued here. False when it was revoked before. */
+  /** Revokes a key that was issued here, with what rotations made of it. False when all of it was revoked before. */
   abstract revoke(environmentId: number, id: Id): Promise<boolean>;
 
-  /** Revokes the key of this text, when a client was granted it (this one, when it is said). Nothing happens otherwise. */
-  abstract revokeText(text: string, clientId: string | null): Promise<void>;
+  /** Revokes every key of the grant that the key of this text is of, when a client was granted it (this one, when it is said). Null, and nothing happens, otherwise. */
+  abstract revokeText(text: string, clientId: string | null): Promise<GivenBack | null>;
 }

@@ -30,7 +30,7 @@ const KEY: Statement = {
     for share of k, o`,
 };
 
-/** What a key granted, with what that granted in turn. Index api_keys_granter_key_idx. */
+/** What a key granted, with what that granted in turn; not what rotations made of it. Index api_keys_granter_key_idx. */
 const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
@@ -41,6 +41,20 @@ const OF_KEY = `
 const REVOKE_OF_KEY: Statement = {
   name: 'granters.revoke_of_key',
   text: `${OF_KEY}
+    update api_keys k set revoked_at = now() from granted g
+    where k.environment_id = g.environment_id and k.id = g.id and k.revoked_at is null
+    returning encode(k.hash, 'hex') as hash`,
+};
+
+const REVOKE_OF_GRANT: Statement = {
+  name: 'granters.revoke_of_grant',
+  // Indexes api_keys_pkey, api_keys_first_key_idx and api_keys_granter_key_idx.
+  text: `
+    with recursive granted as (
+      select environment_id, id from api_keys where environment_id = $1::int and (id = $2::uuid or first_key_id = $2::uuid)
+      union
+      select k.environment_id, k.id from api_keys k join granted g on k.environment_id = g.environment_id and k.granter_key_id = g.id
+    )
     update api_keys k set revoked_at = now() from granted g
     where k.environment_id = g.environment_id and k.id = g.id and k.revoked_at is null
     returning encode(k.hash, 'hex') as hash`,
@@ -82,6 +96,11 @@ export class GrantersStore {
 
   revokeOfKey(environmentId: number, keyId: Id): Promise<string[]> {
     return this.hashes(REVOKE_OF_KEY, [environmentId, keyId]);
+  }
+
+  /** The first key of a grant, what rotations made of it, and what those granted in turn. */
+  revokeOfGrant(environmentId: number, firstKeyId: Id): Promise<string[]> {
+    return this.hashes(REVOKE_OF_GRANT, [environmentId, firstKeyId]);
   }
 
   /** None of them outlives this moment. */

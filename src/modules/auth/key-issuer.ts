@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import { Clock } from '#kernel/clock.js';
-import { Ids } from '#kernel/ids.js';
+import { type Id, Ids } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 import { generateApiKey, hashApiKey, keyPrefix } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entities.js';
@@ -16,8 +16,8 @@ export interface KeyRequest {
   scope: Scope;
   source: ApiKeyEntity['source'];
   expiresAt: Date | null;
-  /** To which client, and by whom, when somebody granted it. */
-  granted?: { clientId: string; clientName: string; grantedBy: string; granter: KeyGranter };
+  /** To which client, and by whom, when somebody granted it; and the grant's first key, when this one came of its rotation. */
+  granted?: { clientId: string; clientName: string; grantedBy: string; granter: KeyGranter; firstKeyId: Id | null };
 }
 
 /** A key whose text is known for this one moment. */
@@ -50,6 +50,7 @@ export class KeyIssuer {
       grantedBy: granted?.grantedBy ?? null,
       granterMemberId: granted?.granter.memberId ?? null,
       granterKeyId: granted?.granter.keyId ?? null,
+      firstKeyId: granted?.firstKeyId ?? null,
     };
     await this.keys.insert(row);
     return { row, text };

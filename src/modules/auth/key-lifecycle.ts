@@ -4,9 +4,10 @@ import { Database } from '#kernel/database.js';
 import { ApiError, conflict, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
-import type { Scope, Tenant } from '#kernel/tenant.js';
+import { grants, type Scope, type Tenant } from '#kernel/tenant.js';
+import type { ApiKeyEntity } from './auth.entities.js';
 import { GrantersStore } from './granters.store.js';
-import { type IssuedKey, KeyIssuer } from './key-issuer.js';
+import { type IssuedKey, KeyIssuer, type KeyRequest } from './key-issuer.js';
 import { type AdminKey, KeysStore } from './keys.store.js';
 
 /** A key that a caller asks for. */
@@ -60,17 +61,24 @@ export class KeyLifecycle {
   }
 
   /**
-   * A new key with the name, the scope and the expiry of the old one, which goes on for `graceMs`, as does what was granted with it. Throws 404 for a
-   * revoked key and 409 for an expired one: neither may come back to life.
+   * A new key with the name, the scope and the expiry of the old one, which goes on for `graceMs`, as does what was granted with it. One that somebody
+   * granted stays his, and its client's: it ends with the grant. Throws 404 for a revoked key and 409 for an expired one: neither may come back to
+   * life; and 409 when who granted it is out.
    */
   async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
     return this.database.transaction(async () => {
+      // Who granted is locked before the key, as by whoever takes him out: he is out before, or the new key ends with him.
+      const known = await this.keys.find(tenant.environmentId, id);
+      const granter = known && (known.granterMemberId ?? known.granterKeyId) !== null ? { memberId: known.granterMemberId, keyId: known.granterKeyId } : null;
+      const facts = granter && await this.granters.inForce(tenant.environmentId, granter);
+      if (known?.firstKeyId) await this.keys.findForUpdate(tenant.environmentId, known.firstKeyId);
       const old = await this.keys.findForUpdate(tenant.environmentId, id);
       if (old === null || old.revokedAt !== null) throw notFound('key');
       const nowMs = this.clock.nowMs();
       if (old.expiresAt && old.expiresAt.getTime() <= nowMs) throw conflict('The key has expired. Create a new one.');
+      if (granter && (facts === null || !grants(facts.scope, old.scope))) throw conflict('Whoever granted this key may not do so any more.');
       const { environmentId, name, scope, expiresAt } = old;
-      const issued = await this.issuer.issue({ environmentId, mode: tenant.mode, name, scope, source: 'api', expiresAt });
+      const issued = await this.issuer.issue({ environmentId, mode: tenant.mode, name, scope, expiresAt, ...originOf(old) });
       const endsAt = new Date(nowMs + graceMs);
       await this.keys.expire(environmentId, id, endsAt);
       await this.announce(old.hash);
@@ -100,6 +108,13 @@ export class KeyLifecycle {
   private announce(hash: Buffer): Promise<void> {
     return this.notifications.announce('key', hash.toString('hex'));
   }
+}
+
+/** Where the key that a rotation makes comes from: from the grant that the old one is of, or from whoever called. */
+function originOf({ id, source, clientId, clientName, grantedBy, granterMemberId, granterKeyId, firstKeyId }: ApiKeyEntity): Pick<KeyRequest, 'source' | 'granted'> {
+  if (source !== 'oauth') return { source: 'api' };
+  const granter = { memberId: granterMemberId, keyId: granterKeyId };
+  return { source, granted: { clientId: clientId ?? '', clientName: clientName ?? '', grantedBy: grantedBy ?? '', granter, firstKeyId: firstKeyId ?? id } };
 }
 
 /** Whether a key is this one, or was granted with it or with one that was: only admin keys grant admin keys. */

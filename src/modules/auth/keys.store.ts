@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LessThan, type Repository } from 'typeorm';
+import type { GivenBack } from '#modules/auth/granted-keys.contract.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
@@ -52,13 +53,12 @@ const REVOKE: Statement = {
     returning hash`,
 };
 
-const REVOKE_GRANTED: Statement = {
-  name: 'keys.revoke_granted',
+const OF_GRANT: Statement = {
+  name: 'keys.of_grant',
   // Index api_keys_hash_key.
   text: `
-    update api_keys set revoked_at = $3::timestamptz
-    where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null
-    returning environment_id as "environmentId", id`,
+    select environment_id as "environmentId", id, coalesce(first_key_id, id) as "firstKeyId", client_id as "clientId", client_name as "clientName", granted_by as "grantedBy" from api_keys
+    where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null`,
 };
 
 const LOCK_ADMINS: Statement = {
@@ -129,9 +129,9 @@ export class KeysStore {
     return revoked?.hash ?? null;
   }
 
-  /** Revokes the key with this hash if a client was granted it: this client, when it is said. Null when there is none. */
-  async revokeGranted(hash: Buffer, clientId: string | null, at: Date): Promise<{ environmentId: number; id: Id } | null> {
-    return (await this.database.query<{ environmentId: number; id: Id }>(REVOKE_GRANTED, [hash, clientId, at]))[0] ?? null;
+  /** The key with this hash, with the first one of its grant, if a client was granted it: this client, when it is said. Null when it is not in force. */
+  async ofGrant(hash: Buffer, clientId: string | null): Promise<(GivenBack & { firstKeyId: Id }) | null> {
+    return (await this.database.query<GivenBack & { firstKeyId: Id }>(OF_GRANT, [hash, clientId]))[0] ?? null;
   }
 
   /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */

@@ -9,6 +9,12 @@ export interface Membership {
   role: Scope;
 }
 
+/** The membership that the identity provider's word came to. */
+export interface Provisioned extends Membership {
+  /** The role that the member had before; null for one who is new. */
+  roleBefore: Scope | null;
+}
+
 /** Members as the sign-in asks for them. */
 export abstract class Memberships {
   /** Where an address (in lower case) is a member, by the organization's name; an empty list for a stranger. */
@@ -24,5 +30,5 @@ export abstract class Memberships {
    * What the identity provider says of a person, for one organization: makes a member, or gives the one that there is this role.
    * The last admin keeps his. `organizationSlug` null is the oldest organization. Null when there is no such organization.
    */
-  abstract provision(organizationSlug: string | null, person: { email: string; name: string; role: Scope }): Promise<Membership | null>;
+  abstract provision(organizationSlug: string | null, person: { email: string; name: string; role: Scope }): Promise<Provisioned | null>;
 }

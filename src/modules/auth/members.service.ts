@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Membership, Memberships } from '#modules/auth/members.contract.js';
+import { type Membership, Memberships, type Provisioned } from '#modules/auth/members.contract.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database, sqlState } from '#kernel/database.js';
 import { ApiError, conflict, notFound } from '#kernel/errors.js';
@@ -96,13 +96,13 @@ export class MembersService extends Memberships {
     return this.store.signedIn(organizationId, memberId);
   }
 
-  override async provision(organizationSlug: string | null, person: NewMember): Promise<Membership | null> {
+  override async provision(organizationSlug: string | null, person: NewMember): Promise<Provisioned | null> {
     return this.database.transaction(async () => {
       const organization = organizationSlug === null ? await this.organizations.first() : await this.organizations.findBySlug(organizationSlug);
       if (organization === null) return null;
       const known = await this.store.findByEmail(organization.id, person.email);
       const row = known === null ? await this.insert(organization.id, person) : await this.follow(known, person.role);
-      return { organizationId: organization.id, organizationName: organization.name, memberId: row.id, role: row.role };
+      return { organizationId: organization.id, organizationName: organization.name, memberId: row.id, role: row.role, roleBefore: known?.role ?? null };
     });
   }
 

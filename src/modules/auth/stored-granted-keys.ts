@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { GrantedKeys, type KeyGrant } from '#modules/auth/granted-keys.contract.js';
+import { type GivenBack, GrantedKeys, type KeyGrant } from '#modules/auth/granted-keys.contract.js';
 import { Environments } from '#modules/auth/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Database } from '#kernel/database.js';
@@ -42,7 +42,7 @@ export class StoredGrantedKeys extends GrantedKeys {
       const endsMs = Math.min(nowMs + lifetimeSeconds * 1000, facts.expiresAt?.getTime() ?? Infinity);
       const { row, text } = await this.issuer.issue({
         environmentId, mode, scope, source: 'oauth', name: clientName.slice(0, NAME_LENGTH_MAX),
-        expiresAt: new Date(endsMs), granted: { clientId, clientName, grantedBy, granter },
+        expiresAt: new Date(endsMs), granted: { clientId, clientName, grantedBy, granter, firstKeyId: null },
       });
       await this.announce(row.hash);
       return { id: row.id, text, lifetimeSeconds: Math.floor((endsMs - nowMs) / 1000) };
@@ -51,21 +51,21 @@ export class StoredGrantedKeys extends GrantedKeys {
 
   override async revoke(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
-      const hash = await this.keys.revoke(environmentId, id, this.clock.now());
-      if (hash !== null) await this.announce(hash);
-      await this.notifications.announceAll('key', await this.granters.revokeOfKey(environmentId, id));
-      return hash !== null;
+      // Locked, so that what a rotation makes of it is there before, or is not made after.
+      await this.keys.findForUpdate(environmentId, id);
+      const hashes = await this.granters.revokeOfGrant(environmentId, id);
+      await this.notifications.announceAll('key', hashes);
+      return hashes.length > 0;
     });
   }
 
-  override async revokeText(text: string, clientId: string | null): Promise<void> {
-    if (!hasApiKeyForm(text)) return;
-    const hash = hashApiKey(text);
-    await this.database.transaction(async () => {
-      const revoked = await this.keys.revokeGranted(hash, clientId, this.clock.now());
-      if (revoked === null) return;
-      await this.announce(hash);
-      await this.notifications.announceAll('key', await this.granters.revokeOfKey(revoked.environmentId, revoked.id));
+  override async revokeText(text: string, clientId: string | null): Promise<GivenBack | null> {
+    if (!hasApiKeyForm(text)) return null;
+    return this.database.transaction(async () => {
+      const found = await this.keys.ofGrant(hashApiKey(text), clientId);
+      if (found === null) return null;
+      const { firstKeyId, ...key } = found;
+      return (await this.revoke(key.environmentId, firstKeyId)) ? key : null;
     });
   }
 

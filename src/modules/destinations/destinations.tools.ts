@@ -12,10 +12,10 @@ export class DestinationTools extends AgentTools {
     readTool({
       name: 'list_destinations',
       title: 'List destinations',
-      description: 'Where deliveries go, newest first: name, type, URL, what the last check found, and whether it is active.',
+      description: 'Where deliveries go: name, type, URL, last check, status.',
       input: z.object({
-        type: z.string().max(64).optional().describe('`https`, `sqs`, `mirror`, `pull`, …'),
-        validation: z.enum(['valid', 'stale', 'invalid']).optional().describe('What the last check found.'),
+        type: z.string().max(64).optional().describe('`https`, `sqs`, `pull`, …'),
+        validation: z.enum(['valid', 'stale', 'invalid']).optional().describe('By the last check.'),
         cursor, limit,
       }),
       example: { validation: 'invalid' },
@@ -25,8 +25,8 @@ export class DestinationTools extends AgentTools {
       name: 'get_destination',
       title: 'Get a destination',
       description:
-        'One destination with settings, retry schedule and circuit. `circuit.state` `open`: only probes go out until one succeeds. `disabled_reason`: why it takes nothing.',
-      input: z.object({ destination_id: id('dst', 'The destination') }),
+        'One destination with settings, retries and circuit. `circuit.state` `open`: only probes go out until one succeeds.',
+      input: z.object({ destination_id: id('dst') }),
       example: { destination_id: DESTINATION },
       run: async (api, { destination_id: destination }) => ({ content: await api.get(apiPath`/v1/destinations/${destination}`) }),
     }),

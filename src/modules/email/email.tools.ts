@@ -12,7 +12,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'list_emails',
       title: 'List emails',
-      description: 'Emails sent, newest first. `status` is that of the recipient who fared worst.',
+      description: 'Emails sent. `status`: of the recipient who fared worst.',
       input: z.object({
         status: z.enum(['sending', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'dlq']).optional().describe('How they stand.'),
         since, until, cursor, limit,
@@ -23,7 +23,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'get_email',
       title: 'Get an email',
-      description: 'One email: status of each recipient, timeline, and attempts with what the servers said.',
+      description: 'One email: each recipient, timeline, attempts and what servers said.',
       input: z.object({ email_id: z.string().min(1).max(64).describe('`evt_…`.') }),
       example: { email_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { email_id: email }) => ({ content: await api.get(apiPath`/v1/emails/${email}`), untrusted: ['recipients[].detail', 'attempts[]'] }),
@@ -31,7 +31,7 @@ export class EmailTools extends AgentTools {
     readTool({
       name: 'list_suppressions',
       title: 'List suppressions',
-      description: 'Addresses that get no mail: they bounced, complained, or were put there.',
+      description: 'Addresses that get no mail: bounced, complained, or put there.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/suppressions`, args) }),
@@ -40,7 +40,7 @@ export class EmailTools extends AgentTools {
       name: 'send_email',
       title: 'Send an email',
       description:
-        'Sends one email; with a live key it really leaves: ask your user first. `from` needs a verified domain of this environment. Give html, text or both.',
+        'Sends one email; a live key really sends: ask your user first. `from` needs a verified domain. Give html, text or both.',
       input: z.object({
         from: z.string().max(1024).describe('`Shop <shop@example.com>`'),
         to: addresses('Recipients.'), cc: addresses('Copies.').optional(), bcc: addresses('Hidden copies.').optional(),

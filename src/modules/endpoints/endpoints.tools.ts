@@ -12,9 +12,9 @@ export class EndpointTools extends AgentTools {
     readTool({
       name: 'list_endpoints',
       title: 'List endpoints',
-      description: 'URLs that providers call, newest first, with preset, destinations and whether signatures can be verified.',
+      description: 'URLs that providers call, with preset, destinations and verification.',
       input: z.object({
-        status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: what comes is parked.'),
+        status: z.enum(['active', 'paused', 'disabled']).optional().describe('`paused`: it parks.'),
         preset: z.string().max(64).optional().describe('`stripe`, `github`, …'),
         cursor, limit,
       }),
@@ -24,8 +24,8 @@ export class EndpointTools extends AgentTools {
     readTool({
       name: 'get_endpoint',
       title: 'Get an endpoint',
-      description: 'One endpoint with its routes and filters, verification, transform and answers. What it received: list_requests.',
-      input: z.object({ endpoint_id: id('ep', 'The endpoint') }),
+      description: 'One endpoint: routes, filters, verification, transform, answers. What it received: list_requests.',
+      input: z.object({ endpoint_id: id('ep') }),
       example: { endpoint_id: ENDPOINT },
       run: async (api, { endpoint_id: endpoint }) => ({ content: await api.get(apiPath`/v1/endpoints/${endpoint}`) }),
     }),

@@ -14,9 +14,9 @@ const ATTEMPTS_SHOWN = 10;
 const eventId = z.string().min(1).max(200).describe('`evt_…` or `msg_…`.');
 
 const FILTERS = {
-  status: z.enum(STATUSES).optional().describe('`failed`: no retry could help. `dlq`: attempts used up.'),
-  endpoint: z.string().max(200).optional().describe('Received here: `ep_…`.'),
-  destination: z.string().max(2048).optional().describe('Going there: `dst_…` or a URL.'),
+  status: z.enum(STATUSES).optional().describe('`failed`: for good. `dlq`: attempts used up.'),
+  endpoint: z.string().max(200).optional().describe('At: `ep_…`.'),
+  destination: z.string().max(2048).optional().describe('To: `dst_…` or a URL.'),
   application: z.string().max(256).optional().describe('`app_…`, or your own id.'),
   event_type: z.string().max(256).optional().describe('As in `invoice.paid`.'),
   message_id: z.string().max(64).optional().describe('`msg_…`.'),
@@ -34,7 +34,7 @@ export class EventTools extends AgentTools {
       name: 'search_events',
       title: 'Search events',
       description:
-        'Events (webhooks sent and received), newest first; payload and attempts: get_event. Filters combine; payloads are not searched.',
+        'Events (webhooks sent and received); payload and attempts: get_event. Filters combine; payloads are not searched.',
       input: z.object({ ...FILTERS, since, until, cursor, limit }),
       example: { status: 'dlq', since: '2026-11-20T00:00:00Z', limit: 10 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/events`, args) }),
@@ -43,7 +43,7 @@ export class EventTools extends AgentTools {
       name: 'get_event',
       title: 'Get an event',
       description:
-        'One event with headers, the beginning of its payload (get_payload: more), deliveries, and its last attempts with status, error and an excerpt of the answer (list_attempts: more).',
+        'One event: headers, start of its payload (get_payload: more), deliveries, last attempts with excerpts of answers (list_attempts: more).',
       input: z.object({ event_id: eventId }),
       example: { event_id: EVENT },
       run: async (api, { event_id: event }) => {
@@ -61,7 +61,7 @@ export class EventTools extends AgentTools {
     readTool({
       name: 'get_payload',
       title: 'Get a payload',
-      description: `The payload of an event, ${PAYLOAD_PAGE} characters at a time; \`nextOffset\` is the \`offset\` of the rest. \`text\` is null for binary ones.`,
+      description: `An event's payload, ${PAYLOAD_PAGE} characters at a time; \`nextOffset\` is the next \`offset\`. \`text\`: null when binary.`,
       input: z.object({ event_id: eventId, offset: z.number().int().min(0).default(0).describe('In characters.') }),
       example: { event_id: EVENT, offset: 0 },
       run: async (api, { event_id: event, offset }) => ({
@@ -71,7 +71,7 @@ export class EventTools extends AgentTools {
     readTool({
       name: 'list_attempts',
       title: 'List attempts',
-      description: 'All attempts of an event, oldest first, with status, error, duration and an excerpt of the answer.',
+      description: 'All attempts of an event, oldest first, with an excerpt of the answer.',
       input: z.object({
         event_id: eventId,
         failed_only: z.boolean().default(false).describe('Only those without a 2xx.'),
@@ -89,8 +89,8 @@ export class EventTools extends AgentTools {
       name: 'wait_for_event',
       title: 'Wait for event',
       description:
-        `Waits up to ${WAIT_SECONDS_MAX} s for an event that fits; only new ones without \`since\` or \`message_id\`. ` +
-        'When nothing came, `data` is empty: call again with the returned `since`.',
+        `Waits up to ${WAIT_SECONDS_MAX} s for an event that fits; without \`since\` or \`message_id\` a new one. ` +
+        'Empty `data`: call again with the returned `since`.',
       input: z.object({
         ...FILTERS, since,
         timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long.'),

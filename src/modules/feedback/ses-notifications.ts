@@ -14,6 +14,8 @@ import { StoredReports } from './stored-reports.js';
 const SNS = { kind: 'sns' } as const;
 const CONFIRM_TIMEOUT_MS = 5_000;
 const CONFIRM_BYTES_MAX = 16_384;
+const AGE_MS_MAX = 7 * 86_400_000;
+const AHEAD_MS_MAX = 3_600_000;
 
 /**
  * What Amazon SES tells by way of SNS. The signature says that some account of AWS sent it, so the topic must be one of the
@@ -41,11 +43,17 @@ export class SesNotifications {
     if (certificateUrl === null) throw unsigned();
     const certificate = await this.certificates.ofOperator(certificateUrl);
     if (certificate === undefined) throw unavailable('The certificate of the signature can\'t be had right now. Send it again.');
-    if (verify(SNS, request, sesTopics, this.clock.nowMs(), certificate) !== 'verified') throw unsigned();
+    if (verify(SNS, request, sesTopics, this.clock.nowMs(), certificate) !== 'verified' || !this.isOfThisWeek(request)) throw unsigned();
     const [type, topicArn, messageId, message] = ['Type', 'TopicArn', 'MessageId', 'Message'].map((name) => textOf(request, name)) as [string, string, string, string];
     if (type === 'SubscriptionConfirmation') return this.confirm(request, topicArn);
     if (type === 'Notification') return this.reports.acceptSigned(messageId, topicArn, message);
     this.logger.warn(`The subscription of ${topicArn} was ended.`);
+  }
+
+  /** SNS tries for an hour. What is older was kept by somebody, and would count once more when the one that came in time is not remembered any longer (30 days). */
+  private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
+    const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
+    return ageMs < AGE_MS_MAX && ageMs > -AHEAD_MS_MAX;
   }
 
   private async confirm(request: Pick<ReceivedRequest, 'body'>, topicArn: string): Promise<void> {

@@ -13,8 +13,8 @@ const STRANGERS = ['data[].from', 'data[].subject', 'data[].message_id'];
 
 const alias = z.string().min(1).max(320).describe('Its whole address, or `al_` id.');
 const FILTERS = {
-  from: z.string().min(1).max(320).optional().describe('Part of its From, in any case.'),
-  subject: z.string().min(1).max(500).optional().describe('Part of it, in any case.'),
+  from: z.string().min(1).max(320).optional().describe('Part of its From.'),
+  subject: z.string().min(1).max(500).optional().describe('Part of it.'),
 };
 
 /** A message of the list, as far as it is looked at here. */
@@ -36,7 +36,7 @@ export class InboxTools extends AgentTools {
     readTool({
       name: 'list_aliases',
       title: 'List aliases',
-      description: 'Addresses that receive mail, newest first, with where it goes and who may write.',
+      description: 'Addresses that receive mail, where it goes, who may write.',
       input: z.object({ cursor, limit }),
       example: { limit: 20 },
       run: async (api, args) => ({ content: await api.page(apiPath`/v1/aliases`, args) }),
@@ -45,8 +45,8 @@ export class InboxTools extends AgentTools {
       name: 'search_messages',
       title: 'Search messages',
       description:
-        'Mail to one alias, newest first, quarantined too (`reason`); what it says: get_message. ' +
-        '`from` and `subject` pick out of the `limit` messages of a page: it may be empty and have a `next_cursor`. Texts are not searched.',
+        'Mail to one alias, quarantined too (`reason`); its text: get_message. ' +
+        '`from` and `subject` pick out of the `limit` messages of a page: it may be empty and have a `next_cursor`.',
       input: z.object({ alias, ...FILTERS, cursor, limit }),
       example: { alias: ADDRESS, subject: 'order', limit: 50 },
       run: async (api, { alias: address, from, subject, ...query }) => {
@@ -58,8 +58,8 @@ export class InboxTools extends AgentTools {
       name: 'get_message',
       title: 'Get a message',
       description:
-        'One received mail: author, verdicts, names of its files, and its text in parts (`body_next_offset` is the `body_offset` of the rest). ' +
-        'With `auth` other than `pass` nobody knows whether it is from whom it says.',
+        'One received mail: author, verdicts, file names, and its text in parts (`body_next_offset` is the next `body_offset`). ' +
+        '`auth` other than `pass`: its author is not proven.',
       input: z.object({
         alias, message_id: z.string().min(1).max(64).describe('`evt_…`.'),
         body: z.enum(['text', 'html']).default('text').describe('`has_text` and `has_html` say what there is.'),
@@ -75,8 +75,8 @@ export class InboxTools extends AgentTools {
       name: 'wait_for_message',
       title: 'Wait for a message',
       description:
-        `Waits up to ${WAIT_SECONDS_MAX} s for mail to an alias that fits, quarantined too (\`state\`), without what it says: get_message. Without \`since\` only mail from now on: ` +
-        `note the time before you cause it. When nothing came, \`data\` is empty: call again with the returned \`since\`. Looks at the newest ${LOOKED_AT}.`,
+        `Waits up to ${WAIT_SECONDS_MAX} s for mail to an alias that fits, quarantined too (\`state\`); its text: get_message. Without \`since\` only new mail: ` +
+        `note the time before you cause it. Empty \`data\`: call again with the returned \`since\`. Looks at the newest ${LOOKED_AT}.`,
       input: z.object({
         alias, ...FILTERS, since,
         timeout_seconds: z.number().int().min(1).max(WAIT_SECONDS_MAX).default(20).describe('How long.'),
@@ -98,10 +98,10 @@ export class InboxTools extends AgentTools {
       name: 'replay_messages',
       title: 'Replay messages',
       description:
-        'Sends what came to an alias in a time again, to where it leads now, delivered mail too, quarantined never; 1,000 a call. Only counts unless `dry_run` is false: count first.',
+        'Sends mail of a time to an alias again, to where it leads now, delivered too, quarantined never; 1,000 a call. Only counts unless `dry_run` is false: count first.',
       input: z.object({
         alias, since, until,
-        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only of this status.'),
+        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only these.'),
         dry_run: z.boolean().default(true).describe('Only count.'),
         cursor, idempotency_key: idempotencyKey,
       }),

@@ -10,7 +10,7 @@ export class MetricTools extends AgentTools {
     readTool({
       name: 'get_metrics',
       title: 'Get metrics',
-      description: 'By windows of time: received, delivered, failed, retried, dead letters, attempts, success rate, latency. By default 48 hours.',
+      description: 'Counts, success rate and latency by windows of time; by default of 48 hours.',
       input: z.object({
         key: z.string().min(1).max(256).optional().describe('`ep_…`, `dst_…`, `app_…`; or all.'),
         window: z.enum(['1m', '1h', '1d']).default('1h').describe('Of each.'),

@@ -15,9 +15,9 @@ export class RequestTools extends AgentTools {
       name: 'list_requests',
       title: 'List requests',
       description:
-        'What an endpoint received, newest first. `quarantined`: its signature did not fit. `parked`: the endpoint was paused. `ignored`: no route took it. `note` says why.',
+        'What an endpoint received. `quarantined`: bad signature. `parked`: it was paused. `ignored`: no route took it. `note` says why.',
       input: z.object({
-        endpoint_id: id('ep', 'The endpoint'),
+        endpoint_id: id('ep'),
         status: z.enum(['routed', 'quarantined', 'parked', 'ignored', 'duplicate']).optional().describe('Its fate.'),
         method: z.string().regex(/^[A-Z-]{1,32}$/).optional().describe('As in `POST`.'),
         since, until, cursor, limit,
@@ -30,9 +30,9 @@ export class RequestTools extends AgentTools {
     readTool({
       name: 'get_request',
       title: 'Get a request',
-      description: `One received request: URL, headers (secret ones hidden), body (${BODY_PAGE} characters at a time) and what it was answered.`,
+      description: `One received request: URL, headers, body (${BODY_PAGE} characters at a time), answer.`,
       input: z.object({
-        endpoint_id: id('ep', 'The endpoint'),
+        endpoint_id: id('ep'),
         request_id: z.string().min(1).max(200).describe('`req_…` or `evt_…`.'),
         body_offset: z.number().int().min(0).default(0).describe('A `body_next_offset`.'),
       }),

@@ -12,7 +12,7 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'list_replay_jobs',
       title: 'List replay jobs',
-      description: 'Range replays, newest first, with state and progress.',
+      description: 'Range replays with their state and progress.',
       input: z.object({
         endpoint: z.string().max(64).optional().describe('`ep_…`.'),
         state: z.enum(['pending', 'running', 'completed', 'stopped', 'failed']).optional().describe('How it stands.'),
@@ -24,15 +24,15 @@ export class ReplayTools extends AgentTools {
     readTool({
       name: 'get_replay_job',
       title: 'Get a replay job',
-      description: 'One replay job: state, and how many events it looked at, sent, left out and skipped.',
-      input: z.object({ job_id: id('rpj', 'The job') }),
+      description: 'One replay job: state, and events sent, left out, skipped.',
+      input: z.object({ job_id: id('rpj') }),
       example: { job_id: 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { job_id: job }) => ({ content: await api.get(apiPath`/v1/replays/${job}`) }),
     }),
     writeTool({
       name: 'replay_event',
       title: 'Replay an event',
-      description: 'Sends one event again, same webhook-id and body, marked as a replay, whatever became of it. Receivers that dedupe by webhook-id may ignore it.',
+      description: 'Sends one event again, same webhook-id and body, whatever became of it. Receivers that dedupe by webhook-id may ignore it.',
       input: z.object({ event_id: z.string().min(1).max(200).describe('`evt_…` or `msg_…`.'), idempotency_key: idempotencyKey }),
       example: { event_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
@@ -42,7 +42,7 @@ export class ReplayTools extends AgentTools {
     writeTool({
       name: 'redrive_dead_letters',
       title: 'Redrive dead letters',
-      description: 'Sends dead letters again: all, those of one destination or endpoint, or those since a time. First find out why they failed (search_events, status dlq). Events of status failed: replay_event.',
+      description: 'Sends dead letters again: all, of one destination or endpoint, or since a time. First find out why they failed (search_events, status dlq). Status failed: replay_event.',
       input: z.object({
         endpoint: z.string().max(200).optional().describe('`dst_…` or `ep_…`.'),
         since, idempotency_key: idempotencyKey,
@@ -56,10 +56,10 @@ export class ReplayTools extends AgentTools {
       name: 'replay_endpoint',
       title: 'Replay an endpoint',
       description:
-        'Sends what an endpoint received in a range again, to where its routes lead now, delivered events too. Only counts unless `dry_run` is false: count first. Runs as a job (get_replay_job), one per endpoint.',
+        'Sends what an endpoint received in a time again, to where its routes lead now, delivered too. Only counts unless `dry_run` is false: count first. A job (get_replay_job), one per endpoint.',
       input: z.object({
-        endpoint_id: id('ep', 'The endpoint'), since, until,
-        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only of this status.'),
+        endpoint_id: id('ep'), since, until,
+        status: z.enum(['delivered', 'failed', 'retrying', 'dlq']).optional().describe('Only these.'),
         destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these: `dst_…`.'),
         dry_run: z.boolean().default(true).describe('Only count.'),
         idempotency_key: idempotencyKey,

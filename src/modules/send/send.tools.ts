@@ -10,7 +10,7 @@ export class SendTools extends AgentTools {
     writeTool({
       name: 'send_webhook',
       title: 'Send a webhook',
-      description: 'Sends one event to a destination or an HTTPS URL, signed, retried for 28 hours. Follow the returned `message_id` with wait_for_event or get_event.',
+      description: 'Sends one event, signed, retried for 28 hours. Follow its `message_id` with wait_for_event or get_event.',
       input: z.object({
         destination: z.string().min(1).max(2048).describe('`dst_…`, or an HTTPS URL.'),
         event_type: z.string().min(1).max(256).describe('As in `invoice.paid`.'),
@@ -26,8 +26,8 @@ export class SendTools extends AgentTools {
     writeTool({
       name: 'test_destination',
       title: 'Test a destination',
-      description: 'Sends an event of type `posthorn.test` to a destination, and returns its first attempt: null when a circuit or rate limit held it for 20 s.',
-      input: z.object({ destination_id: id('dst', 'The destination'), idempotency_key: idempotencyKey }),
+      description: 'Sends a `posthorn.test` event and returns its attempt: null when a circuit or rate limit held it for 20 s.',
+      input: z.object({ destination_id: id('dst'), idempotency_key: idempotencyKey }),
       example: { destination_id: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
       isIdempotent: false,

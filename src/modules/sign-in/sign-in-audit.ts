@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Provisioned } from '#modules/auth/members.contract.js';
 import { type AuditActor, AuditTrail } from '#kernel/audit.js';
 import { type Id, showId } from '#kernel/ids.js';
 
@@ -28,6 +29,15 @@ export class SignInAudit {
     await this.trail.record({
       organizationId, environmentId: environmentId ?? null, actor, action, resourceType: 'sessions', resourceId: null,
       origin: { ip, userAgent, requestId }, before: null, after: what,
+    });
+  }
+
+  /** What the identity provider's word made of a member, as he came in by it. In the caller's transaction. */
+  async provisioned({ organizationId, memberId, role, roleBefore }: Provisioned, email: string, { ip, userAgent, requestId }: SignInClient): Promise<void> {
+    await this.trail.record({
+      organizationId, environmentId: null, actor: memberActor(memberId), action: roleBefore === null ? 'member.provisioned' : 'member.role_followed',
+      resourceType: 'members', resourceId: showId('mbr', memberId), origin: { ip, userAgent, requestId },
+      before: roleBefore === null ? null : { role: roleBefore }, after: roleBefore === null ? { email, role } : { role },
     });
   }
 }

@@ -8,6 +8,7 @@ import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
 import type { OidcProvider } from '#kernel/oidc-provider.js';
+import type { Scope } from '#kernel/tenant.js';
 import { CodeMail } from './code-mail.js';
 import { Codes } from './codes.js';
 import type { ProvidedPerson } from './identity-provider.js';
@@ -95,7 +96,7 @@ export class SignInService {
   async byProvider(person: ProvidedPerson, { organization }: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
     return this.database.unit(async () => {
       const { role } = person;
-      const provided = role === null ? null : await this.memberships.provision(organization, { ...person, role });
+      const provided = role === null ? null : await this.provision(organization, { ...person, role }, client);
       const [member] = provided === null ? await this.memberships.of(person.email) : [provided];
       if (member === undefined) return this.failed('oidc', person.email, client);
       return this.enter(member, 'oidc', client, cookieHeader);
@@ -112,6 +113,15 @@ export class SignInService {
         }, client);
       }
       return this.sessions.end(cookieHeader);
+    });
+  }
+
+  /** A member whom the provider makes, or whose role it changes, is in the audit log in the same commit. */
+  private provision(organization: string | null, person: ProvidedPerson & { role: Scope }, client: SignInClient): Promise<Membership | null> {
+    return this.database.transaction(async () => {
+      const provided = await this.memberships.provision(organization, person);
+      if (provided !== null && provided.role !== provided.roleBefore) await this.audit.provisioned(provided, person.email, client);
+      return provided;
     });
   }
 

@@ -1,0 +1,118 @@
+import type { EgressAgent } from '#egress/agent.js';
+import type { EgressGate } from '#egress/gate.js';
+import { Clock } from '#kernel/clock.js';
+import type { Config } from '#kernel/config.js';
+import { ClientDocuments } from './client-documents.js';
+
+const URL_ = 'https://client.example.com/client.json';
+
+class FakeClock extends Clock {
+  ms = 1_000_000;
+
+  override now(): Date {
+    return new Date(this.ms);
+  }
+
+  override nowMs(): number {
+    return this.ms;
+  }
+
+  override random(): number {
+    return 0;
+  }
+
+  advance(ms: number): void {
+    this.ms += ms;
+  }
+}
+
+/** What the server of the documents answers. */
+interface Answers {
+  status?: number;
+  cacheControl?: string;
+}
+
+/** Documents behind an agent that counts what it fetches. */
+function served(answers: Answers = {}): { documents: ClientDocuments; clock: FakeClock; fetched: string[]; answers: Answers } {
+  const clock = new FakeClock();
+  const fetched: string[] = [];
+  const agent = { exchange: async ({ url }: { url: URL }) => {
+    fetched.push(url.href);
+    await Promise.resolve();
+    return {
+      kind: 'response', status: answers.status ?? 200, truncated: false, durationMs: 1,
+      headers: { 'content-type': 'application/json', ...(answers.cacheControl !== undefined && { 'cache-control': answers.cacheControl }) },
+      body: Buffer.from(JSON.stringify({ client_id: url.href, client_name: `The ${fetched.length}.`, redirect_uris: ['https://client.example.com/cb'] })),
+    };
+  } };
+  const gate = { check: (url: string) => ({ ok: true, url: new URL(url) }) };
+  const documents = new ClientDocuments(agent as unknown as EgressAgent, gate as unknown as EgressGate, { oauthRedirectSchemes: [] } as unknown as Config, clock);
+  return { documents, clock, fetched, answers };
+}
+
+describe('client metadata documents', () => {
+  it('one is fetched once in an hour, and then again', async () => {
+    const { documents, clock, fetched } = served();
+
+    await documents.find(URL_);
+    clock.advance(3_599_999);
+    const kept = await documents.find(URL_);
+    clock.advance(1);
+    const again = await documents.find(URL_);
+
+    expect([kept, again]).toMatchObject([{ name: 'The 1.' }, { name: 'The 2.' }]);
+    expect(fetched).toHaveLength(2);
+  });
+
+  it.each<[string, number]>([['max-age=900', 900], ['no-store', 300], ['max-age=1', 300], ['max-age=86400', 3_600]])('with "%s" it counts for %d s', async (cacheControl, seconds) => {
+    const { documents, clock, fetched } = served({ cacheControl });
+
+    await documents.find(URL_);
+    clock.advance(seconds * 1000 - 1);
+    await documents.find(URL_);
+    const before = fetched.length;
+    clock.advance(1);
+    await documents.find(URL_);
+
+    expect([before, fetched.length]).toEqual([1, 2]);
+  });
+
+  it('a fault counts for half a minute, whatever it says of itself', async () => {
+    const { documents, clock, fetched, answers } = served({ status: 503, cacheControl: 'max-age=3600' });
+
+    const first = await documents.find(URL_);
+    answers.status = 200;
+    clock.advance(29_999);
+    const soon = await documents.find(URL_);
+    clock.advance(1);
+    const mended = await documents.find(URL_);
+
+    expect([first, soon]).toEqual([expect.stringMatching(/could not be fetched/), expect.stringMatching(/could not be fetched/)]);
+    expect(mended).toMatchObject({ name: 'The 2.' });
+    expect(fetched).toHaveLength(2);
+  });
+
+  it('many who ask at once share one fetch', async () => {
+    const { documents, fetched } = served();
+
+    await Promise.all(Array.from({ length: 20 }, () => documents.find(URL_)));
+
+    expect(fetched).toHaveLength(1);
+  });
+
+  it('no more than a thousand are kept: the oldest goes', async () => {
+    const { documents, fetched } = served();
+    const place = (i: number): string => `https://client.example.com/${i}.json`;
+    for (let i = 0; i <= 1_000; i += 1) await documents.find(place(i));
+
+    await documents.find(place(1));
+    const kept = fetched.length;
+    await documents.find(place(0));
+
+    expect([kept, fetched.length]).toEqual([1_001, 1_002]);
+  });
+
+  it.each(['https://a;b.example/c', 'https://a,b.example/c', "https://'none'.example/c"])('%s names no document', (id) => {
+    expect(ClientDocuments.isDocumentUrl(id)).toBe(false);
+  });
+});
