@@ -227,7 +227,7 @@ async function measureAll(service, stored, { times, only }) {
     [`/v1/endpoints/${stored.received}/requests`, {}], [`/v1/endpoints/${stored.received}/requests`, { status: 'parked' }], ['/v1/app', {}], ['/v1/destinations', {}],
   ];
   row(['other lists', 'first', '(once)', 'rows', 'next', '']);
-  for (const [list, query] of others) if (only.test(list)) await measureList(service, list, addressOf(list, query), query, times);
+  for (const [list, query] of others) if (only.test(list)) await measureList(service, list, list.replace(/(ep_.{4})\w+/, '$1…').replace('/v1/', '') + Object.entries(query).map(([name, value]) => ` ${name}=${value.slice(0, 10)}`).join(''), query, times);
 }
 
 /** @param {string} directory @param {{ events: number, times: number, only: RegExp }} options */
