@@ -193,7 +193,10 @@ async function measureBurst(scene, perSecond, seconds) {
   figure('all of them told after', `${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   figure('of them shown, waiting behind the button, said to be not shown', `${told.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and that something is not shown' : ''}`, `${sent.accepted} together, or said`);
   figure('shown twice', String(told.twice), '0');
-  figure('slowest answer to a key', `${Math.max(0, ...keys).toFixed(0)} ms (${keys.length} of ${pressed} over 16 ms)`, '100 ms');
+  // Answers within a frame are not told: they are the quickest ones.
+  const slowest = keys.toSorted((a, b) => b - a);
+  const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
+  figure('slowest answer to a key', `${Math.max(0, ...keys).toFixed(0)} ms (${within(0.5)} for half of ${pressed}, ${within(0.95)} for 95 %)`, '100 ms');
   figure('longest task', `${Math.max(0, ...tasks).toFixed(0)} ms (${tasks.length} over 50 ms)`);
   await context.close();
 }
