@@ -422,6 +422,16 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       expect((await store.windowEnd(TENANT, { ...filter, beforeId: end })) ?? '').not.toBe(end);
     });
 
+    it('list of an application, of a type that none of its messages has: looks at its messages, and at no event', async () => {
+      const filter: EventFilter = { applicationId: APPLICATION, eventType: 'type.none', beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
+      const made = await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, filter, 51)));
+
+      // Two thousand messages of ten events each: to look for those would be twenty thousand rows.
+      expect(made.indexes).toEqual(['messages_application_id_idx']);
+      expect(made.scanned).toEqual([]);
+      expect(made.pages).toBeLessThan(5_000);
+    });
+
     const STATES: [string, Partial<EventFilter>][] = [
       ['any state', {}], ['retrying', { status: 'retrying' }], ['delivered', { status: 'delivered' }], ['dead letters', { status: 'dlq' }], ['parked', { status: 'parked' }],
       ['dead letters or failed', { statuses: ['failed', 'dlq'] }], ['what is not delivered', { statuses: ['failed', 'retrying', 'dlq'] }],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import type { Browser, Download, Page } from 'playwright-core';
+import type { Browser, Download, Page, Request } from 'playwright-core';
 import { until } from '../api/polling.js';
 import { openSql, type Sql } from '../api/scene.js';
 import { freePort } from '../durability/processes.js';
@@ -306,6 +306,39 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
 
     expect(new Set(rows).size).toBe(rows.length);
     expect(await page.getByText('not shown').count()).toBe(0);
+  });
+
+  it('asks who is signed in, and for the first rows, while its other files are still on their way, and neither of them twice', async () => {
+    await send({ destination: good, event_type: 'early', payload: {} });
+    const asked: string[] = [];
+    const list = page.waitForRequest(/\/v1\/events\?/);
+    const note = (request: Request): void => void asked.push(request.url().slice(base.length));
+    page.on('request', note);
+    const stream = page.waitForRequest(/\/v1\/events\/stream/);
+    await page.route(/\/assets\/console-[^/]*\.js$/, async (route) => {
+      await list;
+      await route.continue();
+    });
+    await shown.open('events?status=dlq,delivered,retrying&event_type=early');
+    await types('early').waitFor();
+    await stream;
+    page.off('request', note);
+    await page.unroute(/\/assets\/console-[^/]*\.js$/);
+
+    const before = asked.slice(0, asked.findIndex((url) => url.startsWith('/v1/events/stream')));
+    expect(before.filter((url) => url === '/v1/session')).toHaveLength(1);
+    expect(before.filter((url) => url.startsWith('/v1/events?'))).toEqual(['/v1/events?status=delivered&status=retrying&status=dlq&event_type=early&limit=100']);
+  });
+
+  it('while it looks through very many for few it says how far it has come, and looks no further when one says so', async () => {
+    const empty = { data: [], next_cursor: 'x', searched_to: '2026-11-01T08:00:00.000Z' };
+    proxy.instead = (path) => (path.startsWith(`${PREFIX}/v1/events?`) && !path.includes('since=') ? { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(empty) } : null);
+    await shown.open('events?event_type=rare&columns=type');
+    await page.getByText('Looked through everything since').waitFor();
+    await page.getByRole('link', { name: 'Look no further back' }).click();
+    await page.getByText('No event matches these filters.').waitFor();
+
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ event_type: 'rare', columns: 'type', since: '2026-11-01T08:00:00.000Z' });
   });
 
   it('with the service away it keeps what it shows, says since when, and comes back by itself', async () => {

@@ -20,8 +20,7 @@ export interface ScreenSize {
 /** Every screen of a built console: the entry and what that imports, and the lazy chunk of the screen with all that belongs to it. */
 export function screensOf(output: string): ScreenSize[] {
   const manifest = JSON.parse(readFileSync(path.join(output, '.vite', 'manifest.json'), 'utf8')) as Record<string, Chunk>;
-  const [entry] = Object.entries(manifest).find(([, { isEntry }]) => isEntry === true) ?? [''];
-  const first = reached(manifest, entry, false);
+  const first = reached(manifest, 'index.html', false);
   return Object.keys(manifest).filter((key) => key.endsWith('Screen.tsx')).map((key) => {
     const chunks = [...new Set([...first, ...reached(manifest, key, true)])];
     const files = [...new Set(chunks.map((chunk) => manifest[chunk]?.file ?? ''))].filter((file) => file.endsWith('.js'));

@@ -1,5 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { components, paths } from '../../../src/client/openapi';
+import { answerTo, CONSOLE_HEADER, ENVIRONMENT_HEADER } from './early-answers';
 import { Fault, faultOf } from './fault';
 import { noteAnswer, noteSilence, noteSignedOut } from './reachability';
 
@@ -55,7 +56,7 @@ export interface OwnSession {
 
 /** The session of this browser; null when nobody is signed in. */
 export async function ownSession(): Promise<OwnSession | null> {
-  const response = await watched(new Request(`${SERVICE}v1/session`, { headers: CONSOLE }));
+  const response = await watched(new Request(`${SERVICE}v1/session`, { headers: CONSOLE_HEADER }));
   if (response.status === 401) return null;
   if (!response.ok) throw faultOf(response, await response.json().catch(() => null));
   return (await response.json()) as OwnSession;
@@ -63,15 +64,17 @@ export async function ownSession(): Promise<OwnSession | null> {
 
 /** Ends the session. */
 export async function signOut(): Promise<void> {
-  const response = await watched(new Request(`${SERVICE}v1/session`, { method: 'DELETE', headers: CONSOLE }));
+  const response = await watched(new Request(`${SERVICE}v1/session`, { method: 'DELETE', headers: CONSOLE_HEADER }));
   if (!response.ok && response.status !== 401) throw faultOf(response, await response.json().catch(() => null));
 }
 
 /** Whether the service has the page that this one was loaded as; a page of another version names other files. */
 export async function isStillDeployed(): Promise<boolean> {
-  const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.src.split('/').at(-1);
+  const own = [...document.querySelectorAll<HTMLScriptElement>('script[type=module][src]')].flatMap(({ src }) => src.split('/').at(-1) ?? []);
   const response = await fetch(document.baseURI, { cache: 'no-cache', credentials: 'same-origin' });
-  return !response.ok || own === undefined || (await response.text()).includes(own);
+  if (!response.ok) return true;
+  const page = await response.text();
+  return own.every((name) => page.includes(name));
 }
 
 /** Where people sign in, with the way back to where they are. */
@@ -86,18 +89,16 @@ export function serviceNowMs(): number {
   return Date.now() + clockOffMs;
 }
 
-const CONSOLE = { 'x-posthorn-console': '1' };
-
 function headersOf(environment: Environment): Record<string, string> {
-  return { ...CONSOLE, 'x-posthorn-environment': environment };
+  return { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment };
 }
 
 async function watched(request: Request): Promise<Response> {
   try {
-    const response = await fetch(request, { credentials: 'same-origin' });
+    const { response, atMs } = await answerTo(request);
     const said = Date.parse(response.headers.get('date') ?? '');
     // To the second: less is the way there and back.
-    if (!Number.isNaN(said)) clockOffMs = Math.abs(said - Date.now()) > 2_000 ? said - Date.now() : 0;
+    if (!Number.isNaN(said)) clockOffMs = Math.abs(said - atMs) > 2_000 ? said - atMs : 0;
     if (response.status === 401) noteSignedOut();
     else noteAnswer(response.status < 500);
     return response;

@@ -1,3 +1,4 @@
+import './early';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode, type ReactNode } from 'react';
@@ -23,5 +24,7 @@ function Console(): ReactNode {
 apply();
 listenToKeys();
 followService(() => void queries.refetchQueries({ predicate: ({ state }) => state.status === 'error' || state.fetchFailureCount > 0 }));
+// The files of the screen come while it is asked who is signed in.
+for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) router.loadRouteChunk(route)?.catch(() => undefined);
 const place = document.getElementById('root');
 if (place !== null) createRoot(place).render(<StrictMode><Console /></StrictMode>);

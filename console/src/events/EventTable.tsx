@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { EventItem } from '../api/client';
@@ -5,7 +6,8 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { Time } from '../kit/time/Time';
-import { COLUMNS, type ColumnId } from './columns';
+import { useSigned } from '../session/session';
+import { COLUMNS, type ColumnId, type EventSearch } from './columns';
 import type { EventList } from './event-list';
 import { useDestinationNames } from './event-queries';
 import { EventRow } from './EventRow';
@@ -18,6 +20,7 @@ const AHEAD = 30;
 
 interface EventTableProps {
   list: EventList;
+  search: EventSearch;
   columns: readonly ColumnId[];
   selected: ReadonlySet<string>;
   /** Everything that matches is marked. */
@@ -27,7 +30,7 @@ interface EventTableProps {
 }
 
 /** The rows that are in sight, and no others, in a table of its own scrolling box. */
-export function EventTable({ list, columns, selected, isAll, onSelect, onScrolled }: EventTableProps): ReactNode {
+export function EventTable({ list, search, columns, selected, isAll, onSelect, onScrolled }: EventTableProps): ReactNode {
   const { rows, pages } = list;
   const { count } = rows;
   const box = useRef<HTMLDivElement>(null);
@@ -58,21 +61,25 @@ export function EventTable({ list, columns, selected, isAll, onSelect, onScrolle
           })}
         </div>
       </div>
-      <Foot list={list} />
+      <Foot list={list} search={search} />
     </div>
   );
 }
 
-/** What stands below the last row: why there are no more of them, or that they come. */
-function Foot({ list: { pages, isFull, searchedTo } }: { list: EventList }): ReactNode {
-  const { isFetchNextPageError, isFetchingNextPage, fetchNextPage, error, failureReason } = pages;
+/** What stands below the last row: why there are no more of them, or that they come, and that one need not wait for what is older. */
+function Foot({ list: { pages, isFull, searchedTo }, search }: { list: EventList; search: EventSearch }): ReactNode {
+  const { environment: env } = useSigned();
+  const { isFetchNextPageError, isFetchingNextPage, hasNextPage, fetchNextPage, error, failureReason } = pages;
   if (isFull) return <p role="status">{t('events.full')}</p>;
   if (isFetchNextPageError) return <div><FaultLine fault={error} /><p><button type="button" onClick={() => void fetchNextPage()}>{t('retry')}</button></p></div>;
-  if (!isFetchingNextPage) return null;
+  const isSearching = hasNextPage && searchedTo !== null;
+  if (!isFetchingNextPage && !isSearching) return null;
+  // What comes and goes stands last: a link that moves is missed.
   return (
     <p>
-      <Loading fault={failureReason} />
-      {searchedTo !== null && <span className="quiet"> {t('events.searched')} <Time at={searchedTo} /></span>}
+      {isSearching && <span className="quiet">{t('events.searched')} <Time at={searchedTo} /> </span>}
+      {isSearching && <Link className="button" to="/$env/events" params={{ env }} search={{ ...search, since: searchedTo }}>{t('events.look-no-further')}</Link>}
+      {isFetchingNextPage && <> <Loading fault={failureReason} /></>}
     </p>
   );
 }

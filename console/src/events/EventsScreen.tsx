@@ -73,7 +73,7 @@ function marked({ rows }: EventList, { ids }: Selection): EventItem[] {
 /** On a phone there is room for the most needed columns alone. */
 function Table({ list, search, selected, onSelect, onScrolled }: { list: EventList; search: EventSearch; selected: Selection; onSelect: (ids: ReadonlySet<string>) => void; onScrolled: (isScrolled: boolean) => void }): ReactNode {
   const isNarrow = useMedia('(max-width: 40rem)');
-  return <EventTable list={list} columns={isNarrow ? NARROW_COLUMNS : columnsOf(search)} selected={selected.ids} isAll={selected.all !== null} onSelect={onSelect} onScrolled={onScrolled} />;
+  return <EventTable list={list} search={search} columns={isNarrow ? NARROW_COLUMNS : columnsOf(search)} selected={selected.ids} isAll={selected.all !== null} onSelect={onSelect} onScrolled={onScrolled} />;
 }
 
 interface HeadingProps {
@@ -88,7 +88,8 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const [exported, setExported] = useState<EventQuery | null>(null);
-  const { data: count } = useCount(filters);
+  // The rows come first: counting looks at more than they do.
+  const { data: count } = useCount(filters, list.pages.isSuccess);
   const chosen = columnsOf(search);
   const choose = (columns: readonly (typeof chosen)[number][]): void => {
     const said = asColumns(columns);

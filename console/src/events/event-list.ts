@@ -6,10 +6,10 @@ import { useSigned } from '../session/session';
 import { asQuery, type EventFilters, type EventQuery } from './event-filters';
 import { listenForNews, type Missed } from './event-news';
 import { RowList } from './event-rows';
+import { PAGE } from './first-page';
 
 /** Browsers draw no higher than this many rows. */
 const ROWS_MAX = 200_000;
-const PAGE = 100;
 /** Counting is asked for no more often than this, whoever looks. */
 const COUNT_EVERY_MS = 60_000;
 

@@ -2,10 +2,10 @@ import { answered, type Api, type Environment, type EventItem, serviceNowMs } fr
 import { listenToEvents, type ToldChange } from '../api/event-stream';
 import { asQuery, asStreamQuery, canGrow, type EventFilters, isBroughtBy } from './event-filters';
 import type { News, RowList } from './event-rows';
+import { PAGE } from './first-page';
 
 /** How often what the stream told is drawn. */
 const DRAW_EVERY_MS = 250;
-const PAGE = 100;
 
 /** What happened that the stream did not tell: how many events at least, when that is known. */
 export interface Missed {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CONTENT_CODINGS, type ContentCoding } from '#http/content-coding.js';
+import { filesOfScreens } from './screen-files.js';
 
 /** A built file, as it is answered with. */
 export interface ConsoleFile {
@@ -34,11 +35,13 @@ export class ConsoleFiles {
   private readonly names: ReadonlySet<string>;
   private readonly kept = new Map<string, ConsoleFile>();
   private readonly pages = new Map<string, ConsolePage>();
+  private readonly screens: ReadonlyMap<string, readonly string[]>;
   private portal: string | null | undefined;
   private embed: Buffer | undefined;
 
   constructor(private readonly folder: string) {
     this.names = new Set(readdirSync(path.join(folder, 'assets')));
+    this.screens = filesOfScreens(folder);
   }
 
   /** Null when the console was not built. */
@@ -56,10 +59,15 @@ export class ConsoleFiles {
     return kept;
   }
 
-  /** The page of the console, whose relative addresses begin at `base`: read and made once. */
-  page(base: string): ConsolePage {
-    const page = this.pages.get(base) ?? this.makePage(base);
-    this.pages.set(base, page);
+  /**
+   * The page of the console, whose relative addresses begin at `base`: read and made once. For a `screen` ("event-types") it names the files
+   * of that, too, which the browser would otherwise learn of once it has run those of the page.
+   */
+  page(base: string, screen = ''): ConsolePage {
+    const ahead = this.screens.get(screen) ?? [];
+    const key = ahead.length === 0 ? base : `${base} ${screen}`;
+    const page = this.pages.get(key) ?? this.makePage(base, ahead);
+    this.pages.set(key, page);
     return page;
   }
 
@@ -78,8 +86,9 @@ export class ConsoleFiles {
     return existsSync(file) ? (this.embed ??= readFileSync(file)) : null;
   }
 
-  private makePage(base: string): ConsolePage {
-    const bytes = Buffer.from(inPlace(readFileSync(path.join(this.folder, 'index.html'), 'utf8'), base));
+  private makePage(base: string, ahead: readonly string[]): ConsolePage {
+    const page = inPlace(readFileSync(path.join(this.folder, 'index.html'), 'utf8'), base);
+    const bytes = Buffer.from(page.replace('</head>', () => `${ahead.map(linkTo).join('')}</head>`));
     return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
   }
 
@@ -96,5 +105,8 @@ export class ConsoleFiles {
 function inPlace(page: string, base: string, more = ''): string {
   return page.replace('<head>', () => `<head>\n    <base href="${attribute(base)}">${more}`);
 }
+
+/** As the build writes them: another form would be loaded twice. */
+const linkTo = (file: string): string => `  <link rel="${file.endsWith('.css') ? 'stylesheet' : 'modulepreload'}" crossorigin href="./${attribute(file)}">\n  `;
 
 const attribute = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

@@ -62,7 +62,7 @@ export class ConsolePages implements OnModuleInit {
     if (origin === null) return void this.refuse(request, reply);
     if (typeof origin === 'object') return void reply.headers({ ...PROTECTION, 'cache-control': 'no-store' }).redirect(origin.elsewhere, 302);
     const base = `${this.config.basePath}${PREFIX}/`;
-    const { bytes, etag } = files.page(base);
+    const { bytes, etag } = files.page(base, screenOf(request));
     reply.headers({ ...PROTECTION, ...(isTrustworthy(origin) && OPENER), 'cache-control': 'no-cache', etag, 'content-security-policy': policyOf(`${origin}${base}assets/`) });
     if (request.headers['if-none-match'] === etag) return void reply.code(304).send();
     reply.header('content-type', 'text/html; charset=utf-8').send(bytes);
@@ -72,4 +72,10 @@ export class ConsolePages implements OnModuleInit {
     await this.filter.answer(notFound('path'), request, reply);
     return reply;
   }
+}
+
+/** The second part of a path, behind the environment; empty for the page of one thing. */
+function screenOf({ params }: FastifyRequest): string {
+  const [, screen = '', more] = ((params as { '*'?: string })['*'] ?? '').split('/');
+  return more === undefined ? screen : '';
 }

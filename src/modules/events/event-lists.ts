@@ -89,7 +89,7 @@ function listText(filter: Conditions): string {
     if (!isOfDelivery) return fromRouted(conditions, state);
     return statuses ? fromSome(conditions, 'and d.target_id = $8', null) : fromDeliveries(status as DeliveryStatus, conditions, 'and d.target_id = $8');
   }
-  if (applicationId !== undefined && !isAimed && !isOfDelivery) return fromMessages(conditions, state);
+  if (applicationId !== undefined && !isAimed && !isOfDelivery) return fromMessages(conditions, state, eventType === undefined ? '' : 'and m.event_type = $5');
   if (isDisposition(status)) return fromDispositions(status, conditions);
   const isCommon = statuses ? statuses.includes('delivered') : status === undefined || (status === 'delivered' && (eventType !== undefined || isAimed));
   if (isCommon) return fromEvents(conditions, state);
@@ -198,12 +198,15 @@ function fromRouted(conditions: string, status: State): string {
     select * from settled union select * from open order by id desc limit $4`;
 }
 
-/** Messages from messages_application_id_idx; the events of each are the next ones behind its id in events_pkey. */
-function fromMessages(conditions: string, status: State): string {
+/**
+ * Messages from messages_application_id_idx; the events of each are the next ones behind its id in events_pkey. They have its type:
+ * those of another type are not looked for.
+ */
+function fromMessages(conditions: string, status: State, ofType: string): string {
   return `
     select e.* from (
       select m.id, m.expires_on, greatest(m.fanout, 1) as events from messages m
-      where m.environment_id = $1 and m.application_id = $9 and m.id < $2 and m.id >= $3 order by m.id desc
+      where m.environment_id = $1 and m.application_id = $9 and m.id < $2 and m.id >= $3 ${ofType} order by m.id desc
     ) c cross join lateral (
       select n.id from events n where n.environment_id = $1 and n.expires_on = c.expires_on and n.id >= c.id order by n.id limit c.events
     ) n cross join lateral (
@@ -217,12 +220,14 @@ function fromMessages(conditions: string, status: State): string {
 /** Rows, of whatever else, that one page may look through. */
 export const WINDOW_ROWS = 10_000;
 
-/** The same where the last attempt of each of them is asked for, or where those of several indexes are put in one order. */
+/** The same where the last attempt, or the application, of each of them is asked for, or where those of several indexes are put in one order. */
 export const NARROW_WINDOW_ROWS = 3_000;
 
 /** How many rows, of one index, one page may look through at most. */
-export function windowRows({ error, statuses }: Conditions): number {
-  return error !== undefined || (statuses !== undefined && !statuses.includes('delivered')) ? NARROW_WINDOW_ROWS : WINDOW_ROWS;
+export function windowRows(filter: Conditions): number {
+  const { error, statuses, applicationId } = filter;
+  const isNarrow = error !== undefined || (statuses !== undefined && !statuses.includes('delivered')) || (applicationId !== undefined && isUndelivered(filter));
+  return isNarrow ? NARROW_WINDOW_ROWS : WINDOW_ROWS;
 }
 
 /**

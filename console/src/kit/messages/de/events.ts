@@ -25,6 +25,7 @@ export const eventsDe: Readonly<Record<keyof typeof eventsEn, string>> = {
   'views.remove': '{name} entfernen',
   'views.copy': 'Link kopieren',
   'events.searched': 'Durchsucht ist alles seit',
+  'events.look-no-further': 'Nicht weiter zurück',
   'live.missed': '{count} nicht gezeigt: neu laden',
   'selection.all': 'Alle {count}, die passen',
   'selection.choose-all': 'Alle {count} auswählen, die passen',

@@ -23,6 +23,7 @@ export const eventsEn = {
   'views.remove': 'Remove {name}',
   'views.copy': 'Copy link',
   'events.searched': 'Looked through everything since',
+  'events.look-no-further': 'Look no further back',
   'live.missed': '{count} not shown: reload',
   'selection.all': 'All {count} that match',
   'selection.choose-all': 'Select all {count} that match',
