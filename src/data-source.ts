@@ -55,6 +55,7 @@ import { AuditPortal1732688200000 } from '../migrations/1732688200000-audit-port
 import { CodeNetworks1732689000000 } from '../migrations/1732689000000-code-networks.js';
 import { Granters1732689100000 } from '../migrations/1732689100000-granters.js';
 import { ScheduledTurns1732689500000 } from '../migrations/1732689500000-scheduled-turns.js';
+import { PullPositionsTarget1732689700000 } from '../migrations/1732689700000-pull-positions-target.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -124,6 +125,7 @@ export const MIGRATIONS = [
   CodeNetworks1732689000000,
   Granters1732689100000,
   ScheduledTurns1732689500000,
+  PullPositionsTarget1732689700000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
