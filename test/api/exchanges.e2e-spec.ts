@@ -78,7 +78,7 @@ describe('what attempts sent and were answered', () => {
     expect(answer.text).not.toMatch(/from-a-named-secret|whsec_/);
     expect(await target.arrived(1)).toHaveLength(1);
     const { data: [entry] } = expectStatus(await server.api('GET', '/v1/audit?limit=1'), 200).json;
-    expect(entry).toMatchObject({ action: 'POST /v1/events/{id}/sign' });
+    expect(entry).toMatchObject({ action: 'POST /v1/events/:id/sign' });
     expect(JSON.stringify(entry)).not.toContain(headers['webhook-signature']);
     expectRefusal(await server.api('POST', `/v1/events/${message}/sign`, undefined, reader), 403);
     expectRefusal(await server.api('POST', `/v1/events/${message}/sign`, { delivery: `evt_${message.slice(4)}.7` }), 404);

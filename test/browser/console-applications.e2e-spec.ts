@@ -131,7 +131,7 @@ const OPENAPI = JSON.stringify({
     expect(await portal.getByRole('button', { name: /add|delete|disable|send|recover/i }).count()).toBe(0);
     await portal.close();
     const { data: [entry] } = (await server.api('GET', '/v1/audit?limit=1')).json;
-    expect(entry).toMatchObject({ action: 'POST /v1/app/{app}/portal/preview' });
+    expect(entry).toMatchObject({ action: 'POST /v1/app/:app/portal/preview' });
   });
 
   it('the command menu opens it by its id; it is renamed and deleted by typing its name', async () => {
@@ -149,7 +149,8 @@ const OPENAPI = JSON.stringify({
     await page.getByLabel('Each line a name and a value').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
     expect(await shown.violations('08-metadata')).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await page.getByText('plan: pro').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('.tag', { hasText: 'plan: pro' }).waitFor();
     expect((await server.api('GET', '/v1/app/customer-42')).json.metadata).toEqual({ plan: 'pro', note: HOSTILE[0] });
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill('Acme Corporation');
@@ -183,7 +184,7 @@ const OPENAPI = JSON.stringify({
   it('who subscribes is seen over all customers, by name, by prefix and to everything', async () => {
     await server.api('POST', '/v1/app', { uid: 'other', name: `Other ${HOSTILE[0] ?? ''}` });
     await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/users`, event_types: ['user.*'] });
-    await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/invoices`, event_types: ['invoice.*'], channels: ['eu'], filter: { path: '$.amount', op: 'gt', value: 1 } });
+    await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/invoices`, event_types: ['invoice.*'], channels: ['eu'], filter: { path: '$.amount', op: 'gte', value: '1' } });
     await page.reload();
     const subscribers = page.getByRole('region', { name: 'Who subscribes' }).getByRole('listitem');
     await subscribers.nth(1).waitFor();

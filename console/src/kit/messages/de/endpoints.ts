@@ -13,6 +13,7 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
   'list.count': '{count} insgesamt',
   'list.count-capped': 'mehr als {count}',
   'code.line': 'Zeile {line}',
+  'code.number': '{number} hat mehr Ziffern, als Einstellungen behalten. Schreiben Sie sie in einem Filter als Text: Er wird mit den Ziffern verglichen, wie sie gesendet wurden.',
   'code.hint': 'Tab rückt ein; Escape, dann Tab verlässt das Feld.',
   'code.run': 'Strg Eingabe führt es aus.',
   'fact.event': 'Ereignis',

@@ -11,6 +11,7 @@ export const endpointsEn = {
   'list.count': '{count} in all',
   'list.count-capped': 'more than {count}',
   'code.line': 'line {line}',
+  'code.number': '{number} has more digits than settings keep. In a filter write it as a text, which is compared with the digits as they were sent.',
   'code.hint': 'Tab indents; Escape, then Tab leaves the field.',
   'code.run': 'Ctrl Enter runs it.',
   'fact.event': 'Event',
