@@ -17,19 +17,19 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
   const [target, setTarget] = useState<'' | Proxy['target']>(before?.target ?? '');
   const [code, setCode] = useState(before?.code ?? '');
   const [url, setUrl] = useState(before?.url ?? '');
-  const [timeout, setTimeout] = useState(before?.timeoutMs === undefined ? '' : String(before.timeoutMs));
+  const [wait, setWait] = useState(before?.timeoutMs === undefined ? '' : String(before.timeoutMs));
   const [otherwise, setOtherwise] = useState(before?.onUnavailable ?? 'fallback');
   const save = useMutation({
     mutationFn: () => {
       if (target === '') return change({ responseProxy: null });
-      const responseProxy: Proxy = { target, onUnavailable: otherwise, ...(target === 'managed' ? { code } : { url }), ...(timeout !== '' && { timeoutMs: Number(timeout) }) };
+      const responseProxy: Proxy = { target, onUnavailable: otherwise, ...(target === 'managed' ? { code } : { url }), ...(wait !== '' && { timeoutMs: Number(wait) }) };
       return change({ responseProxy });
     },
   });
   const choose = (chosen: '' | Proxy['target']): void => {
     setTarget(chosen);
     // What is right for code is too short for a service.
-    if (chosen !== target) setTimeout('');
+    if (chosen !== target) setWait('');
   };
   return (
     <form className="stacked narrow" aria-labelledby="proxy" onSubmit={(event) => { event.preventDefault(); save.mutate(); }}>
@@ -45,7 +45,7 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
       {target === 'url' && <label>{t('proxy.address')}<input type="url" required maxLength={2048} value={url} spellCheck={false} placeholder="https://example.com/answer" onChange={(event) => setUrl(event.target.value)} /></label>}
       {target !== '' && (
         <div className="fields">
-          <label>{t('proxy.timeout')}<input type="number" min={50} max={5000} placeholder={target === 'managed' ? '250' : '3000'} value={timeout} onChange={(event) => setTimeout(event.target.value)} /></label>
+          <label>{t('proxy.timeout')}<input type="number" min={50} max={5000} placeholder={target === 'managed' ? '250' : '3000'} value={wait} onChange={(event) => setWait(event.target.value)} /></label>
           <label>{t('proxy.otherwise')}
             <select value={otherwise} onChange={(event) => setOtherwise(event.target.value as typeof otherwise)}><option value="fallback">{t('proxy.fallback')}</option><option value="error">{t('proxy.error')}</option></select>
           </label>

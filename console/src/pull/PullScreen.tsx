@@ -52,7 +52,7 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
               <td>{endpoint === null ? t('pull.everything') : <PathLink to={`/${env}/endpoints/${endpoint}`}>{endpoint}</PathLink>} <CopyButton text={`/v1/pull/${endpoint ?? destination}`} label={t('pull.copy')} name={t('pull.copy-of', { id: endpoint ?? destination })} /></td>
               <td>{backlog.is_capped ? t('pull.at-least', { count: backlog.count }) : t('pull.count', { count: backlog.count })}</td>
               <td>{backlog.oldest_event === null || backlog.oldest_at === null ? '–' : <PathLink to={`/${env}/events/${backlog.oldest_event}`}><Time at={backlog.oldest_at} /></PathLink>}</td>
-              <td>{through === null ? t('pull.nothing-yet') : <PathLink to={`/${env}/events/${through}`}>{through}</PathLink>}</td>
+              <td className="long">{through === null ? t('pull.nothing-yet') : <PathLink to={`/${env}/events/${through}`}>{through}</PathLink>}</td>
               <td>{at === null ? '–' : <Time at={at} />}</td>
             </tr>
           ))}
