@@ -45,8 +45,8 @@ function fill(today: number): string[] {
     `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
     `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
     // Every tenth is one that pulls; of those every other one has moved, and ten endpoints read each.
-    `insert into destinations (environment_id, id, name, type, config, headers, timeout_ms, status, validation, secret, created_at, updated_at)
-     select 1, lpad(to_hex(i), 32, '0')::uuid, 'D', case when i % 10 = 0 then 'pull' else 'https' end, '{}', '{}', 1000, 'active', 'valid', '\\x00', now(), now() from generate_series(0, 3000) i`,
+    `insert into destinations (environment_id, id, name, type, config, headers, timeout_ms, status, validation, version, secret, created_at, updated_at)
+     select 1, lpad(to_hex(i), 32, '0')::uuid, 'D', case when i % 10 = 0 then 'pull' else 'https' end, '{}', '{}', 1000, 'active', 'valid', 1, '\\x00', now(), now() from generate_series(0, 3000) i`,
     `insert into pull_positions select 1, gen_random_uuid(), lpad(to_hex(i * 10), 32, '0')::uuid, 1, ${XIDS} / 2, '${NIL}', 0, now() from generate_series(0, 300) i, generate_series(1, 10)`,
     'analyze events, deliveries, pull_items, destinations, pull_positions',
   ];
