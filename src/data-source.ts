@@ -57,6 +57,7 @@ import { Granters1732689100000 } from '../migrations/1732689100000-granters.js';
 import { ScheduledTurns1732689500000 } from '../migrations/1732689500000-scheduled-turns.js';
 import { OAuthClientTurns1732689600000 } from '../migrations/1732689600000-oauth-client-turns.js';
 import { RotatedGrants1732689610000 } from '../migrations/1732689610000-rotated-grants.js';
+import { PullPositionsTarget1732689700000 } from '../migrations/1732689700000-pull-positions-target.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -128,6 +129,7 @@ export const MIGRATIONS = [
   ScheduledTurns1732689500000,
   OAuthClientTurns1732689600000,
   RotatedGrants1732689610000,
+  PullPositionsTarget1732689700000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

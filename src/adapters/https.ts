@@ -1,4 +1,4 @@
-import { Adapter, DestinationAdapter, Withheld, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
+import { Adapter, DestinationAdapter, Withheld, type DeliveryAnswer, type Draft, type Outgoing, type ProbeReport, type Signable, type SignedRequest, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { legacyHeaders } from '#engine/legacy-signature.js';
@@ -61,6 +61,10 @@ export class HttpsAdapter extends DestinationAdapter {
     return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body), exchange: { method: 'POST', url: target.url, headers: sent, answered: headers } };
   }
 
+  override signed(outgoing: Signable, target: Target): SignedRequest | null {
+    return target.url && { method: 'POST', url: target.url, headers: headersOf(outgoing, target) };
+  }
+
   /** The deliveries of a fan-out come one after the other with one body: it is encoded once, not for each signature and request. */
   private bytesOf(body: string | Buffer): Buffer {
     if (typeof body !== 'string') return body;
@@ -73,7 +77,7 @@ export class HttpsAdapter extends DestinationAdapter {
 export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
 
 /** The message's headers win over the destination's, and ours over both: what a receiver verifies is never a caller's. */
-export function headersOf(outgoing: Outgoing, target: HeaderSources): Record<string, string> {
+export function headersOf(outgoing: Signable, target: HeaderSources): Record<string, string> {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);
   const headers: Record<string, string> = { ...target.headers, ...outgoing.headers };

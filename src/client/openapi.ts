@@ -316,6 +316,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events/{id}/sign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign a stored delivery
+         * @description URL and headers as an attempt would send them now, signed with the keys of now, to send the payload by hand while somebody looks for what is wrong. Nothing is sent, and no secret is shown: the signature holds for this message and five minutes. That it was asked for, and by whom, is in the audit log. Needs a key of scope `write`.
+         */
+        post: operations["signEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events/{id}/cancel": {
         parameters: {
             query?: never;
@@ -900,6 +920,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/pull": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pull positions
+         * @description How far consumers have come, newest destination first: every pull destination, pulled or not, and behind it each inbound endpoint that was pulled by its own id. Needs a key of scope `read`.
+         */
+        get: operations["listPullPositions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/pull/{endpoint}": {
         parameters: {
             query?: never;
@@ -1388,6 +1428,26 @@ export interface paths {
         patch: operations["updateEventType"];
         trace?: never;
     };
+    "/v1/event-types/{name}/subscribers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscribers of an event type
+         * @description Endpoints of all applications that subscribe to it, by its name, by a prefix or to everything, newest first. A page looks at a bounded number of endpoints: it may be short, or empty, and not the last. Needs a key of scope `read`.
+         */
+        get: operations["listEventTypeSubscribers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/event-types/import/openapi": {
         parameters: {
             query?: never;
@@ -1509,7 +1569,7 @@ export interface paths {
         };
         /**
          * List emails
-         * @description Newest first. A page of one status looks at a bounded number of emails: it may be short and not the last. Needs a key of scope `read`.
+         * @description Newest first. A page of one status, a tag or a recipient looks at a bounded number of emails: it may be short and not the last. Needs a key of scope `read`.
          */
         get: operations["listEmails"];
         put?: never;
@@ -1877,7 +1937,7 @@ export interface paths {
         };
         /**
          * List messages
-         * @description Newest first, quarantined ones too. Needs a key of scope `read`.
+         * @description Newest first, quarantined ones too. A page with a filter looks at a bounded number of messages: it may be short and not the last. Needs a key of scope `read`.
          */
         get: operations["listReceivedMessages"];
         put?: never;
@@ -5061,6 +5121,72 @@ export interface components {
             data: components["schemas"]["EndpointAttemptItem"][];
             /**
              * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        SubscriberItem: {
+            /**
+             * @description The endpoint.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            endpoint: string;
+            /**
+             * @description The application that it belongs to.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application: string;
+            /**
+             * @description Your own id of the application; null without one.
+             * @example customer-42
+             */
+            application_uid: string | null;
+            /**
+             * @description What people know the application by.
+             * @example Acme Inc.
+             */
+            application_name: string;
+            /**
+             * @description Where the endpoint is; null for one that goes to a destination.
+             * @example https://example.com/webhooks
+             */
+            url: string | null;
+            /**
+             * @description The destination of the registry that it goes to; null for one with a URL.
+             * @example null
+             */
+            destination: string | null;
+            /**
+             * @description Event types that it subscribes to; none for all.
+             * @example [
+             *       "invoice.*"
+             *     ]
+             */
+            event_types: string[];
+            /**
+             * @description Channels that it listens to; none for all messages.
+             * @example [
+             *       "project-42"
+             *     ]
+             */
+            channels: string[];
+            /**
+             * @description True when a filter on the payload decides too.
+             * @example false
+             */
+            is_filtered: boolean;
+            /**
+             * @description `disabled` takes no deliveries until it is enabled.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+        };
+        SubscriberPage: {
+            /** @description The subscribers. */
+            data: components["schemas"]["SubscriberItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one. A page may be short, or empty, and not the last.
              * @example null
              */
             next_cursor: string | null;
@@ -8484,12 +8610,127 @@ export interface components {
             /** @description Of the latest 50 attempts that failed, the latest first. */
             data: components["schemas"]["ExchangeItem"][];
         };
+        SignBody: {
+            /**
+             * @description The delivery of the event, by its id; the latest when left out.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
+             */
+            delivery?: string;
+        };
+        SignedRequestItem: {
+            /**
+             * @description The delivery.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1.0
+             */
+            delivery: string;
+            /**
+             * @description The method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description Where it goes.
+             * @example https://example.com/webhooks
+             */
+            url: string;
+            /**
+             * @description The headers with the signature, lower-case names. `(hidden)` stands for one that a named secret is part of.
+             * @example {
+             *       "webhook-id": "msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1",
+             *       "webhook-timestamp": "1795253400",
+             *       "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description When it was signed.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            signed_at: string;
+            /**
+             * Format: date-time
+             * @description From when on receivers refuse it.
+             * @example 2026-11-21T09:35:00.000Z
+             */
+            expires_at: string;
+        };
         Cancelled: {
             /**
              * @description Deliveries that were ended, or that end with the attempt that is under way.
              * @example 12
              */
             cancelled: number;
+        };
+        PullBacklogItem: {
+            /**
+             * @description How many items are behind the position.
+             * @example 42
+             */
+            count: number;
+            /**
+             * @description True when there are more than were counted: 1,000, or for an endpoint what is its own among the next 5,000 of the destination.
+             * @example false
+             */
+            is_capped: boolean;
+            /**
+             * @description The event that a consumer gets next; null when nothing was found.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            oldest_event: string | null;
+            /**
+             * Format: date-time
+             * @description When that one was accepted.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            oldest_at: string | null;
+        };
+        PullPositionItem: {
+            /**
+             * @description The pull destination.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            destination: string;
+            /**
+             * @description The destination's name.
+             * @example Warehouse
+             */
+            name: string;
+            /**
+             * @description The destination's status; what a disabled one has can still be pulled.
+             * @example active
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * @description The inbound endpoint whose events are pulled by its `ep_` id; null for who pulls everything of the destination.
+             * @example null
+             */
+            endpoint: string | null;
+            /**
+             * @description The last event that is acknowledged; null while nothing is.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            committed_through: string | null;
+            /**
+             * Format: date-time
+             * @description When a pull or an ack moved the position last; null while nothing did. A pull that finds nothing new does not move it.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            committed_at: string | null;
+            /** @description What is not acknowledged. */
+            backlog: components["schemas"]["PullBacklogItem"];
+        };
+        PullPositionPage: {
+            /** @description The positions. */
+            data: components["schemas"]["PullPositionItem"][];
+            /**
+             * @description Pass it as `cursor` for the next page; null on the last one.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         PullTimings: {
             /**
@@ -11250,6 +11491,59 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    signEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An `evt_` id, or the `msg_` id that a send returned. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SignBody"];
+            };
+        };
+        responses: {
+            /** @description The request, less its body. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedRequestItem"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description Deliveries to this destination are no signed requests, or it is gone. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     cancelEvent: {
         parameters: {
             query?: never;
@@ -12663,6 +12957,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IngestDomainList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPullPositions: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of positions. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullPositionPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14097,6 +14426,45 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listEventTypeSubscribers: {
+        parameters: {
+            query?: {
+                /** @description Where to go on: the `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many to return. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The event type, percent-encoded. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of subscribers. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriberPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     importEventTypes: {
         parameters: {
             query?: never;
@@ -14442,6 +14810,10 @@ export interface operations {
                 since?: string;
                 /** @description Only emails accepted at or before this time (RFC 3339). */
                 until?: string;
+                /** @description Only emails with this tag: its name, or `name:value`. */
+                tag?: string;
+                /** @description Only emails to this address, in `to`, `cc` or `bcc`; whatever its case. */
+                recipient?: string;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
                 cursor?: string;
                 /** @description How many to return. */
@@ -15432,7 +15804,15 @@ export interface operations {
     listReceivedMessages: {
         parameters: {
             query?: {
-                /** @description Where to go on: the `next_cursor` of the page before. */
+                /** @description Only messages in this state: `received` has not been looked at yet, `quarantined` goes nowhere until it is released. */
+                state?: "received" | "processed" | "quarantined";
+                /** @description Only messages from this address, which they say they are from or their envelope has; whatever its case. */
+                from?: string;
+                /** @description Only messages that came at or after this time (RFC 3339). */
+                since?: string;
+                /** @description Only messages that came at or before this time (RFC 3339). */
+                until?: string;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same filters. */
                 cursor?: string;
                 /** @description How many to return. */
                 limit?: number;

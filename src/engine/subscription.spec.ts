@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import { channelFault, patternFault, subscription } from './subscription.js';
+import { channelFault, patternFault, patternsOf, subscription } from './subscription.js';
+
+describe('patternsOf', () => {
+  it('finds every pattern that is about a type, and no other', () => {
+    expect(patternsOf('order.paid.late')).toEqual(['order.paid.late', 'order.*', 'order.paid.*']);
+    fc.assert(fc.property(fc.stringMatching(/^[ab.]{1,8}$/), fc.stringMatching(/^[ab.]{1,6}(\.\*)?$/), (type, pattern) => {
+      expect(patternsOf(type).includes(pattern)).toBe(subscription([pattern], []).matchesType(type));
+    }));
+  });
+});
 
 describe('subscription', () => {
   it.each<[string, string[], string, boolean]>([

@@ -24,6 +24,11 @@ export interface Subscription {
   matchesChannels(channels: readonly string[]): boolean;
 }
 
+/** Every pattern that is about a type: its name, and each prefix of it that a wildcard may stand behind. */
+export function patternsOf(type: string): string[] {
+  return [type, ...[...type.matchAll(/\./g)].map(({ index }) => `${type.slice(0, index)}${WILDCARD}`)];
+}
+
 /** Compiles patterns and channels without faults. No pattern stands for every type. */
 export function subscription(patterns: readonly string[], channels: readonly string[]): Subscription {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith(WILDCARD)));

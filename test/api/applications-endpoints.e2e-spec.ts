@@ -57,6 +57,36 @@ describe('endpoints of applications', () => {
     expectRefusal(await server.api('GET', `/v1/metrics?key=${String(shown.id).replace('ep_', 'dst_')}`), 404);
   });
 
+  it('who subscribes to a type is listed over all applications, newest first and in pages', async () => {
+    const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+    const own: PosthornServer = { ...server, api: (method, given, body, headers) => server.api(method, given, body, { ...as(key), ...headers }) };
+    const list = (query = ''): Promise<ApiAnswer> => own.api('GET', `/v1/event-types/order.paid.late/subscribers${query}`);
+    expectRefusal(await list(), 404);
+    expectStatus(await own.api('POST', '/v1/event-types', { name: 'order.paid.late' }), 201);
+    expect(expectStatus(await list(), 200).json).toEqual({ data: [], next_cursor: null });
+    const [one, two] = [await applicationOf(own, { uid: 'one', name: 'One' }), await applicationOf(own)];
+    const queue = expectStatus(await own.api('POST', '/v1/destinations', { name: 'Queue', type: 'pull' }), 201).json.id as string;
+    const ids: string[] = [];
+    for (const [app, fields] of [[one, { event_types: ['order.*'] }], [two, { event_types: ['order.paid.*', 'x'] }], [two, { event_types: ['order.paid.late'] }], [one, {}]] as const) {
+      ids.unshift((await endpointAt(own, app, EXAMPLE, fields)).id);
+    }
+    for (const types of [['order.paid'], ['orders.*'], ['order.paid.lat.*']]) await endpointAt(own, one, EXAMPLE, { event_types: types });
+    const routed = expectStatus(await own.api('POST', path('', two), { destination: queue, channels: ['a'], filter: { path: '$.a', op: 'exists', value: true } }), 201).json.id as string;
+
+    const { data, next_cursor: end } = expectStatus(await list(), 200).json;
+
+    expect(data.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual([routed, ...ids]);
+    expect(end).toBeNull();
+    expect([data[0], data.at(-1)]).toEqual([
+      { endpoint: routed, application: two, application_uid: null, application_name: 'A customer', url: null, destination: queue, event_types: [], channels: ['a'], is_filtered: true, status: 'active' },
+      { endpoint: ids.at(-1), application: one, application_uid: 'one', application_name: 'One', url: EXAMPLE, destination: null, event_types: ['order.*'], channels: [], is_filtered: false, status: 'active' },
+    ]);
+    const first = expectStatus(await list('?limit=2'), 200).json;
+    const second = expectStatus(await list(`?limit=2&cursor=${first.next_cursor}`), 200).json;
+    expect([...first.data, ...second.data]).toEqual(data.slice(0, 4));
+    expectRefusal(await server.api('GET', '/v1/event-types/order.paid.late/subscribers'), 404);
+  });
+
   it('200: settings that were read can be sent back as a change of nothing; 422 for what is none', async () => {
     const { id } = await endpointAt(server, application, EXAMPLE, { event_types: ['a.*'], legacy_signature: { header: 'X-Old', secret: 'hidden' } });
     const before = await read(id);

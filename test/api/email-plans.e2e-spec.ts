@@ -164,6 +164,14 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
     expect(plan?.pages).toBeLessThan(3_000);
   });
 
+  it.each([undefined, 'bounced', 'dlq', 'scheduled'] as const)('emails: a page of a tag and a recipient that nothing has looks at a thousand candidates (%s)', async (status) => {
+    const [plan] = await plansOf((db) => new EmailsStore(db).withTraits({ ...range(), status, tag: { name: 'a' }, recipient: 'nobody@d.example' }, 1_000));
+
+    expect(plan?.indexes).toContain(status === 'dlq' ? 'deliveries_target_id_idx' : status === 'scheduled' ? 'scheduled_emails_pkey' : status === undefined ? 'emails_pkey' : 'emails_status_idx');
+    expect(plan?.scanned).toEqual([]);
+    expect(plan?.pages).toBeLessThan(8_000);
+  });
+
   it.each(EMAIL_STATUSES)('emails: a page of %s looks at a thousand candidates, whatever there is of others', async (status) => {
     const [plan] = await plansOf((db) => new EmailsStore(db).listOf(status, range(), 1_000));
 

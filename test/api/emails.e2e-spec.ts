@@ -249,6 +249,27 @@ describe('POST /v1/emails', () => {
       for (const query of ['?status=opened', '?since=yesterday', '?limit=101', '?cursor=x', '?to=a']) expectRefusal(await server.api('GET', `/v1/emails${query}`), 400);
     });
 
+    it('200: of a tag, by name and by name and value, and of a recipient of any kind and case, scheduled ones too; 400 for what is none', async () => {
+      const key = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
+      const send = (fields: object): Promise<string> => sendEmail(server, { to: simulated('delivered'), ...fields }, as(key));
+      const welcome = await send({ tags: [{ name: 'campaign', value: 'welcome' }] });
+      const autumn = await send({ tags: [{ name: 'kind', value: 'welcome' }, { name: 'campaign', value: 'autumn' }], bcc: 'Delivered+Ada@simulator.localhost' });
+      const later = await send({ tags: [{ name: 'campaign', value: 'welcome' }], cc: 'delivered+ada@simulator.localhost', scheduled_at: 'in 1 hour' });
+      await send({});
+      const list = async (query: string): Promise<string[]> =>
+        expectStatus(await server.api('GET', `/v1/emails?${query}`, undefined, as(key)), 200).json.data.map(({ id }: { id: string }) => id);
+
+      expect(await list('tag=campaign')).toEqual([later, autumn, welcome]);
+      expect(await list('tag=campaign:welcome')).toEqual([later, welcome]);
+      expect(await list('tag=welcome')).toEqual([]);
+      expect(await list('recipient=DELIVERED%2Bada@simulator.localhost')).toEqual([later, autumn]);
+      expect(await list('recipient=delivered%2Bada@simulator.localhost&tag=kind')).toEqual([autumn]);
+      expect(await list('tag=campaign&status=scheduled')).toEqual([later]);
+      expect(await list('tag=campaign&status=bounced')).toEqual([]);
+      expect(await list('tag=campaign&limit=1')).toEqual([later]);
+      for (const query of ['tag=a%20b', 'tag=a:b:c', 'tag=', 'recipient=']) expectRefusal(await server.api('GET', `/v1/emails?${query}`), 400);
+    });
+
     it('200: what is given up is failed, and found as such', async () => {
       const id = await sendEmail(server, { to: simulated('deferred') });
       await emailAfter(server, id, 1);

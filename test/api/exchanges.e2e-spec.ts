@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
@@ -54,6 +55,37 @@ describe('what attempts sent and were answered', () => {
     const [forReader] = await exchanges(message, reader);
     expect(forReader.request.headers).toEqual({ ...exchange.request.headers, 'x-api-key': '(hidden)' });
     expect(await stored(message)).not.toMatch(/of-the-destination|from-a-named|of-the-event|cookie-of/);
+  });
+
+  it('a stored delivery is signed for now on request, with every key of now, and audited; secrets stay hidden, and nothing is sent', async () => {
+    const name = `S${randomUUID().replaceAll('-', '')}`;
+    expectStatus(await server.api('POST', '/v1/secrets', { name, value: 'from-a-named-secret' }), 201);
+    const target = targets.open(() => ({ status: 200 }));
+    const destination = await destinationAt(server, target.url, { headers: { 'x-tenant': '42', 'x-plain-name': `{{secrets.${name}}}` } });
+    const body = `{"destination":"${destination}","event_type":"a","payload":{"n":12345678901234567890,"one":1.10}}`;
+    const message = expectStatus(await server.api('POST', '/v1/send', body), 202).json.message_id as string;
+    await eventIn(server, message, 'delivered');
+    const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json;
+
+    const answer = expectStatus(await server.api('POST', `/v1/events/${message}/sign`), 200);
+
+    const { headers, ...rest } = answer.json;
+    expect(rest).toEqual({ delivery: `evt_${message.slice(4)}.0`, method: 'POST', url: target.url, signed_at: expect.any(String), expires_at: expect.any(String) });
+    expect(Date.parse(rest.expires_at) - Date.parse(rest.signed_at)).toBe(300_000);
+    expect(headers).toMatchObject({ 'webhook-id': message, 'webhook-event-type': 'a', 'x-tenant': '42', 'x-plain-name': '(hidden)' });
+    const payload = Buffer.from(await (await fetch(`${server.url}/v1/events/${message}/payload`, { headers: { authorization: `Bearer ${server.apiKey}` } })).arrayBuffer());
+    expect(() => new Webhook(secret).verify(payload, headers)).not.toThrow();
+    expect(answer.text).not.toMatch(/from-a-named-secret|whsec_/);
+    expect(await target.arrived(1)).toHaveLength(1);
+    const { data: [entry] } = expectStatus(await server.api('GET', '/v1/audit?limit=1'), 200).json;
+    expect(entry).toMatchObject({ action: 'POST /v1/events/:id/sign' });
+    expect(JSON.stringify(entry)).not.toContain(headers['webhook-signature']);
+    expectRefusal(await server.api('POST', `/v1/events/${message}/sign`, undefined, reader), 403);
+    expectRefusal(await server.api('POST', `/v1/events/${message}/sign`, { delivery: `evt_${message.slice(4)}.7` }), 404);
+    const pulled = expectStatus(await server.api('POST', '/v1/destinations', { name: 'Pulled', type: 'pull' }), 201).json.id as string;
+    expectRefusal(await server.api('POST', `/v1/events/${await send(server, pulled)}/sign`), 409);
+    expectStatus(await server.api('DELETE', `/v1/events/${message}/payload`), 204);
+    expectRefusal(await server.api('POST', `/v1/events/${message}/sign`), 404);
   });
 
   it('without an answer: what was to be sent; and of each attempt its own, the latest first', async () => {

@@ -6,7 +6,8 @@ import type { Feed } from '../../src/modules/pull/feeds.js';
 import { ORIGIN, type Position } from '../../src/modules/pull/place.js';
 import { PullStore } from '../../src/modules/pull/pull.store.js';
 import type { Vault } from '../../src/kernel/vault.js';
-import { explain, recorder, type Plan } from '../architecture/plans.js';
+import { PositionsStore } from '../../src/modules/pull/positions.store.js';
+import { explain, recorder, type Plan, type Recorded } from '../architecture/plans.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 86_400_000;
@@ -41,7 +42,13 @@ function fill(today: number): string[] {
     `insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, endpoint_id, replayed)
      select environment_id, target_id, 1, (row_number() over (order by id) - 1) / 10 + 1, id, 0, expires_on,
             case when row_number() over (order by id) % 50 = 0 then '${ENDPOINT}'::uuid end, false from events`,
-    'analyze events, deliveries, pull_items',
+    `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
+    `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
+    // Every tenth is one that pulls; of those every other one has moved, and ten endpoints read each.
+    `insert into destinations (environment_id, id, name, type, config, headers, timeout_ms, status, validation, version, secret, created_at, updated_at)
+     select 1, lpad(to_hex(i), 32, '0')::uuid, 'D', case when i % 10 = 0 then 'pull' else 'https' end, '{}', '{}', 1000, 'active', 'valid', 1, '\\x00', now(), now() from generate_series(0, 3000) i`,
+    `insert into pull_positions select 1, gen_random_uuid(), lpad(to_hex(i * 10), 32, '0')::uuid, 1, ${XIDS} / 2, '${NIL}', 0, now() from generate_series(0, 300) i, generate_series(1, 10)`,
+    'analyze events, deliveries, pull_items, destinations, pull_positions',
   ];
 }
 
@@ -86,6 +93,16 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'deliveries_pkey', 'events_pkey', 'pull_items_pkey']);
     expect(plan.scanned).toEqual([]);
     expect(plan.pages).toBeLessThan(pagesMax);
+  });
+
+  it('positions of two hundred destinations: their indexes, and a thousand items of each at most', async () => {
+    const { database: recording, recorded } = recorder();
+    await new PositionsStore(recording).list(1, ['pull'], null, 51);
+    const plan = await explain(client, recorded[0] as Recorded);
+
+    expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'destinations_listed_idx', 'pull_items_pkey', 'pull_positions_pkey', 'pull_positions_target_id_idx']);
+    expect(plan.scanned).toEqual([]);
+    expect(plan.pages).toBeLessThan(51 * DAYS * 40);
   });
 
   it('nothing at the end: a few pages of each partition', async () => {

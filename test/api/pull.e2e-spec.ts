@@ -1,8 +1,8 @@
 import { startServer } from '../support/server.js';
-import type { PosthornServer } from '../support/server.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { ack, arrived, endpointTo, messagesOf, offer, page, pull, pullDestination, receivedBy } from './pulling.js';
-import { destinationAt, eventOf, expectStatus, openSql, send, startTargets } from './scene.js';
+import { destinationAt, eventOf, expectStatus, openSql, send, startTargets, uuidOf } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 const UNKNOWN = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
@@ -23,6 +23,55 @@ describe('pull', () => {
     await sql.close();
     await server.stop();
     await targets.close();
+  });
+
+  describe('GET /v1/pull', () => {
+    it('200: every pull destination with what waits for it, and the endpoints that were pulled by their own id; in pages', async () => {
+      const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+      const own: PosthornServer = { ...server, api: (method, path, body, headers) => server.api(method, path, body, { ...as(key), ...headers }) };
+      const list = async (query = ''): Promise<ApiAnswer['json']> => expectStatus(await own.api('GET', `/v1/pull${query}`), 200).json;
+      expect(await list()).toEqual({ data: [], next_cursor: null });
+      await destinationAt(own, targets.open().url);
+      const [first, second] = [await pullDestination(own), await pullDestination(own)];
+      const sent = await offer(own, first, 4);
+      const endpoint = await endpointTo(own, first);
+      await receivedBy(sql, endpoint, sent.slice(2));
+      await ack(own, first, (await page(own, first, { limit: 1 })).next_cursor);
+      await ack(own, endpoint, (await page(own, endpoint, { limit: 1 })).next_cursor);
+
+      const all = await list();
+
+      const events = sent.map((id) => id.replace('msg', 'evt'));
+      const [untouched, of, mine] = all.data;
+      expect(untouched).toEqual({
+        destination: second, name: 'Warehouse', status: 'active', endpoint: null, committed_through: null, committed_at: null,
+        backlog: { count: 0, is_capped: false, oldest_event: null, oldest_at: null },
+      });
+      expect(of).toMatchObject({ destination: first, endpoint: null, committed_through: events[0], committed_at: expect.stringMatching(TIMESTAMP) });
+      expect(of.backlog).toEqual({ count: 3, is_capped: false, oldest_event: events[1], oldest_at: expect.stringMatching(TIMESTAMP) });
+      expect(mine).toMatchObject({ destination: first, endpoint, committed_through: events[2], backlog: { count: 1, oldest_event: events[3] } });
+      expect([all.data.length, all.next_cursor]).toEqual([3, null]);
+      const paged: unknown[] = [];
+      for (let cursor = ''; ;) {
+        const { data, next_cursor: next } = await list(`?limit=1${cursor}`);
+        paged.push(...data);
+        if (next === null) break;
+        cursor = `&cursor=${next}`;
+      }
+      expect(paged).toEqual(all.data);
+    });
+
+    it('200: beyond a thousand it is not counted', async () => {
+      const feed = await pullDestination(server);
+      await offer(server, feed, 1);
+      await sql.rows(`
+        insert into pull_items select environment_id, target_id, epoch, xid, gen_random_uuid(), 0, expires_on, null, false from pull_items, generate_series(1, 1000)
+        where target_id = $1`, [uuidOf(feed)]);
+
+      const { data } = expectStatus(await server.api('GET', '/v1/pull'), 200).json;
+
+      expect(data.find(({ destination }: { destination: string }) => destination === feed).backlog).toMatchObject({ count: 1_000, is_capped: true });
+    });
   });
 
   describe('GET /v1/pull/{endpoint}', () => {

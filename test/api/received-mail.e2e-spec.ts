@@ -114,6 +114,11 @@ describe('received mail', () => {
     expect([...first.data, ...second.data].map(({ subject }: { subject: string }) => subject.split('-')[0])).toEqual(['three', 'two', 'one']);
     expect([first.data[0], second.next_cursor]).toEqual([
       { id: expect.stringMatching(/^evt_/), message_id: `<three-${alias.id}@b.example>`, from: 'Ada <ada@b.example>', subject: `three-${alias.id}`, received_at: expect.any(String), auth: 'none', state: 'processed', reason: null }, null]);
+    const found = async (query: string): Promise<string[]> =>
+      expectStatus(await server.api('GET', `/v1/aliases/${alias.id}/messages?${query}`), 200).json.data.map(({ subject }: { subject: string }) => subject.split('-')[0]);
+    expect([await found('from=ADA@b.example&state=processed'), await found('state=quarantined'), await found('from=bob@b.example')]).toEqual([['three', 'two', 'one'], [], []]);
+    expect([await found(`since=${first.data[1].received_at}`), await found(`until=${first.data[1].received_at}`), await found('from=ada@b.example&limit=1')]).toEqual([['three', 'two'], ['two', 'one'], ['three']]);
+    for (const query of ['state=nonsense', 'since=yesterday', 'from=']) expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}/messages?${query}`), 400);
     const { id } = first.data[0];
     expect((await messageOf(server, alias.id, id)).status).toBe('ignored');
     const other = (await createKey(server, { scope: 'admin', environment: 'test' })).key;

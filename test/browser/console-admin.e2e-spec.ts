@@ -148,6 +148,24 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
     expect(await shown.violations('08-job')).toEqual([]);
   });
 
+  it('pull positions: what waits at a destination, up to where it was acknowledged, and the way to both', async () => {
+    await shown.open('pull');
+    await page.getByText('No pull destinations yet.').waitFor();
+    const destination = (await server.api('POST', '/v1/destinations', { name: `Warehouse ${HOSTILE[0] ?? ''}`, type: 'pull' })).json.id as string;
+    for (let i = 0; i < 3; i += 1) await server.api('POST', '/v1/send', { destination, event_type: 'invoice.paid', payload: { i } });
+    const batch = async () => (await server.api('GET', `/v1/pull/${destination}?limit=1&wait=5`)).json;
+    let [first] = [await batch()];
+    for (let tries = 0; first.data.length === 0 && tries < 20; tries += 1) first = await batch();
+    await server.api('POST', `/v1/pull/${destination}/ack`, { cursor: first.next_cursor });
+    await page.reload();
+    const row = page.getByRole('row').filter({ hasText: 'Warehouse' });
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    await row.getByRole('link', { name: first.data[0].id }).waitFor();
+    expect(await shown.violations('09-pull')).toEqual([]);
+    await row.getByRole('link', { name: 'Warehouse' }).click();
+    await page.waitForURL(`**/destinations/${destination}`);
+  });
+
   it('a reader is offered none of it, and is told who may', async () => {
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
     const reader = await ConsolePage.open(browser, server, 'console-admin-reader', 'secrets', key);
@@ -155,7 +173,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
 
     expect(await reader.page.getByRole('button', { name: 'New secret' }).count()).toBe(0);
     expect(await reader.page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts()).toEqual([
-      'Overview', 'Events', 'Destinations', 'Inbound endpoints', 'Applications', 'Event types', 'Emails', 'Inbox', 'Suppressions', 'Domains', 'Jobs', 'Secrets', 'Organization',
+      'Overview', 'Events', 'Destinations', 'Inbound endpoints', 'Applications', 'Event types', 'Emails', 'Inbox', 'Suppressions', 'Domains', 'Pull positions', 'Jobs', 'Secrets', 'Organization',
     ]);
     await reader.navigate('Organization');
     await reader.page.getByText('Changes are for role admin.').waitFor();

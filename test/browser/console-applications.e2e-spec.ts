@@ -121,6 +121,19 @@ const OPENAPI = JSON.stringify({
     expect(await recover.getByRole('link', { name: 'Watch it' }).getAttribute('href')).toMatch(/\/console\/live\/jobs\/rpj_/);
   });
 
+  it('the portal opens as the customer sees it, in a page of its own, where nothing can be changed; and that stands in the audit log', async () => {
+    await page.getByRole('button', { name: 'Open the portal as this customer sees it' }).click();
+    await page.getByRole('dialog').getByText('ends after 15 minutes').waitFor();
+    expect(await shown.violations('08-preview')).toEqual([]);
+    const [portal] = await Promise.all([page.context().waitForEvent('page'), page.getByRole('dialog').getByRole('button', { name: 'Open', exact: true }).click()]);
+    await portal.getByText('/broken').first().waitFor();
+    expect(portal.url()).toMatch(/\/portal\/pls_[0-9A-Z]{26}$/);
+    expect(await portal.getByRole('button', { name: /add|delete|disable|send|recover/i }).count()).toBe(0);
+    await portal.close();
+    const { data: [entry] } = (await server.api('GET', '/v1/audit?limit=1')).json;
+    expect(entry).toMatchObject({ action: 'POST /v1/app/:app/portal/preview' });
+  });
+
   it('the command menu opens it by its id; it is renamed and deleted by typing its name', async () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'An id' }).fill(acme);
@@ -130,6 +143,15 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('dialog').getByLabel('Name').fill('Acme Corporation');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
+    await page.getByRole('button', { name: 'Metadata' }).click();
+    await page.getByLabel('Each line a name and a value').fill('plan: pro\nno value');
+    await page.getByText('Line 2 is no name with a value').waitFor();
+    await page.getByLabel('Each line a name and a value').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
+    expect(await shown.violations('08-metadata')).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('.tag', { hasText: 'plan: pro' }).waitFor();
+    expect((await server.api('GET', '/v1/app/customer-42')).json.metadata).toEqual({ plan: 'pro', note: HOSTILE[0] });
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill('Acme Corporation');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -159,14 +181,15 @@ const OPENAPI = JSON.stringify({
     expect((await server.api('GET', '/v1/event-types/invoice.paid')).json).toMatchObject({ enforce: true, example: { amount: 4200 }, version: 2 });
   });
 
-  it('who subscribes is seen for each customer, who is found by uid', async () => {
-    await server.api('POST', '/v1/app', { uid: 'other', name: 'Other' });
-    await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/other`, event_types: ['user.*'] });
+  it('who subscribes is seen over all customers, by name, by prefix and to everything', async () => {
+    await server.api('POST', '/v1/app', { uid: 'other', name: `Other ${HOSTILE[0] ?? ''}` });
+    await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/users`, event_types: ['user.*'] });
+    await server.api('POST', '/v1/app/other/endpoints', { url: `${receiver.url}/invoices`, event_types: ['invoice.*'], channels: ['eu'], filter: { path: '$.amount', op: 'gte', value: '1' } });
     await page.reload();
-    await page.getByText('None of its endpoints subscribes').waitFor();
-    await page.getByLabel('Name or uid begins with').fill('broken-inc');
-    await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: '/broken' }).waitFor();
+    const subscribers = page.getByRole('region', { name: 'Who subscribes' }).getByRole('listitem');
+    await subscribers.nth(1).waitFor();
+    expect((await subscribers.allInnerTexts()).map((text) => [/\/(\w+)\n/.exec(text)?.[1], /invoice\.\* · only channels eu|All types/.exec(text)?.[0], text.includes('with a filter')])).toEqual([['invoices', 'invoice.* · only channels eu', true], ['broken', 'All types', false]]);
+    await page.getByRole('link', { name: 'Broken Inc. · broken-inc' }).waitFor();
     expect(await shown.violations('09-subscribers')).toEqual([]);
   });
 

@@ -168,6 +168,21 @@ const SECRET = 'a-secret-of-github';
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseRules).toMatchObject({ rules: [{ respond: { status: 202 } }] });
   });
 
+  it('an answer of one\'s own is written as code, saved with what comes without it, and taken back', async () => {
+    const form = page.getByRole('form', { name: 'An answer of your own' });
+    await form.getByLabel('Who answers').selectOption('managed');
+    await form.getByRole('button', { name: 'Begin with an example' }).click();
+    await form.getByLabel('Waits at most').fill('300');
+    await form.getByLabel('Without an answer in time').selectOption('error');
+    expect(await shown.violations('10-own-answer')).toEqual([]);
+    const saved = async (): Promise<void> => void (await Promise.all([page.waitForResponse((response) => response.request().method() === 'PATCH'), form.getByRole('button', { name: 'Save' }).click()]));
+    await saved();
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseProxy).toEqual({ target: 'managed', code: expect.stringContaining('export default'), timeoutMs: 300, onUnavailable: 'error' });
+    await form.getByLabel('Who answers').selectOption('');
+    await saved();
+    expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.responseProxy).toBeNull();
+  });
+
   it('settings are changed, and what was set aside is counted, released, and watched as a job', async () => {
     await tab('Settings');
     await page.getByLabel('Name', { exact: true }).fill(`Hub ${HOSTILE[3] ?? ''}`);

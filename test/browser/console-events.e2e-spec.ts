@@ -197,11 +197,18 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
     await page.getByText('Attempt 1 of').waitFor();
 
     expect(await page.locator('.steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*within/s);
-    expect(await page.locator('.attempts pre').innerText()).toContain('broken <img src=x onerror=alert(1)>');
+    expect(await page.locator('.attempts details[open] pre').innerText()).toContain('broken <img src=x onerror=alert(1)>');
+    await page.getByText('Request as it was sent').click();
+    await page.getByText('Headers of the answer').click();
+    expect(await page.locator('.attempts details[open] pre').nth(1).innerText()).toMatch(/^POST http:\/\/127\.0\.0\.1:\d+\/broken\n[^]*webhook-signature: v1,/);
     expect(await violations('04-event')).toEqual([]);
-    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByRole('button', { name: 'Copy as curl', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await pasted()).toMatch(/^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-signature: v1,SIGNATURE/);
+    await page.getByRole('button', { name: 'Copied' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Copy as curl, signed' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await pasted()).toMatch(/^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-timestamp: \d{10}'[^]*webhook-signature: v1,[\w+/]{43}=/);
   });
 
   /** What is on the clipboard, by the only way that a page without one has. */

@@ -23,6 +23,7 @@ export async function callEmails(call: Call): Promise<void> {
   const page = (await call(200, 'GET', '/v1/emails?limit=1')).json;
   await call(200, 'GET', `/v1/emails?limit=1&cursor=${page.next_cursor}`);
   await call(200, 'GET', '/v1/emails?status=bounced');
+  await call(200, 'GET', '/v1/emails?status=bounced&tag=campaign:welcome&recipient=nobody@example.org');
   await call(400, 'GET', '/v1/emails?status=nonsense');
   await call(200, 'GET', `/v1/emails/${id}`);
   await call(404, 'GET', '/v1/emails/nonsense');

@@ -265,6 +265,7 @@ describe('what the service answers', () => {
     await until(`/v1/events/${waiting}`, (json) => json.attempts.length === 1);
     await call(200, 'GET', `/v1/events/${sent}/payload`);
     await call(200, 'GET', `/v1/events/${lost}/exchanges`);
+    await call(200, 'POST', `/v1/events/${lost}/sign`);
     await call(200, 'GET', '/v1/events/stream?follow=false');
     const page = (await call(200, 'GET', '/v1/events?limit=2')).json;
     await call(200, 'GET', `/v1/events?limit=2&cursor=${page.next_cursor}`);
@@ -333,6 +334,8 @@ describe('what the service answers', () => {
     await until(`/v1/pull/${pull}?limit=1`, (json) => json.data.length === 1);
     const { next_cursor: cursor } = (await call(200, 'GET', `/v1/pull/${pull}?limit=1`)).json;
     await call(200, 'POST', `/v1/pull/${pull}/ack`, { cursor });
+    const positions = (await call(200, 'GET', '/v1/pull?limit=1')).json;
+    await call(200, 'GET', `/v1/pull?limit=1&cursor=${positions.next_cursor}`);
     await call(200, 'GET', `/v1/metrics?key=${id}`);
   });
 

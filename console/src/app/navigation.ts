@@ -13,6 +13,7 @@ export const SCREENS = [
   { id: 'inbox', path: '/$env/inbox', label: 'nav.inbox', scope: 'read' },
   { id: 'suppressions', path: '/$env/suppressions', label: 'nav.suppressions', scope: 'read' },
   { id: 'domains', path: '/$env/domains', label: 'nav.domains', scope: 'read' },
+  { id: 'pull', path: '/$env/pull', label: 'nav.pull', scope: 'read' },
   { id: 'jobs', path: '/$env/jobs', label: 'nav.jobs', scope: 'read' },
   { id: 'secrets', path: '/$env/secrets', label: 'nav.secrets', scope: 'read' },
   { id: 'keys', path: '/$env/keys', label: 'nav.keys', scope: 'admin' },

@@ -5,7 +5,7 @@ import { readSearch } from '../events/columns';
 import { readApplicationFilters, readRange as readApplicationRange } from '../applications/application-filters';
 import { readEventTypeFilters } from '../event-types/event-type-filters';
 import { readEndpointFilters, readRequestFilters, readTried } from '../endpoints/endpoint-filters';
-import { readEmailFilters, readSuppressionFilters } from '../mail/mail-filters';
+import { readEmailFilters, readMessageFilters, readSuppressionFilters } from '../mail/mail-filters';
 import { readAuditFilters } from '../audit/audit-filters';
 import { readDestinationFilters, readFigures } from '../destinations/destination-figures';
 import { Fault } from '../api/fault';
@@ -145,7 +145,7 @@ const inbox = createRoute({
   getParentRoute: () => environment, path: 'inbox', component: lazyRouteComponent(() => import('../mail/InboxScreen'), 'InboxScreen'),
 });
 const alias = createRoute({
-  getParentRoute: () => environment, path: 'inbox/$alias', component: lazyRouteComponent(() => import('../mail/AliasScreen'), 'AliasScreen'),
+  getParentRoute: () => environment, path: 'inbox/$alias', validateSearch: readMessageFilters, component: lazyRouteComponent(() => import('../mail/AliasScreen'), 'AliasScreen'),
 });
 const receivedMessage = createRoute({
   getParentRoute: () => environment, path: 'inbox/$alias/$id', component: lazyRouteComponent(() => import('../mail/MessageScreen'), 'MessageScreen'),
@@ -160,6 +160,9 @@ const domain = createRoute({
   getParentRoute: () => environment, path: 'domains/$id', component: lazyRouteComponent(() => import('../domains/DomainScreen'), 'DomainScreen'),
 });
 
+const pull = createRoute({
+  getParentRoute: () => environment, path: 'pull', component: lazyRouteComponent(() => import('../pull/PullScreen'), 'PullScreen'),
+});
 const secrets = createRoute({
   getParentRoute: () => environment, path: 'secrets', component: lazyRouteComponent(() => import('../secrets/SecretsScreen'), 'SecretsScreen'),
 });
@@ -177,7 +180,7 @@ const organization = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, emails, email, inbox, alias, receivedMessage, suppressions, domains, domain, jobs, job, secrets, keys, members, sessions, audit, organization])]),
+  routeTree: root.addChildren([start, environment.addChildren([environmentStart, overview, events, event, destinations, destination, endpoints, endpoint.addChildren(endpointTabs), applications, application.addChildren(applicationTabs), eventTypes, eventType, emails, email, inbox, alias, receivedMessage, suppressions, domains, domain, pull, jobs, job, secrets, keys, members, sessions, audit, organization])]),
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,

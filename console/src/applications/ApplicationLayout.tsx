@@ -4,9 +4,11 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
+import { EditNotes, Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
+import { usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
 import { type ApplicationDetail, useApplication } from './application-queries';
 import './applications.css';
@@ -29,8 +31,9 @@ export function ApplicationLayout(): ReactNode {
       <FaultLine fault={error} />
       {data && (
         <>
-          <div className="heading"><h1>{data.name}</h1><Actions of={data} /></div>
+          <div className="heading"><h1>{data.name}</h1><Preview of={data} /><Actions of={data} /></div>
           <p className="ids">{data.uid !== null && <><code>{data.uid}</code> <CopyButton text={data.uid} label={t('copy')} /></>} <code>{data.id}</code> <CopyButton text={data.id} label={t('copy')} /> <PathLink to={`/${env}/events`} search={{ application: data.id }}>{t('application.events')}</PathLink></p>
+          <Notes of={data.metadata} />
           <nav className="tabs" aria-label={t('application.tabs')}>
             {TABS.map(([to, label], index) => <Link key={to} to={to} params={{ env, id }} activeOptions={{ exact: index === 0, includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>{t(label)}</Link>)}
           </nav>
@@ -38,6 +41,23 @@ export function ApplicationLayout(): ReactNode {
         </>
       )}
     </div>
+  );
+}
+
+/** The portal of this customer in a page of its own, to look at. */
+function Preview({ of }: { of: ApplicationDetail }): ReactNode {
+  const { api } = useSigned();
+  const { language } = usePreferences();
+  const [isAsked, setAsked] = useState(false);
+  const open = async (): Promise<void> => {
+    const { url } = await answered(api.POST('/v1/app/{app}/portal/preview', { params: { path: { app: of.id } }, body: { locale: language } }));
+    Object.assign(document.createElement('a'), { href: url, target: '_blank', rel: 'noopener noreferrer' }).click();
+  };
+  return (
+    <>
+      <button type="button" onClick={() => setAsked(true)}>{t('application.preview')}</button>
+      {isAsked && <Confirm title={t('application.preview')} action={t('application.preview-open')} onConfirm={open} onClose={() => setAsked(false)}><p>{t('application.preview-text')}</p></Confirm>}
+    </>
   );
 }
 
@@ -54,6 +74,10 @@ function Actions({ of }: { of: ApplicationDetail }): ReactNode {
     await queries.invalidateQueries({ queryKey: ['application', env, of.id] });
     await queries.invalidateQueries({ queryKey: ['applications', env] });
   };
+  const note = async (metadata: Record<string, string>): Promise<void> => {
+    await answered(api.PATCH('/v1/app/{app}', { params, body: { metadata } }));
+    await queries.invalidateQueries({ queryKey: ['application', env, of.id] });
+  };
   const remove = async (): Promise<void> => {
     await answered(api.DELETE('/v1/app/{app}', { params }));
     await navigate({ to: '/$env/applications', params: { env }, search: {} });
@@ -63,6 +87,7 @@ function Actions({ of }: { of: ApplicationDetail }): ReactNode {
   return (
     <span className="actions">
       <button type="button" onClick={() => { setName(of.name); setAsked('name'); }}>{t('application.rename')}</button>
+      <EditNotes notes={of.metadata} onSave={note} />
       <button type="button" onClick={() => setAsked('delete')}>{t('delete')}</button>
       {asked === 'name' && <Confirm title={t('application.rename')} action={t('save')} onConfirm={rename} onClose={() => setAsked(null)}><p><label>{t('application.name')}<input required maxLength={200} value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" /></label></p></Confirm>}
       {asked === 'delete' && <Confirm title={t('delete')} action={t('delete')} isDangerous typed={of.name} onConfirm={remove} onClose={() => setAsked(null)}><p>{t('application.delete-text')}</p></Confirm>}

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
+import { EditNotes } from '../kit/form/EditNotes';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
@@ -49,6 +50,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
   return (
     <span className="actions">
       {(Object.keys(labels) as Asked[]).map((act) => <button key={act} type="button" onClick={() => open(act)}>{labels[act]}</button>)}
+      <EditNotes notes={of.metadata} onSave={(metadata) => answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { metadata } as never })).then(refresh)} />
       {job !== null && <span role="status">{t('job-link.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('job-link.open')}</PathLink></span>}
       {asked !== null && (
         <Confirm title={labels[asked]} action={asked === 'types' ? t('save') : labels[asked]} isDangerous={asked === 'delete' || (asked === 'status' && isOn)} onConfirm={acts[asked]} onClose={() => setAsked(null)}

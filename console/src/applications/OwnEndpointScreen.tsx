@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { CopyButton } from '../kit/CopyButton';
+import { Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
 import { writeJson } from '../kit/json/read-json';
 import { t, word } from '../kit/messages/t';
@@ -29,6 +30,7 @@ export function OwnEndpointScreen(): ReactNode {
           {data.disabled_reason !== null && <p className="why">{t('destination.disabled-why')} {data.disabled_reason}</p>}
           {data.circuit !== null && data.circuit.state !== 'closed' && <p className="why">{t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}</p>}
           <Facts of={data} />
+          <Notes of={data.metadata} />
           <History app={id} endpoint={endpoint} />
         </>
       )}

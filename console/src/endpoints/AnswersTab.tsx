@@ -7,6 +7,7 @@ import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type EndpointDetail, type TrialDraft, useChangeEndpoint, useEndpoint, useTrial } from './endpoint-queries';
+import { ProxyForm } from './ProxyForm';
 import { ResponseForm } from './ResponseForm';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
@@ -24,6 +25,7 @@ export function AnswersTab(): ReactNode {
   return (
     <div key={`${endpoint.id} ${endpoint.version}`}>
       <Rules endpoint={endpoint} />
+      <ProxyForm endpoint={endpoint} />
       <ResponseForm endpoint={endpoint} />
     </div>
   );

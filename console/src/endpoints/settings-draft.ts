@@ -1,5 +1,5 @@
 import type { EndpointChanges, EndpointDetail } from './endpoint-queries';
-import { readObject, writeJson } from '../kit/json/read-json';
+import { type JsonFault, readObject, writeJson } from '../kit/json/read-json';
 
 /** Settings of an endpoint as their form has them. */
 export interface SettingsDraft {
@@ -32,7 +32,7 @@ export function settingsDraftOf(of: EndpointDetail): SettingsDraft {
 }
 
 /** As the API takes them, or what is wrong with them. */
-export function changesOf(draft: SettingsDraft, complaint: string): { changes: EndpointChanges; fault: { line: number | null; message: string } | null } {
+export function changesOf(draft: SettingsDraft, complaint: string): { changes: EndpointChanges; fault: JsonFault | null } {
   const isGeneric = draft.verification !== 'none' && draft.verification !== 'preset';
   const { value, fault } = isGeneric ? readObject(draft.verificationConfig, complaint) : { value: null, fault: null };
   const { repeats, repeatsBy, repeatsHours } = draft;

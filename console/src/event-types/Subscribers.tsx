@@ -1,49 +1,42 @@
-import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
-import { TextFilter } from '../kit/TextFilter';
 import { useSigned } from '../session/session';
 
-const OFFERED = 20;
+const PAGE = 50;
 
-/** Which endpoints of a customer subscribe to a type: customers are found by name or uid, and looked into one at a time. */
+/** Which endpoints of which customers subscribe to a type. */
 export function Subscribers({ name }: { name: string }): ReactNode {
   const { api, environment: env } = useSigned();
-  const [search, setSearch] = useState('');
-  const [chosen, setChosen] = useState('');
-  const applications = useQuery({
-    queryKey: ['subscriber-applications', env, search], staleTime: 30_000,
-    queryFn: ({ signal }) => answered(api.GET('/v1/app', { params: { query: { limit: OFFERED, ...(search !== '' && { search }) } }, signal })),
+  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['subscribers', env, name], initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) => answered(api.GET('/v1/event-types/{name}/subscribers', { params: { path: { name }, query: { limit: PAGE, ...(cursor !== undefined && { cursor }) } }, signal })),
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
-  const offered = applications.data?.data ?? [];
-  const app = offered.some(({ id }) => id === chosen) ? chosen : (offered[0]?.id ?? '');
-  const endpoints = useQuery({
-    queryKey: ['subscribers', env, name, app], enabled: app !== '',
-    queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}/endpoints', { params: { path: { app }, query: { event_type: name, limit: 100 } }, signal })),
-  });
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <section aria-labelledby="subscribers">
       <h2 id="subscribers">{t('event-type.subscribers')}</h2>
-      <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <TextFilter label={t('event-type.find-application')} value={search} onChange={setSearch} />
-        <label>{t('filter.application')}
-          <select value={app} onChange={(event) => setChosen(event.target.value)}>{offered.map((each) => <option key={each.id} value={each.id}>{[each.name, each.uid].filter(Boolean).join(' · ')}</option>)}</select>
-        </label>
-      </form>
-      <FaultLine fault={applications.error ?? endpoints.error} />
-      <div role="status">
-        {applications.data && offered.length === 0 && <p className="quiet">{t('event-type.no-application')}</p>}
-        {endpoints.data?.data.length === 0 && <p className="quiet">{t('event-type.no-subscriber')}</p>}
-      </div>
+      <FaultLine fault={error} />
+      <div role="status">{data && rows.length === 0 && <p className="quiet">{t(hasNextPage ? 'event-type.no-subscriber-yet' : 'event-type.no-subscriber')}</p>}</div>
       <ul className="cards">
-        {(app === '' ? [] : (endpoints.data?.data ?? [])).map(({ id, url, destination, status, event_types: types }) => (
-          <li key={id} className="card"><div className="heading"><h3><PathLink to={`/${env}/applications/${app}/endpoints/${id}`}>{url ?? destination ?? id}</PathLink></h3><span className="quiet">{types.join(', ') || t('event-type.subscribes-all')}</span><Status of={status} /></div></li>
+        {rows.map(({ endpoint, application, application_name: customer, application_uid: uid, url, destination, status, event_types: types, channels, is_filtered: isFiltered }) => (
+          <li key={endpoint} className="card">
+            <div className="heading">
+              <h3><PathLink to={`/${env}/applications/${application}/endpoints/${endpoint}`}>{url ?? destination ?? endpoint}</PathLink></h3>
+              <PathLink to={`/${env}/applications/${application}`}>{[customer, uid].filter(Boolean).join(' · ') || application}</PathLink>
+              <span className="quiet">{types.join(', ') || t('event-type.subscribes-all')}{channels.length > 0 && ` · ${t('event-type.channels', { channels: channels.join(', ') })}`}</span>
+              {isFiltered && <span className="tag">{t('event-type.filtered')}</span>}
+              <Status of={status} />
+            </div>
+          </li>
         ))}
       </ul>
+      {hasNextPage && <p><button type="button" onClick={() => void fetchNextPage()}>{t('event-type.more-subscribers')}</button></p>}
     </section>
   );
 }

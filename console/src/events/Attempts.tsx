@@ -4,27 +4,29 @@ import { usePreferences } from '../kit/preferences';
 import { Time } from '../kit/time/Time';
 import { tellDuration } from '../kit/time/format';
 import { Target } from './Deliveries';
-import { type EventDetail, useRetry } from './event-queries';
+import type { Schemas } from '../api/client';
+import { type EventDetail, useExchanges, useRetry } from './event-queries';
 import { type ScheduleStep, stepsOf } from './schedule-steps';
 
 type Attempt = EventDetail['attempts'][number];
 
 /** Every try as a line of time: when, how long, what was answered, and which step of the schedule it was. */
 export function Attempts({ event }: { event: EventDetail }): ReactNode {
+  const exchanges = useExchanges(event);
   const targets = new Set(event.attempts.map(({ delivery }) => delivery));
   return (
     <section aria-labelledby="attempts">
       <h2 id="attempts">{t('attempts')}</h2>
       {event.attempts.length === 0 && <p className="quiet">{t('attempts.none')}</p>}
       <ol className="attempts">
-        {event.attempts.map((attempt) => <One key={`${attempt.delivery} ${attempt.number}`} attempt={attempt} event={event} showsTarget={targets.size > 1} />)}
+        {event.attempts.map((attempt) => <One key={`${attempt.delivery} ${attempt.number}`} attempt={attempt} event={event} showsTarget={targets.size > 1} exchange={exchanges.get(`${attempt.delivery} ${attempt.number}`)} />)}
       </ol>
       <Schedule event={event} />
     </section>
   );
 }
 
-function One({ attempt, event, showsTarget }: { attempt: Attempt; event: EventDetail; showsTarget: boolean }): ReactNode {
+function One({ attempt, event, showsTarget, exchange }: { attempt: Attempt; event: EventDetail; showsTarget: boolean; exchange: Schemas['ExchangeItem'] | undefined }): ReactNode {
   const { language } = usePreferences();
   const retry = useRetry(attempt.destination, event.application);
   const { number, status, error, at, duration_ms, response_excerpt, destination, replayed } = attempt;
@@ -41,9 +43,17 @@ function One({ attempt, event, showsTarget }: { attempt: Attempt; event: EventDe
       {response_excerpt !== null && response_excerpt !== '' && (
         <details open={!isGood}><summary>{t('attempt.answer')}</summary><pre tabIndex={0}>{response_excerpt}</pre></details>
       )}
+      {exchange !== undefined && (
+        <>
+          <details><summary>{t('attempt.sent')}</summary><pre tabIndex={0}>{[`${exchange.request.method} ${exchange.request.url}`, ...lines(exchange.request.headers)].join('\n')}</pre></details>
+          {exchange.response !== null && <details><summary>{t('attempt.answered')}</summary><pre tabIndex={0}>{lines(exchange.response.headers).join('\n')}</pre></details>}
+        </>
+      )}
     </li>
   );
 }
+
+const lines = (headers: Readonly<Record<string, string>>): string[] => Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
 /** What is left of the schedule of a delivery that waits, or was given up. */
 function Schedule({ event }: { event: EventDetail }): ReactNode {

@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
+import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { download } from '../kit/copy';
 import { FaultLine } from '../kit/form/FaultLine';
@@ -8,7 +9,8 @@ import { t } from '../kit/messages/t';
 import { useSearchText } from '../kit/text/SearchText';
 import { Rows, TextView } from '../kit/text/TextView';
 import { Time } from '../kit/time/Time';
-import { curlOf } from './curl';
+import { useSigned } from '../session/session';
+import { curlOf, signedCurlOf } from './curl';
 import { type EventDetail, useDestinationNames, usePayload } from './event-queries';
 
 /** So much is formatted at once; what is more while the page goes on. */
@@ -46,9 +48,11 @@ function Shown({ event, bytes, contentType }: Content): ReactNode {
   const text = useMemo(() => textOf(bytes), [bytes]);
   const [isComparing, setComparing] = useState(false);
   const curl = useCurl(event, text);
+  const signed = useSignedCurl(event, text);
   const common = (
     <>
       {curl !== null && <CopyButton text={curl} label={t('payload.curl')} />}
+      {signed !== null && <CopyButton text={signed} label={t('payload.curl-signed')} />}
       <button type="button" className="small" onClick={() => download(bytes, event.id, contentType)}>{t('download')}</button>
       {text !== null && <button type="button" className="small" aria-expanded={isComparing} onClick={() => setComparing(!isComparing)}>{t('compare')}</button>}
       <span className="quiet">{t('payload.size', { bytes: bytes.length })}{contentType && ` · ${contentType}`}</span>
@@ -118,4 +122,14 @@ function useCurl(event: EventDetail, body: string | null): (() => string) | null
   const url = destination === undefined ? undefined : /^https?:/.test(destination) ? destination : names.get(destination)?.url;
   if (!url) return null;
   return () => curlOf({ url, webhookId: event.webhook_id, eventType: event.event_type, headers: event.headers, body });
+}
+
+/** The service signs with what it keeps secret, for who may send; it stands in the audit log. Null where nothing is signed. */
+function useSignedCurl(event: EventDetail, body: string | null): (() => Promise<string>) | null {
+  const { api, can } = useSigned();
+  const names = useDestinationNames();
+  const destination = event.deliveries.at(-1)?.destination;
+  const isSigned = destination !== undefined && (/^(https?:|ep_)/.test(destination) || names.get(destination)?.type === 'https');
+  if (!can('write') || !isSigned) return null;
+  return async () => signedCurlOf({ ...await answered(api.POST('/v1/events/{id}/sign', { params: { path: { id: event.id } }, body: {} })), body });
 }

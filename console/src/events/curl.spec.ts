@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { curlOf } from './curl';
+import { curlOf, signedCurlOf } from './curl';
 
 const REQUEST = { url: 'https://example.com/hooks', webhookId: 'msg_1', eventType: 'invoice.paid', headers: {}, body: '{"n":12345678901234567890}' };
 
@@ -21,4 +21,11 @@ describe('curlOf', () => {
     expect(given.filter((each) => /^webhook-id/i.test(each))).toEqual(['webhook-id: msg_1']);
     expect(given).toEqual(expect.arrayContaining(["X-Tenant: 4'2", 'webhook-signature: v1,SIGNATURE']));
   });
+});
+
+it('a signed command has the headers as they were signed, and the very body', () => {
+  expect(signedCurlOf({ method: 'POST', url: "https://a.example/'x", headers: { 'webhook-signature': 'v1,abc', 'x-a': "it's" }, body: '{"n":12345678901234567890,"one":1.10}' })).toBe([
+    "curl -X POST 'https://a.example/'\\''x'", "-H 'webhook-signature: v1,abc'", "-H 'x-a: it'\\''s'", `--data-raw '{"n":12345678901234567890,"one":1.10}'`,
+  ].join(' \\\n  '));
+  expect(signedCurlOf({ method: 'POST', url: 'https://a.example', headers: {}, body: null })).toContain("--data-binary '@payload'");
 });

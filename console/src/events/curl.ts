@@ -21,6 +21,16 @@ export function curlOf({ url, webhookId, eventType, headers, body }: SentRequest
   return lines.join(' \\\n  ');
 }
 
+/** The same as the service signed it: with a signature that holds for five minutes. */
+export function signedCurlOf({ method, url, headers, body }: { method: string; url: string; headers: Readonly<Record<string, string>>; body: string | null }): string {
+  const lines = [
+    `curl -X ${method} ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    body === null ? "--data-binary '@payload'" : `--data-raw ${quoted(body)}`,
+  ];
+  return lines.join(' \\\n  ');
+}
+
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

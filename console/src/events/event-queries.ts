@@ -17,6 +17,17 @@ export function useEvent(id: string) {
   });
 }
 
+/** What attempts that failed sent and were answered, by delivery and number. */
+export function useExchanges({ id, attempts }: EventDetail): ReadonlyMap<string, Schemas['ExchangeItem']> {
+  const { api, environment } = useSigned();
+  const failed = attempts.filter(({ error, status }) => error !== null || status === null || status < 200 || status > 299).length;
+  const { data } = useQuery({
+    queryKey: ['exchanges', environment, id, attempts.length], enabled: failed > 0, staleTime: Infinity,
+    queryFn: ({ signal }) => answered(api.GET('/v1/events/{id}/exchanges', { params: { path: { id } }, signal })),
+  });
+  return useMemo(() => new Map(data?.data.map((each) => [`${each.delivery} ${each.number}`, each])), [data]);
+}
+
 /** The payload of an event as bytes; only when `isAsked`. */
 export function usePayload(id: string, isAsked: boolean) {
   const { environment } = useSigned();

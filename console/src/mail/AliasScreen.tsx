@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
@@ -8,11 +8,14 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { TextFilter } from '../kit/TextFilter';
+import { RANGES } from '../kit/time/range';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { AliasForm } from './AliasForm';
 import { AliasReplay } from './AliasReplay';
 import { useLeave } from './leave';
+import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
 import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
 import { tellBytes } from './tell-bytes';
 import './mail.css';
@@ -82,14 +85,44 @@ function Actions({ alias }: { alias: Alias }): ReactNode {
   );
 }
 
+function MessageFilterBar({ filters, alias }: { filters: MessageFilters; alias: string }): ReactNode {
+  const { environment: env } = useSigned();
+  const navigate = useNavigate();
+  const set = (changes: Partial<Record<keyof MessageFilters, string>>): void => {
+    const search = Object.fromEntries(Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== '')) as MessageFilters;
+    void navigate({ to: '/$env/inbox/$alias', params: { env, alias }, search });
+  };
+  return (
+    <form className="mail-filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
+      <label>{t('filter.status')}
+        <select value={filters.state ?? ''} onChange={(event) => set({ state: event.target.value })}>
+          <option value="">{t('filter.any')}</option>
+          {MESSAGE_STATES.map((state) => <option key={state} value={state}>{word('status', state)}</option>)}
+        </select>
+      </label>
+      <label>{t('filter.range')}
+        <select value={filters.since ?? ''} onChange={(event) => set({ since: event.target.value })}>
+          <option value="">{t('filter.all-time')}</option>
+          {RANGES.map((range) => <option key={range} value={range}>{t(`range.${range}`)}</option>)}
+        </select>
+      </label>
+      <TextFilter label={t('alias.from')} value={filters.from ?? ''} onChange={(from) => set({ from })} />
+      {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/inbox/$alias', params: { env, alias }, search: {} })}>{t('filter.clear')}</button>}
+    </form>
+  );
+}
+
 function Messages({ alias }: { alias: Alias }): ReactNode {
   const { environment: env } = useSigned();
-  const { rows, data, error, hasNextPage, fetchNextPage } = useMessages(alias.id);
+  const filters = useSearch({ from: '/$env/inbox/$alias' });
+  const { rows, data, error, hasNextPage, fetchNextPage } = useMessages(alias.id, filters);
+  const isFiltered = Object.keys(filters).length > 0;
   return (
     <section aria-labelledby="messages">
       <h2 id="messages">{t('messages')}</h2>
       <FaultLine fault={error} />
-      {data && rows.length === 0 && <p className="empty" role="status">{t('alias.nothing-came', { address: alias.address })}</p>}
+      {(isFiltered || rows.length > 0) && <MessageFilterBar filters={filters} alias={alias.id} />}
+      {data && rows.length === 0 && <p className="empty" role="status">{hasNextPage ? t('emails.none-yet') : isFiltered ? t('alias.none-match') : t('alias.nothing-came', { address: alias.address })}</p>}
       {rows.length > 0 && (
         <div className="scroll" tabIndex={0} role="group" aria-labelledby="messages">
           <table className="plain">

@@ -5,6 +5,7 @@ import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { RANGES } from '../kit/time/range';
 import { Time } from '../kit/time/Time';
+import { TextFilter } from '../kit/TextFilter';
 import { useSigned } from '../session/session';
 import { EMAIL_STATUSES, type EmailFilters } from './mail-filters';
 import { useEmails } from './mail-queries';
@@ -82,6 +83,8 @@ function Filters({ filters }: { filters: EmailFilters }): ReactNode {
           {isOtherRange && <option value="other">{[filters.since, filters.until].filter(Boolean).join(' – ')}</option>}
         </select>
       </label>
+      <TextFilter label={t('emails.recipient')} value={filters.recipient ?? ''} onChange={(recipient) => set({ recipient })} />
+      <TextFilter label={t('emails.tag')} value={filters.tag ?? ''} onChange={(tag) => set({ tag })} placeholder={t('emails.tag-hint')} />
       {Object.keys(filters).length > 0 && <button type="button" onClick={() => void navigate({ to: '/$env/emails', params: { env }, search: {} })}>{t('filter.clear')}</button>}
     </form>
   );

@@ -9,6 +9,18 @@ export interface EmailFilters {
   /** A time, or how long back. */
   since?: string;
   until?: string;
+  /** `name`, or `name:value`. */
+  tag?: string;
+  recipient?: string;
+}
+
+export const MESSAGE_STATES = ['received', 'processed', 'quarantined'] as const;
+
+/** What the list of an alias's messages shows. */
+export interface MessageFilters {
+  state?: (typeof MESSAGE_STATES)[number];
+  from?: string;
+  since?: string;
 }
 
 /** What the list of suppressions shows. */
@@ -19,18 +31,38 @@ export interface SuppressionFilters {
 
 type Search = Readonly<Record<string, unknown>>;
 
+const TAG = /^[\w-]{1,256}(?::[\w-]{1,256})?$/;
+const words = (given: unknown): string => (typeof given === 'string' ? given.trim() : '');
+
 /** The filters of an address; what is none is left out. */
 export function readEmailFilters(search: Search): EmailFilters {
   const status = EMAIL_STATUSES.find((each) => each === search['status']);
-  const { since, until } = search;
-  return { ...(status !== undefined && { status }), ...(isRangeTime(since) && { since }), ...(isRangeTime(until) && { until }) };
+  const { since, until, tag } = search;
+  const recipient = words(search['recipient']);
+  return {
+    ...(status !== undefined && { status }), ...(isRangeTime(since) && { since }), ...(isRangeTime(until) && { until }),
+    ...(typeof tag === 'string' && TAG.test(tag) && { tag }), ...(recipient !== '' && { recipient }),
+  };
+}
+
+/** The filters of an address. */
+export function readMessageFilters(search: Search): MessageFilters {
+  const state = MESSAGE_STATES.find((each) => each === search['state']);
+  const { since } = search;
+  const from = words(search['from']);
+  return { ...(state !== undefined && { state }), ...(from !== '' && { from }), ...(isRangeTime(since) && { since }) };
 }
 
 /** The filters of an address. */
 export function readSuppressionFilters(search: Search): SuppressionFilters {
   const origin = ORIGINS.find((each) => each === search['origin']);
-  const email = typeof search['email'] === 'string' ? search['email'].trim() : '';
+  const email = words(search['email']);
   return { ...(origin !== undefined && { origin }), ...(email !== '' && { email }) };
+}
+
+/** The same for messages. */
+export function messageQuery({ since, ...rest }: MessageFilters, nowMs: number): MessageFilters {
+  return { ...rest, ...(since !== undefined && { since: rangeTime(since, nowMs) }) };
 }
 
 /** The filters as the API takes them at a moment: relative times become times. */

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { useSigned } from '../session/session';
-import { type EmailFilters, emailQuery, type SuppressionFilters } from './mail-filters';
+import { type EmailFilters, emailQuery, type MessageFilters, messageQuery, type SuppressionFilters } from './mail-filters';
 
 export type EmailDetail = Schemas['EmailDetail'];
 export type Alias = Schemas['AliasItem'];
@@ -64,9 +64,9 @@ export function useAlias(alias: string) {
   return useQuery({ queryKey: ['alias', environment, alias], queryFn: ({ signal }) => answered(api.GET('/v1/aliases/{alias}', { params: { path: { alias } }, signal })) });
 }
 
-export function useMessages(alias: string) {
+export function useMessages(alias: string, filters: MessageFilters) {
   const { api, environment } = useSigned();
-  return usePages(['messages', environment, alias], (cursor, signal) => answered(api.GET('/v1/aliases/{alias}/messages', { params: { path: { alias }, query: { ...cursor, limit: PAGE } }, signal })));
+  return usePages(['messages', environment, alias, filters], (cursor, signal) => answered(api.GET('/v1/aliases/{alias}/messages', { params: { path: { alias }, query: { ...messageQuery(filters, serviceNowMs()), ...cursor, limit: PAGE } }, signal })));
 }
 
 /** One message; asked again until it was read, and while it is delivered. */

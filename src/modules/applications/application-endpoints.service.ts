@@ -68,6 +68,12 @@ export class ApplicationEndpointsService {
     return { views, nextCursor: isMore && last !== null ? this.cursors.issue(tenant, list, last.row.id) : null };
   }
 
+  /** Those of any application that exist, in the order of `ids`. */
+  async these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointView[]> {
+    const rows = new Map((await this.store.these(environmentId, ids)).map((row) => [row.id, row]));
+    return this.views(environmentId, ids.flatMap((id) => rows.get(id) ?? []));
+  }
+
   /** Throws 404. */
   async find(environmentId: number, id: Id): Promise<ApplicationEndpointView> {
     const row = await this.store.find(environmentId, id);

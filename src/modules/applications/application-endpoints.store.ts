@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FindOptionsWhere, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { type FindOptionsWhere, In, LessThan, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -21,6 +21,22 @@ const REMOVE: Statement = {
   name: 'application_endpoints_remove',
   // Index application_endpoints_pkey.
   text: 'delete from application_endpoints where environment_id = $1::int and id = $2::uuid',
+};
+
+/** Endpoints of all applications that one page of subscribers looks at: their event types are in no index. */
+const LOOKED_MAX = 5_000;
+
+const SUBSCRIBERS: Statement = {
+  name: 'application_endpoints_subscribers',
+  // Index application_endpoints_pkey, backwards, as many as are looked at.
+  text: `
+    select id, hears, n = ${LOOKED_MAX} as "isLast" from (
+      select id, event_types = '{}' or event_types && $3::text[] as hears, row_number() over (order by id desc) as n from (
+        select id, event_types from application_endpoints
+        where environment_id = $1::int and ($2::uuid is null or id < $2::uuid) order by id desc limit ${LOOKED_MAX}
+      ) newest
+    ) looked
+    where hears or n = ${LOOKED_MAX} order by id desc`,
 };
 
 /** Endpoints of applications. Every change is announced in its own transaction, as one of the application. */
@@ -62,6 +78,18 @@ export class ApplicationEndpointsStore {
     const where: FindOptionsWhere<ApplicationEndpointEntity> = { environmentId, applicationId };
     if (beforeId !== undefined) where.id = LessThan(beforeId);
     return this.rows().find({ where, order: { id: 'DESC' }, take: rowsMax });
+  }
+
+  /** Those of any application with one of the patterns or none, newest first, among as many as one page looks at; `floor` where there may be more behind them. */
+  async subscribers(environmentId: number, patterns: readonly string[], beforeId: Id | null): Promise<{ ids: Id[]; floor: Id | null }> {
+    const rows = await this.database.read<{ id: Id; hears: boolean; isLast: boolean }>(SUBSCRIBERS, [environmentId, beforeId, [...patterns]]);
+    const last = rows.at(-1);
+    return { ids: rows.filter(({ hears }) => hears).map(({ id }) => id), floor: last?.isLast === true ? last.id : null };
+  }
+
+  /** Those that exist. Index application_endpoints_pkey. */
+  these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointEntity[]> {
+    return this.rows().findBy({ environmentId, id: In([...ids]) });
   }
 
   /** False when its uid is taken in the application (application_endpoints_uid_idx): the transaction is lost then. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DestinationsModule } from '../destinations/destinations.module.js';
+import { EventTypesModule } from '../event-types/event-types.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { ApplicationAttemptsController } from './application-attempts.controller.js';
@@ -20,13 +21,15 @@ import { KnownApplications } from './known-applications.js';
 import { LiveApplications } from './live-applications.js';
 import { LiveApplicationsStore } from './live-applications.store.js';
 import { PortalEndpoints } from './portal-endpoints.js';
+import { SubscribersController } from './subscribers.controller.js';
+import { Subscribers } from './subscribers.js';
 import { WaitingDeliveries } from './waiting-deliveries.js';
 import { ApplicationTools } from './applications.tools.js';
 
 /** Applications: the caller's customers, their endpoints, and who subscribes to what. */
 @Module({
-  imports: [DestinationsModule, EventsModule, LedgerModule],
-  controllers: [ApplicationsController, ApplicationEndpointsController, EndpointSecretsController, ApplicationAttemptsController],
+  imports: [DestinationsModule, EventTypesModule, EventsModule, LedgerModule],
+  controllers: [ApplicationsController, ApplicationEndpointsController, EndpointSecretsController, ApplicationAttemptsController, SubscribersController],
   providers: [
     ApplicationEndpointChanges,
     ApplicationEndpointRegistration,
@@ -42,6 +45,7 @@ import { ApplicationTools } from './applications.tools.js';
     LiveApplications,
     LiveApplicationsStore,
     PortalEndpoints,
+    Subscribers,
     WaitingDeliveries,
     { provide: ApplicationRemovals, useExisting: ApplicationRemoval },
     { provide: Applications, useClass: KnownApplications },

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { And, type FindOperator, type FindOptionsWhere, LessThan, Raw, type Repository } from 'typeorm';
+import { And, type FindOperator, type FindOptionsWhere, In, LessThan, Raw, type Repository } from 'typeorm';
 import { Clock } from '#kernel/clock.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -60,6 +60,11 @@ export class ApplicationsStore {
   hold(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
     const mode = how === 'alone' ? 'pessimistic_write' : 'pessimistic_read';
     return this.rows().findOne({ where: { environmentId, id }, lock: { mode } });
+  }
+
+  /** Those that exist. Index applications_pkey. */
+  these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEntity[]> {
+    return this.rows().findBy({ environmentId, id: In([...ids]) });
   }
 
   /** Newest first. Index applications_pkey, backwards; a search finds its rows by applications_name_idx and applications_uid_prefix_idx. */

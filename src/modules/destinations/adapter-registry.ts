@@ -54,6 +54,11 @@ export class AdapterRegistry implements OnModuleInit {
     return UNSUPPORTED.includes(type) ? `${type} delivery isn't supported yet` : null;
   }
 
+  /** The types whose deliveries wait to be fetched. */
+  pulledTypes(): string[] {
+    return [...this.adapters.values()].filter(({ pulled }) => pulled).map(({ type }) => type);
+  }
+
   private offered(): string[] {
     return [...this.adapters.values()].filter(({ isOffered }) => isOffered).map(({ type }) => type);
   }

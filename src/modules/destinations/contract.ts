@@ -68,6 +68,16 @@ export interface Outgoing {
   mayBegin: () => boolean;
 }
 
+/** What of a delivery is signed. */
+export type Signable = Pick<Outgoing, 'webhookId' | 'eventType' | 'body' | 'headers' | 'replayed' | 'traceparent' | 'atMs'>;
+
+/** A request as an attempt would make it, less its body. Header names in lower case. */
+export interface SignedRequest {
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+}
+
 /** What one attempt sent over HTTP, less its body, and the headers that it was answered with. Names in lower case. */
 export interface SentExchange {
   method: string;
@@ -129,6 +139,11 @@ export abstract class DestinationAdapter {
 
   /** One attempt, bounded by the target's time-out. Never throws. */
   abstract deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer>;
+
+  /** What an attempt would send, signed for its moment; nothing is sent. Null for a type that signs no requests. */
+  signed(_outgoing: Signable, _target: Target): SignedRequest | null {
+    return null;
+  }
 }
 
 /**
@@ -168,6 +183,9 @@ export abstract class Targets {
 
   /** The adapter of a stored destination's type; one whose attempts fail and say why when its extension is not loaded. */
   abstract adapter(type: string): DestinationAdapter;
+
+  /** The types whose deliveries wait to be fetched. */
+  abstract pulledTypes(): string[];
 
   /**
    * How what was received is queued for a destination. One that was deleted or disabled, or can't be loaded right now, gets its

@@ -39,6 +39,10 @@ export class CachedTargets extends Targets {
     return this.adapters.serving(type);
   }
 
+  override pulledTypes(): string[] {
+    return this.adapters.pulledTypes();
+  }
+
   override disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {
     return this.store.disable(environmentId, destinationId, reason);
   }

@@ -66,7 +66,7 @@ export class EmailsController {
 
   @Get()
   @Scope('read')
-  @ApiOperation({ summary: 'List emails', description: 'Newest first. A page of one status looks at a bounded number of emails: it may be short and not the last.' })
+  @ApiOperation({ summary: 'List emails', description: 'Newest first. A page of one status, a tag or a recipient looks at a bounded number of emails: it may be short and not the last.' })
   @ApiOkResponse({ type: EmailPage, description: 'One page of emails.' })
   async listEmails(@CurrentTenant() tenant: Tenant, @Query() query: EmailListQuery): Promise<EmailPage> {
     return presentPage(await this.emails.list(tenant, query));

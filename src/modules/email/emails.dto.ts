@@ -211,6 +211,14 @@ export class EmailListQuery {
   @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
   until?: string;
 
+  /** Only emails with this tag: its name, or `name:value`. */
+  @ApiProperty({ required: false, pattern: '^[A-Za-z0-9_-]{1,256}(:[A-Za-z0-9_-]{1,256})?$', example: 'campaign:welcome' })
+  tag?: string;
+
+  /** Only emails to this address, in `to`, `cc` or `bcc`; whatever its case. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
+  recipient?: string;
+
   /** Where to go on: the `next_cursor` of the page before, with the same filters. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;

@@ -17,6 +17,9 @@ export interface EmailQuery extends PageQuery {
   status?: ShownStatus;
   since?: string;
   until?: string;
+  /** `name`, or `name:value`. */
+  tag?: string;
+  recipient?: string;
 }
 
 /** An email with everything that is known of it. */
@@ -27,7 +30,7 @@ export interface EmailView {
 }
 
 const LIMIT_DEFAULT = 50;
-/** Emails that one page of a status looks at: what is behind them is for the next one. */
+/** Emails that one page of a status, a tag or a recipient looks at: what is behind them is for the next one. */
 const CANDIDATES_MAX = 1_000;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
 
@@ -43,7 +46,7 @@ export class EmailsService {
     private readonly clock: Clock,
   ) {}
 
-  /** A page of a status looks at a bounded number of emails, so that it may be short and not the last. Throws 400. */
+  /** A page of a status, a tag or a recipient looks at a bounded number of emails, so that it may be short and not the last. Throws 400. */
   async list(tenant: Tenant, query: EmailQuery): Promise<{ rows: EmailRow[]; nextCursor: string | null }> {
     const { cursor, limit = LIMIT_DEFAULT, ...filters } = query;
     const list: CursorQuery = { list: 'emails', filters };
@@ -88,15 +91,20 @@ export class EmailsService {
   }
 
   private async page(filter: EmailFilter, limit: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
+    if (filter.tag !== undefined || filter.recipient !== undefined) return this.store.withTraits(filter, CANDIDATES_MAX);
     if (filter.status === undefined) return { rows: await this.store.list(filter, limit), floor: null };
     if (filter.status === 'scheduled') return { rows: await this.store.listScheduled(filter, limit), floor: null };
     return this.store.listOf(filter.status, filter, CANDIDATES_MAX);
   }
 
-  private filter({ environmentId }: Tenant, { status, since, until }: Omit<EmailQuery, 'cursor' | 'limit'>): EmailFilter {
+  private filter({ environmentId }: Tenant, { status, since, until, tag, recipient }: Omit<EmailQuery, 'cursor' | 'limit'>): EmailFilter {
     const untilMs = until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', until);
     const sinceMs = since === undefined ? 0 : timeMs('since', since);
-    return { environmentId, beforeId: lowestIdAt(untilMs + 1), fromId: lowestIdAt(sinceMs), status, targetId: emailTargetId(environmentId) };
+    const [name = '', value] = tag?.split(':') ?? [];
+    return {
+      environmentId, beforeId: lowestIdAt(untilMs + 1), fromId: lowestIdAt(sinceMs), status, targetId: emailTargetId(environmentId),
+      ...(tag !== undefined && { tag: { name, ...(value !== undefined && { value }) } }), ...(recipient !== undefined && { recipient }),
+    };
   }
 }
 

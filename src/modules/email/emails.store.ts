@@ -115,6 +115,10 @@ export interface EmailFilter {
   status?: ShownStatus;
   /** The target that emails are handed over by. */
   targetId: Id;
+  /** A tag by its name, or by its name and value. */
+  tag?: { name: string; value?: string };
+  /** The address of a recipient, whatever its case. */
+  recipient?: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -252,6 +256,32 @@ const listOf = (status: EmailStatus): Statement => ({
 
 const LISTS = new Map(EMAIL_STATUSES.map((status) => [status, listOf(status)]));
 
+/** Whether a row has the tag and the recipient that are asked for. */
+const TRAITS = (tags: string, recipients: string): string => `
+  ($6::jsonb is null or ${tags} @> $6) and ($7::text is null or exists (select from jsonb_array_elements(${recipients}) r where lower(r->>'address') = $7))`;
+
+/** What is in no index, among as many as one page looks at: emails_pkey and scheduled_emails_pkey, or what a status is found by. */
+const foundOf = (status: ShownStatus | null): Statement => {
+  const scheduled = `(select s.id, null::date as expires_on from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4)`;
+  const any = `(select id, expires_on from emails where environment_id = $1 and ${RANGE('id')} order by id desc limit $4) union all ${scheduled}`;
+  const among = status === null ? any : status === 'scheduled' ? scheduled : candidates(status);
+  return {
+    name: `emails_found_${status ?? 'any'}`,
+    text: `
+      with unused as (select $5::uuid), c as materialized (select * from (${among}) c(id, expires_on) order by id desc limit $4)
+      select c.id as candidate, e.* from c left join lateral (
+        (select ${ROW} from emails e
+         where e.environment_id = $1 and e.id = c.id and e.expires_on = c.expires_on and ${TRAITS('e.tags', 'e.recipients')} and ${ACCEPTED} offset 0)
+        union all
+        (select s.id, s.sender, s.to_list, s.subject, 'scheduled', s.due_at from scheduled_emails s
+         where c.expires_on is null and s.environment_id = $1 and s.id = c.id and ${TRAITS(`(s.draft->'tags')`, `(s.draft->'to' || (s.draft->'cc') || (s.draft->'bcc'))`)} offset 0)
+      ) e on ${status === null ? 'true' : `e.status = '${status}'`}
+      order by c.id desc`,
+  };
+};
+
+const FOUND = new Map([null, ...SHOWN_STATUSES].map((status) => [status, foundOf(status)]));
+
 const FIND: Statement = {
   name: 'emails_find',
   text: `
@@ -305,6 +335,14 @@ const OF_PROVIDER: Statement = {
 
 /** emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
+
+/** An email that a page looked at; with its row where it is one that was asked for. */
+type Candidate = { candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null };
+
+function among(found: readonly Candidate[], candidatesMax: number): { rows: EmailRow[]; floor: Id | null } {
+  const rows = found.filter(({ id }) => id !== null) as unknown as EmailRow[];
+  return { rows, floor: found.length < candidatesMax ? null : (found.at(-1)?.candidate ?? null) };
+}
 
 /** Statements on emails. */
 @Injectable()
@@ -376,10 +414,13 @@ export class EmailsStore {
 
   /** Newest first, of one status, among as many candidates; and the last candidate when there may be more behind them. */
   async listOf(status: EmailStatus, { environmentId, beforeId, fromId, targetId }: EmailFilter, candidatesMax: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
-    const found = await this.database.read<{ candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null }>(
-      LISTS.get(status) as Statement, [environmentId, beforeId, fromId, candidatesMax, targetId]);
-    const rows = found.filter(({ id }) => id !== null) as unknown as EmailRow[];
-    return { rows, floor: found.length < candidatesMax ? null : (found.at(-1)?.candidate ?? null) };
+    return among(await this.database.read<Candidate>(LISTS.get(status) as Statement, [environmentId, beforeId, fromId, candidatesMax, targetId]), candidatesMax);
+  }
+
+  /** The same with a tag, a recipient or both; of any status where none is asked for. */
+  async withTraits({ environmentId, beforeId, fromId, targetId, status, tag, recipient }: EmailFilter, candidatesMax: number): Promise<{ rows: EmailRow[]; floor: Id | null }> {
+    const values = [environmentId, beforeId, fromId, candidatesMax, targetId, tag === undefined ? null : JSON.stringify([tag]), recipient?.toLowerCase() ?? null];
+    return among(await this.database.read<Candidate>(FOUND.get(status ?? null) as Statement, values), candidatesMax);
   }
 
   /** Null when there is none in this environment, or it was not accepted. */

@@ -5,4 +5,7 @@ export abstract class EventTypes {
    * only where something has to be loaded first: where nothing is enforced, which is the usual case, it costs a look-up.
    */
   abstract check(environmentId: number, eventType: string, payload: unknown): void | Promise<void>;
+
+  /** Throws 404 when the catalogue has no such type. */
+  abstract require(environmentId: number, eventType: string): Promise<void>;
 }

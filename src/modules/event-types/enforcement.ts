@@ -4,7 +4,7 @@ import { EventTypes } from '#modules/event-types/contract.js';
 import { compilesAtOnce, compileSchema, TOO_MUCH } from '#engine/json-schema/json-schema.js';
 import { Cache, STALENESS_MAX_MS } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
-import { type Fault, invalid } from '#kernel/errors.js';
+import { type Fault, invalid, notFound } from '#kernel/errors.js';
 import { Notifications } from '#kernel/notifications.js';
 import { Judge } from '#sandbox/judge.js';
 import { CompiledSchemas, type KnownSchema } from './compiled-schemas.js';
@@ -52,6 +52,10 @@ export class Enforcement extends EventTypes {
     const schema = this.compiled.get(keyOf(type));
     if (!schema) return this.compileAndCheck(environmentId, type, payload);
     return this.hold(environmentId, type, schema, payload);
+  }
+
+  override async require(environmentId: number, eventType: string): Promise<void> {
+    if ((await this.store.find(environmentId, eventType)) === null) throw notFound('event type');
   }
 
   private async checkLater(environmentId: number, eventType: string, payload: unknown): Promise<void> {

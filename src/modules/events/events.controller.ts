@@ -1,5 +1,5 @@
-import { Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiConflictResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
@@ -14,6 +14,8 @@ import { eventId, EventsService } from './events.service.js';
 import { ExchangeList, presentExchanges } from './exchanges.dto.js';
 import { Exchanges } from './exchanges.js';
 import { Payloads } from './payload.js';
+import { presentSigned, SignBody, SignedRequestItem } from './signing.dto.js';
+import { Signing } from './signing.js';
 
 const EVENT = { name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 
@@ -26,6 +28,7 @@ export class EventsController {
     private readonly erasing: Erase,
     private readonly payloads: Payloads,
     private readonly exchanges: Exchanges,
+    private readonly signing: Signing,
   ) {}
 
   @Get()
@@ -100,6 +103,25 @@ export class EventsController {
   @ApiOkResponse({ type: ExchangeList, description: 'The exchanges, the latest first.' })
   async listEventExchanges(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ExchangeList> {
     return presentExchanges(await this.exchanges.of(caller.tenant, eventId(id)), caller);
+  }
+
+  @Post(':id/sign')
+  @HoldsContent()
+  @HttpCode(200)
+  @Scope('write')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Sign a stored delivery',
+    description:
+      'URL and headers as an attempt would send them now, signed with the keys of now, to send the payload by hand while somebody looks for what is wrong. ' +
+      'Nothing is sent, and no secret is shown: the signature holds for this message and five minutes. That it was asked for, and by whom, is in the audit log.',
+  })
+  @ApiParam(EVENT)
+  @ApiBody({ type: SignBody, required: false })
+  @ApiOkResponse({ type: SignedRequestItem, description: 'The request, less its body.' })
+  @ApiConflictResponse({ description: 'Deliveries to this destination are no signed requests, or it is gone.', schema: { $ref: '#/components/schemas/Error' } })
+  async signEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body?: SignBody): Promise<SignedRequestItem> {
+    return presentSigned(await this.signing.sign(tenant, eventId(id), body?.delivery));
   }
 
   @Post(':id/cancel')

@@ -39,6 +39,7 @@ import { Waiting } from './waiting.contract.js';
 import { WaitingStore } from './waiting.store.js';
 import { EventTools } from './events.tools.js';
 import { Exchanges } from './exchanges.js';
+import { Signing } from './signing.js';
 
 /** What people read of the ledger, and what they ask of one event. */
 @Module({
@@ -58,6 +59,7 @@ import { Exchanges } from './exchanges.js';
     Exchanges,
     Payloads,
     PayloadStore,
+    Signing,
     StreamStore,
     { provide: ApplicationErasures, useClass: ApplicationErasure },
     { provide: AttemptLog, useClass: PagedAttemptLog },

@@ -28,7 +28,7 @@ export class MessagesController {
 
   @Get('messages')
   @Scope('read')
-  @ApiOperation({ summary: 'List messages', description: 'Newest first, quarantined ones too.' })
+  @ApiOperation({ summary: 'List messages', description: 'Newest first, quarantined ones too. A page with a filter looks at a bounded number of messages: it may be short and not the last.' })
   @ApiParam(ALIAS)
   @ApiOkResponse({ type: ReceivedMessagePage, description: 'One page of messages.' })
   async listReceivedMessages(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Query() query: ReceivedMessageListQuery): Promise<ReceivedMessagePage> {

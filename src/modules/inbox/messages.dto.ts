@@ -5,6 +5,7 @@ import { idTimeMs, showId } from '#kernel/ids.js';
 import type { AliasReplayed } from './alias-replay.js';
 import type { MessageRow } from './messages.store.js';
 
+const STATES = ['received', 'processed', 'quarantined'] as const;
 const STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 const AUTH = ['pass', 'fail', 'none'];
 const WORDS = ['pass', 'fail', 'softfail', 'neutral', 'policy', 'none', 'temperror', 'permerror'];
@@ -12,7 +13,23 @@ const SCANS = ['pass', 'fail', 'gray', 'disabled', 'processing_failed'];
 
 /** Which page of messages. */
 export class ReceivedMessageListQuery {
-  /** Where to go on: the `next_cursor` of the page before. */
+  /** Only messages in this state: `received` has not been looked at yet, `quarantined` goes nowhere until it is released. */
+  @ApiProperty({ required: false, enum: STATES, example: 'quarantined' })
+  state?: (typeof STATES)[number];
+
+  /** Only messages from this address, which they say they are from or their envelope has; whatever its case. */
+  @ApiProperty({ required: false, minLength: 1, maxLength: 320, example: 'customer@example.org' })
+  from?: string;
+
+  /** Only messages that came at or after this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-20T00:00:00.000Z' })
+  since?: string;
+
+  /** Only messages that came at or before this time (RFC 3339). */
+  @ApiProperty({ required: false, format: 'date-time', example: '2026-11-21T00:00:00.000Z' })
+  until?: string;
+
+  /** Where to go on: the `next_cursor` of the page before, with the same filters. */
   @ApiProperty({ required: false, maxLength: 1024, example: 'WyIwMTlhOWY2NS0uLi4iXQ.c2lnbmF0dXJl' })
   cursor?: string;
 

@@ -3,14 +3,24 @@ import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Config } from '#kernel/config.js';
 import { notFound } from '#kernel/errors.js';
 import { type Id, lowestIdAt, parseId } from '#kernel/ids.js';
+import { queriedMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasesService } from './aliases.service.js';
 import { MessageBytes } from './message-bytes.js';
 import { messageView, type Shown } from './message-view.js';
-import { type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
+import type { MessageState } from './message-row.js';
+import { type MessageRange, type MessageRecord, type MessageRow, MessagesStore } from './messages.store.js';
 import { unparsed } from './parsed-message.js';
 import { type FoundAttachment, PatientReading } from './patient-reading.js';
 import { type MailView, MailViews } from './viewing.contract.js';
+
+/** What a caller filters the list by, as given. */
+export interface MessageQuery extends PageQuery {
+  state?: MessageState;
+  from?: string;
+  since?: string;
+  until?: string;
+}
 
 const LIMIT_DEFAULT = 50;
 /** Behind every id that there can be. */
@@ -29,15 +39,18 @@ export class MessagesService {
     private readonly config: Config,
   ) {}
 
-  /** Newest first. Throws 404, and 400 for a bad cursor. */
-  async list(tenant: Tenant, alias: string, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
+  /** Newest first. A page with a filter looks at a bounded number of messages, so that it may be short and not the last. Throws 404, and 400 for a bad cursor. */
+  async list(tenant: Tenant, alias: string, { cursor, limit = LIMIT_DEFAULT, ...filters }: MessageQuery): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
     const { environmentId, id: aliasId } = await this.aliases.find(tenant, alias);
-    const list: CursorQuery = { list: 'messages', filters: { aliasId } };
-    const beforeId = cursor === undefined ? LAST_ID : this.cursors.read(tenant, list, cursor);
-    const rows = await this.messages.list({ environmentId, aliasId, beforeId }, limit + 1);
+    const list: CursorQuery = { list: 'messages', filters: { aliasId, ...filters } };
+    const { since, until, state, from } = filters;
+    const beforeId = cursor !== undefined ? this.cursors.read(tenant, list, cursor) : until === undefined ? LAST_ID : lowestIdAt(queriedMs(until, 'until') + 1);
+    const range: MessageRange = { environmentId, aliasId, beforeId, fromId: lowestIdAt(since === undefined ? 0 : queriedMs(since, 'since')), state, from };
+    const isFiltered = [since, state, from].some((filter) => filter !== undefined);
+    const { rows, floor } = isFiltered ? await this.messages.found(range) : { rows: await this.messages.list(range, limit + 1), floor: null };
     const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return { rows: page, nextCursor: last === undefined ? null : this.cursors.issue(tenant, list, last.id) };
+    const last = rows.length > limit ? page.at(-1)?.id : floor;
+    return { rows: page, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
   }
 
   /** As it is shown. Throws 404. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
-import type { Id } from '#kernel/ids.js';
+import { type Id, lowestIdAt } from '#kernel/ids.js';
 import type { MessageState } from './message-row.js';
 import type { StoredDetail } from './message-detail.js';
 
@@ -40,7 +40,15 @@ export interface MessageRange {
   environmentId: number;
   aliasId: Id;
   beforeId: Id;
+  /** No older than this. */
+  fromId?: Id;
+  state?: MessageState;
+  /** Whom it says it is from, or the sender of its envelope; whatever the case. */
+  from?: string;
 }
+
+/** Messages that one page with a filter looks at. */
+const LOOKED_MAX = 2_000;
 
 const ROW = `
   m.id, m.state, m.reason, m.message_id as "messageId", m.envelope_from as "envelopeFrom", m.detail->>'from' as sender, m.subject, m.auth, m.received_at as "receivedAt"`;
@@ -49,6 +57,20 @@ const ROW = `
 const LIST: Statement = {
   name: 'inbox_list',
   text: `select ${ROW} from inbox_messages m where m.environment_id = $1 and m.alias_id = $2 and m.id < $3 order by m.id desc limit $4`,
+};
+
+/** The same, and what is in no index among as many as one page looks at. */
+const FOUND: Statement = {
+  name: 'inbox_found',
+  text: `
+    select * from (
+      select ${ROW}, row_number() over (order by m.id desc) = ${LOOKED_MAX} as "isLast",
+             ($5::text is null or m.state = $5) and ($6::text is null or lower(m.from_address) = $6 or lower(m.envelope_from) = $6) as "isWanted"
+      from (
+        select * from inbox_messages where environment_id = $1 and alias_id = $2 and id < $3 and id >= $4 order by id desc limit ${LOOKED_MAX}
+      ) m
+    ) looked
+    where "isWanted" or "isLast" order by id desc`,
 };
 
 /** What its event came to, by events_pkey, due_deliveries_pkey and deliveries_pkey. */
@@ -98,6 +120,13 @@ export class MessagesStore {
   /** Newest first. */
   list({ environmentId, aliasId, beforeId }: MessageRange, limit: number): Promise<MessageRow[]> {
     return this.database.read(LIST, [environmentId, aliasId, beforeId, limit]);
+  }
+
+  /** The same with a filter; and the last that was looked at when there may be more behind it. */
+  async found({ environmentId, aliasId, beforeId, fromId, state, from }: MessageRange): Promise<{ rows: MessageRow[]; floor: Id | null }> {
+    const values = [environmentId, aliasId, beforeId, fromId ?? lowestIdAt(0), state ?? null, from?.toLowerCase() ?? null];
+    const looked = await this.database.read<MessageRow & { isWanted: boolean; isLast: boolean }>(FOUND, values);
+    return { rows: looked.filter(({ isWanted }) => isWanted), floor: looked.find(({ isLast }) => isLast)?.id ?? null };
   }
 
   /** Null when the alias has none such. */

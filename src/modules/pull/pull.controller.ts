@@ -7,6 +7,8 @@ import { showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { ClientGone } from './client-gone.js';
 import { AckBody, Acknowledged, presentBatch, PullPage, PullQuery } from './pull.dto.js';
+import { Positions } from './positions.js';
+import { presentPositions, PullPositionPage, PullPositionsQuery } from './positions.dto.js';
 import { PullService } from './pull.service.js';
 
 const NAMED = {
@@ -23,7 +25,21 @@ const NOT_PULLED = {
 @Section('Pull', 'Batches for consumers behind a firewall: they come and fetch.')
 @Controller('v1/pull')
 export class PullController {
-  constructor(private readonly pulls: PullService) {}
+  constructor(
+    private readonly pulls: PullService,
+    private readonly positions: Positions,
+  ) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({
+    summary: 'List pull positions',
+    description: 'How far consumers have come, newest destination first: every pull destination, pulled or not, and behind it each inbound endpoint that was pulled by its own id.',
+  })
+  @ApiOkResponse({ type: PullPositionPage, description: 'One page of positions.' })
+  async listPullPositions(@CurrentTenant() tenant: Tenant, @Query() query: PullPositionsQuery): Promise<PullPositionPage> {
+    return presentPositions(await this.positions.list(tenant, query));
+  }
 
   @Get(':endpoint')
   @Scope('read')

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
+import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
 import './code-field.css';
 
@@ -9,7 +10,7 @@ interface CodeFieldProps {
   onChange: (value: string) => void;
   rows?: number;
   /** What is wrong, and in which line when that is known. */
-  fault?: { line: number | null; message: string } | null;
+  fault?: JsonFault | null;
   /** On `Ctrl Enter`. */
   onRun?: () => void;
   isReadOnly?: boolean;
@@ -50,7 +51,7 @@ export function CodeField({ label, value, onChange, rows = 12, fault = null, onR
           onScroll={(event) => { if (lines.current) lines.current.scrollTop = event.currentTarget.scrollTop; }} />
       </div>
       <div id={`${id}-hint`}>
-        {fault !== null && <p className="code-fault" role="status">✕ {fault.message}{fault.line !== null && ` (${t('code.line', { line: fault.line })})`}</p>}
+        {fault !== null && <p className="code-fault" role="status">✕ {fault.number === undefined ? fault.message : t('code.number', { number: fault.number })}{fault.line !== null && ` (${t('code.line', { line: fault.line })})`}</p>}
         {!isReadOnly && <p className="quiet code-hint">{t('code.hint')}{onRun !== undefined && ` ${t('code.run')}`}</p>}
       </div>
     </div>

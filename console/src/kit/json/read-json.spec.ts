@@ -10,6 +10,16 @@ describe('readJson', () => {
   });
 });
 
+describe('numbers that no double holds', () => {
+  it.each([['{"value":\n12345678901234567890}', '12345678901234567890', 2], ['[1e400]', '1e400', 1], ['[0.12345678901234567890]', '0.12345678901234567890', 1], ['-9007199254740993', '-9007199254740993', 1]])('%j is told, with its line', (text, number, line) => {
+    expect(readJson(text)).toEqual({ value: null, fault: { line, message: number, number } });
+  });
+
+  it.each([['[1.10,-0,0.0,1e3,100,9007199254740991,1.5e-7,1e21,0.1]'], ['{"value":"12345678901234567890","12345678901234567890":"\\\\\\"9007199254740993"}']])('%j is kept', (text) => {
+    expect(readJson(text).fault).toBeNull();
+  });
+});
+
 describe('readObject', () => {
   it.each([['[1]'], ['1'], ['"a"']])('%s is none', (text) => {
     expect(readObject(text, 'no object')).toEqual({ value: null, fault: { line: 1, message: 'no object' } });

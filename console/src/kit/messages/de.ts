@@ -8,6 +8,7 @@ import { eventsDe } from './de/events';
 import { jobsDe } from './de/jobs';
 import { mailDe } from './de/mail';
 import { overviewDe } from './de/overview';
+import { pullDe } from './de/pull';
 import type { en } from './en';
 
 /** Every text in German. */
@@ -22,6 +23,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...jobsDe,
   ...mailDe,
   ...overviewDe,
+  ...pullDe,
   'copied': 'Kopiert',
   'payload.cut': 'Das ist der Anfang.',
   'payload.whole': 'Alles zeigen',
@@ -159,6 +161,8 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'attempts.none': 'Noch keine.',
   'attempt': 'Versuch {number}',
   'attempt.answer': 'Antwort',
+  'attempt.sent': 'Anfrage, wie sie gesendet wurde',
+  'attempt.answered': 'Kopfzeilen der Antwort',
   'payload': 'Inhalt',
   'payload.erased': 'Gelöscht:',
   'payload.large': 'Er ist groß und wird auf Wunsch geladen.',
@@ -168,6 +172,12 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'payload.formatted': 'Formatiert',
   'payload.sent': 'Wie gesendet',
   'payload.curl': 'Als curl kopieren',
+  'notes': 'Metadaten',
+  'notes.edit': 'Metadaten',
+  'notes.text': 'Eigene Notizen, die Ihr Kunde nicht sieht.',
+  'notes.lines': 'Je Zeile ein Name und ein Wert',
+  'notes.fault': 'Zeile {line} ist kein Name mit Wert: plan: pro.',
+  'payload.curl-signed': 'Als curl kopieren, signiert',
   'payload.size': '{bytes} Bytes',
   'payload.binary': 'Diese Bytes sind kein UTF-8-Text. Der Download enthält sie, wie sie sind.',
   'destination.new': 'Neues Ziel',

@@ -8,6 +8,7 @@ import { eventsEn } from './en/events';
 import { jobsEn } from './en/jobs';
 import { mailEn } from './en/mail';
 import { overviewEn } from './en/overview';
+import { pullEn } from './en/pull';
 
 /** Every text of the console, in English; the other languages have the same names. */
 export const en = {
@@ -21,6 +22,7 @@ export const en = {
   ...jobsEn,
   ...mailEn,
   ...overviewEn,
+  ...pullEn,
   'copied': 'Copied',
   'payload.cut': 'This is the beginning.',
   'payload.whole': 'Show all',
@@ -158,6 +160,8 @@ export const en = {
   'attempts.none': 'None yet.',
   'attempt': 'Attempt {number}',
   'attempt.answer': 'Answer',
+  'attempt.sent': 'Request as it was sent',
+  'attempt.answered': 'Headers of the answer',
   'payload': 'Payload',
   'payload.erased': 'Erased:',
   'payload.large': 'It is large, and loaded when you ask for it.',
@@ -167,6 +171,12 @@ export const en = {
   'payload.formatted': 'Formatted',
   'payload.sent': 'As sent',
   'payload.curl': 'Copy as curl',
+  'notes': 'Metadata',
+  'notes.edit': 'Metadata',
+  'notes.text': 'Notes of your own, which your customer does not see.',
+  'notes.lines': 'Each line a name and a value',
+  'notes.fault': 'Line {line} is no name with a value: plan: pro.',
+  'payload.curl-signed': 'Copy as curl, signed',
   'payload.size': '{bytes} bytes',
   'payload.binary': 'These bytes are no UTF-8 text. The download has them as they are.',
   'destination.new': 'New destination',

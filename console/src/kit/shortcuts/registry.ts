@@ -10,6 +10,7 @@ export const SHORTCUTS = {
   endpoints: { keys: ['g n'], label: 'shortcut.endpoints' },
   applications: { keys: ['g a'], label: 'shortcut.applications' },
   'event-types': { keys: ['g y'], label: 'shortcut.event-types' },
+  pull: { keys: ['g p'], label: 'shortcut.pull' },
   jobs: { keys: ['g j'], label: 'shortcut.jobs' },
   keys: { keys: ['g k'], label: 'shortcut.keys' },
   emails: { keys: ['g m'], label: 'nav.emails' },

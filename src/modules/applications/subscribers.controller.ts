@@ -1,0 +1,27 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { CurrentTenant, Scope } from '#http/access.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { Subscribers } from './subscribers.js';
+import { presentSubscribers, SubscriberListQuery, SubscriberPage } from './subscribers.dto.js';
+
+/** Who gets events of a type. */
+@ApiTags('Event types')
+@Controller('v1/event-types/:name/subscribers')
+export class SubscribersController {
+  constructor(private readonly subscribers: Subscribers) {}
+
+  @Get()
+  @Scope('read')
+  @ApiOperation({
+    summary: 'List the subscribers of an event type',
+    description:
+      'Endpoints of all applications that subscribe to it, by its name, by a prefix or to everything, newest first. ' +
+      'A page looks at a bounded number of endpoints: it may be short, or empty, and not the last.',
+  })
+  @ApiParam({ name: 'name', description: 'The event type, percent-encoded.', example: 'invoice.paid' })
+  @ApiOkResponse({ type: SubscriberPage, description: 'One page of subscribers.' })
+  async listEventTypeSubscribers(@CurrentTenant() tenant: Tenant, @Param('name') name: string, @Query() query: SubscriberListQuery): Promise<SubscriberPage> {
+    return presentSubscribers(await this.subscribers.list(tenant, name, query));
+  }
+}

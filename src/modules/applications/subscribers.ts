@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { EventTypes } from '#modules/event-types/contract.js';
+import { patternsOf } from '#engine/subscription.js';
+import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { ApplicationEndpointsService, type ApplicationEndpointView } from './application-endpoints.service.js';
+import { ApplicationEndpointsStore } from './application-endpoints.store.js';
+import type { ApplicationEntity } from './applications.entities.js';
+import { ApplicationsStore } from './applications.store.js';
+
+/** An endpoint that subscribes to a type, and whose it is. */
+export interface SubscriberView {
+  endpoint: ApplicationEndpointView;
+  application: ApplicationEntity;
+}
+
+const LIMIT_DEFAULT = 50;
+
+/** Who subscribes to an event type, over all applications of an environment. */
+@Injectable()
+export class Subscribers {
+  constructor(
+    private readonly types: EventTypes,
+    private readonly store: ApplicationEndpointsStore,
+    private readonly applications: ApplicationsStore,
+    private readonly endpoints: ApplicationEndpointsService,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** Newest endpoint first. A page looks at a bounded number of endpoints, so that it may be short and not the last. Throws 404 and 400. */
+  async list(tenant: Tenant, eventType: string, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ views: SubscriberView[]; nextCursor: string | null }> {
+    const { environmentId } = tenant;
+    await this.types.require(environmentId, eventType);
+    const list: CursorQuery = { list: 'subscribers', filters: { eventType } };
+    const before = cursor === undefined ? null : this.cursors.read(tenant, list, cursor);
+    const { ids, floor } = await this.store.subscribers(environmentId, patternsOf(eventType), before);
+    const page = ids.slice(0, limit);
+    const last = ids.length > limit ? page.at(-1) : floor;
+    const endpoints = await this.endpoints.these(environmentId, page);
+    const owners = await this.applications.these(environmentId, [...new Set(endpoints.map(({ row }) => row.applicationId))]);
+    const applications = new Map(owners.map((each) => [each.id, each]));
+    const views = endpoints.flatMap((endpoint) => {
+      const application = applications.get(endpoint.row.applicationId);
+      // One that was deleted in between.
+      return application === undefined ? [] : [{ endpoint, application }];
+    });
+    return { views, nextCursor: last ? this.cursors.issue(tenant, list, last) : null };
+  }
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { type SignedRequest, type Target, Targets } from '#modules/destinations/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { ApiError, conflict, notFound } from '#kernel/errors.js';
+import { type Id, showId } from '#kernel/ids.js';
+import { HIDDEN } from '#kernel/sensitive-headers.js';
+import type { Tenant } from '#kernel/tenant.js';
+import { shownDelivery } from './attempts.contract.js';
+import { type DeliveryRow, type EventContent, EventsStore } from './events.store.js';
+import type { EventRow } from './event-rows.js';
+
+/** A stored delivery as it would be sent right now. */
+export interface SignedDelivery {
+  delivery: string;
+  request: SignedRequest;
+  atMs: number;
+}
+
+/** Signs stored deliveries for whoever wants to send one by hand. */
+@Injectable()
+export class Signing {
+  constructor(
+    private readonly store: EventsStore,
+    private readonly targets: Targets,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The delivery that is named, or the latest. What a named secret is part of stays hidden. Throws 404, also for what was erased,
+   * and 409 where nothing signs.
+   */
+  async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
+    const event = await this.store.find(tenant, eventId);
+    if (event === null) throw notFound('event');
+    if (event.erasedAt !== null) throw new ApiError('not_found', 'The payload was erased.', { reason: 'erased', erased_at: event.erasedAt.toISOString() });
+    const deliveries = await this.store.deliveries(tenant, event);
+    const delivery = named === undefined ? deliveries.at(-1) : deliveries.find(({ ordinal }) => shownDelivery(event.id, ordinal) === named);
+    if (delivery === undefined) throw notFound('delivery');
+    const target = await this.target(tenant.environmentId, event, delivery);
+    if (target === null) throw conflict('Where the delivery went is gone, or may not be sent to any more.');
+    const atMs = this.clock.nowMs();
+    const request = this.targets.adapter(target.type).signed({ ...signable(event, delivery), atMs }, target);
+    if (request === null) throw conflict(`A delivery to a destination of type ${target.type} is no signed request.`);
+    return { delivery: shownDelivery(event.id, delivery.ordinal), request: { ...request, headers: withoutSecrets(request.headers, target) }, atMs };
+  }
+
+  private async target(environmentId: number, event: EventRow, { targetId }: DeliveryRow): Promise<Target | null> {
+    if (event.direction === 'inbound' || event.url === null) return this.targets.ofDestination(environmentId, targetId);
+    try {
+      return await this.targets.ofUrl(environmentId, event.url);
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'validation_failed') return null;
+      throw error;
+    }
+  }
+}
+
+function signable(event: EventRow & EventContent, { replayed }: DeliveryRow) {
+  return {
+    webhookId: showId(event.direction === 'inbound' ? 'evt' : 'msg', event.messageId ?? event.id),
+    eventType: event.eventType, body: event.body ?? event.payload ?? '', headers: event.headers, replayed, traceparent: null,
+  };
+}
+
+/** The values of named secrets are in no answer of the API. */
+function withoutSecrets(headers: Record<string, string>, { headers: own, secretHeaders }: Target): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, secretHeaders?.has(name) === true && own[name] === value ? HIDDEN : value]));
+}

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { EPOCH } from '#kernel/cluster-epochs.js';
+import { Database, type Statement } from '#kernel/database.js';
+import type { Id } from '#kernel/ids.js';
+
+/** Items behind a position that are counted: of a destination, and of an endpoint among those of others. */
+export const COUNTED_MAX = 1_000;
+const LOOKED_MAX = 5_000;
+
+/** A place in the list: behind a destination's own row, or behind one of its endpoints. */
+export interface ListPlace {
+  targetId: Id;
+  keyId: Id;
+}
+
+/** Who reads a pull destination, and how far. */
+export interface PositionRow extends ListPlace {
+  name: string;
+  status: 'active' | 'disabled';
+  /** Null where nothing was ever committed. */
+  committedThrough: Id | null;
+  committedAt: Date | null;
+  /** Items behind the position, as far as they were counted. */
+  waiting: number;
+  /** True when there are more than were counted. */
+  isCapped: boolean;
+  oldest: Id | null;
+}
+
+const XMIN = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
+const NIL = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * destinations_listed_idx for the destinations, pull_positions_pkey for what each committed itself and
+ * pull_positions_target_id_idx for the endpoints that read it: of each one more than a page. What waits by pull_items_pkey in
+ * its order, at most as many as are counted.
+ */
+const LIST: Statement = {
+  name: 'pull_positions_list',
+  text: `
+    with listed as materialized (
+      select id, name, status from destinations
+      where environment_id = $1 and owner_id is null and type = any($2::text[]) and id <= $3
+      order by id desc limit $5::int + 1
+    ), readers as materialized (
+      select d.id as target_id, d.name, d.status, r.* from listed d cross join lateral (
+        select d.id as key_id, p.epoch, p.xid, p.event_id, p.ordinal, p.committed_at from (select) one
+        left join pull_positions p on p.environment_id = $1 and p.key_id = d.id and p.target_id = d.id
+        where d.id < $3 or $4::uuid is null
+        union all (
+          select p.key_id, p.epoch, p.xid, p.event_id, p.ordinal, p.committed_at from pull_positions p
+          where p.environment_id = $1 and p.target_id = d.id and p.key_id <> d.id and (d.id < $3 or $4::uuid is null or $4 = d.id or p.key_id < $4)
+          order by p.key_id desc limit $5)
+      ) r
+      order by d.id desc, r.key_id <> d.id, r.key_id desc limit $5
+    )
+    select r.target_id as "targetId", r.key_id as "keyId", r.name, r.status, r.event_id as "committedThrough", r.committed_at as "committedAt",
+           w.looked > case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end or w.waiting > ${COUNTED_MAX} as "isCapped",
+           least(w.waiting, ${COUNTED_MAX}) as waiting, w.oldest
+    from readers r cross join lateral (
+      select count(*)::int as looked, (count(*) filter (where is_own))::int as waiting, (array_agg(event_id order by n) filter (where is_own))[1] as oldest
+      from (
+        select i.event_id, r.key_id = r.target_id or i.endpoint_id = r.key_id as is_own, row_number() over () as n from (
+          select p.event_id, p.endpoint_id from pull_items p
+          where p.environment_id = $1 and p.target_id = r.target_id
+            and (p.epoch, p.xid, p.event_id, p.ordinal) > (coalesce(r.epoch, 0), coalesce(r.xid, 0), coalesce(r.event_id, '${NIL}'), coalesce(r.ordinal, 0::smallint))
+            and (p.epoch, p.xid) < (${EPOCH}, ${XMIN})
+          order by p.epoch, p.xid, p.event_id, p.ordinal
+          limit case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end + 1
+        ) i
+      ) items
+    ) w
+    order by r.target_id desc, r.key_id <> r.target_id, r.key_id desc`,
+};
+
+/** Behind which nothing lies: the list begins there. */
+const LAST: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Reads how far the consumers of an environment have come. */
+@Injectable()
+export class PositionsStore {
+  constructor(private readonly database: Database) {}
+
+  /** Newest destination first, each with the endpoints that read it behind it. */
+  list(environmentId: number, types: readonly string[], after: ListPlace | null, limit: number): Promise<PositionRow[]> {
+    return this.database.read(LIST, [environmentId, [...types], after?.targetId ?? LAST, after?.keyId ?? null, limit]);
+  }
+}
