@@ -19,7 +19,7 @@ export class Positions {
 
   /** Newest destination first. Throws 400 for a cursor of something else. */
   async list(tenant: Tenant, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: PositionRow[]; nextCursor: string | null }> {
-    const [targetId, keyId] = cursor === undefined ? [] : this.cursors.read(tenant, LIST, cursor).split(' ') as Id[];
+    const [targetId, keyId] = cursor === undefined ? [] : this.cursors.read(tenant, LIST, cursor).split(' ');
     const after = targetId === undefined || keyId === undefined ? null : { targetId, keyId };
     const found = await this.store.list(tenant.environmentId, this.targets.pulledTypes(), after, limit + 1);
     const rows = found.slice(0, limit);
