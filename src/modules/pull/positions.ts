@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
 import { Cursors, type CursorQuery, type PageQuery } from '#kernel/cursors.js';
-import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type PositionRow, PositionsStore } from './positions.store.js';
 
