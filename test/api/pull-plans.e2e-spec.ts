@@ -100,7 +100,8 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     await new PositionsStore(recording).list(1, ['pull'], null, 51);
     const plan = await explain(client, recorded[0] as Recorded);
 
-    expect(plan.indexes).toEqual(['cluster_epochs_pkey', 'destinations_listed_idx', 'pull_items_pkey', 'pull_positions_pkey', 'pull_positions_target_id_idx']);
+    // What a destination committed itself is one row by either index of positions.
+    expect(plan.indexes.filter((name) => name !== 'pull_positions_pkey')).toEqual(['cluster_epochs_pkey', 'destinations_listed_idx', 'pull_items_pkey', 'pull_positions_target_id_idx']);
     expect(plan.scanned).toEqual([]);
     expect(plan.pages).toBeLessThan(51 * DAYS * 40);
   });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EPOCH } from '#kernel/cluster-epochs.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { SETTLED_BELOW } from '#kernel/settled-transactions.js';
 
 /** Items behind a position that are counted: of a destination, and of an endpoint among those of others. */
 export const COUNTED_MAX = 1_000;
@@ -27,7 +28,6 @@ export interface PositionRow extends ListPlace {
   oldest: Id | null;
 }
 
-const XMIN = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint';
 const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -64,7 +64,7 @@ const LIST: Statement = {
           select p.event_id, p.endpoint_id from pull_items p
           where p.environment_id = $1 and p.target_id = r.target_id
             and (p.epoch, p.xid, p.event_id, p.ordinal) > (coalesce(r.epoch, 0), coalesce(r.xid, 0), coalesce(r.event_id, '${NIL}'), coalesce(r.ordinal, 0::smallint))
-            and (p.epoch, p.xid) < (${EPOCH}, ${XMIN})
+            and (p.epoch, p.xid) < (${EPOCH}, ${SETTLED_BELOW})
           order by p.epoch, p.xid, p.event_id, p.ordinal
           limit case when r.key_id = r.target_id then ${COUNTED_MAX} else ${LOOKED_MAX} end + 1
         ) i
