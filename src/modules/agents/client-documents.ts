@@ -51,7 +51,7 @@ export class ClientDocuments {
   /** The client, or a sentence that says why there is none. Fetched once, however many ask meanwhile. */
   async find(url: string): Promise<OAuthClient | string> {
     const found = this.known.get(url);
-    if (found !== undefined && found.untilMs > this.clock.nowMs()) return found.client;
+    if (found !== undefined && found.untilMs > this.clock.monotonicMs()) return found.client;
     const running = this.loading.get(url);
     if (running !== undefined) return running;
     const load = this.load(url).finally(() => this.loading.delete(url));
@@ -62,7 +62,7 @@ export class ClientDocuments {
   private async load(url: string): Promise<OAuthClient | string> {
     const { client, keptMs } = await this.download(url);
     this.known.delete(url);
-    this.known.set(url, { client, untilMs: this.clock.nowMs() + keptMs });
+    this.known.set(url, { client, untilMs: this.clock.monotonicMs() + keptMs });
     const [oldest] = this.known.keys();
     if (this.known.size > ENTRIES_MAX && oldest !== undefined) this.known.delete(oldest);
     return client;
