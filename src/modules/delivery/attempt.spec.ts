@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { DeliveryAnswer, Outgoing, Target, Targets } from '#modules/destinations/contract.js';
+import { type DeliveryAnswer, type Outgoing, type Target, Targets } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Requests } from '#modules/events/requests.contract.js';
 import type { Answer } from '#engine/outcome.js';
@@ -52,6 +52,7 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
     isLeased: true,
   };
   const targets = {
+    ofDelivery: Targets.prototype.ofDelivery,
     ofDestination: async (environmentId: number, id: string) => {
       world.asked.push(`${environmentId} ${id}`);
       return world.target;

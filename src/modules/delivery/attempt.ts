@@ -5,7 +5,6 @@ import type { DeliveryResult } from '#modules/ledger/record.contract.js';
 import { Requests } from '#modules/events/requests.contract.js';
 import { type Answer, classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
-import { ApiError } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
 import { isUnreachable } from '#kernel/patience.js';
 import { headersPlace, openNamed } from '#kernel/sealed-headers.js';
@@ -43,7 +42,7 @@ export class Attempt {
 
   /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
   async perform(delivery: ClaimedDelivery, probe: boolean): Promise<Performed> {
-    const target = await this.target(delivery);
+    const target = await this.targets.ofDelivery(delivery.environmentId, delivery);
     const hopeless = (await this.cancellations.reasonOf(delivery)) ?? whyHopeless(delivery, target);
     if (hopeless !== null || target === null) return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
     const adapter = this.targets.adapter(target.type);
@@ -75,17 +74,6 @@ export class Attempt {
   /** What is recorded when an attempt could not even be made: it is tried again in half a minute, or at once where only storage was away. */
   postponed(delivery: ClaimedDelivery, error: unknown): DeliveryResult {
     return { ...ended(delivery, 'retrying', null), dueInMs: wasStorageAway(error) ? POSTPONED_FOR_STORAGE_MS : POSTPONED_MS };
-  }
-
-  /** Null as well for an ad-hoc URL that may not be sent to any more. */
-  private async target(delivery: ClaimedDelivery): Promise<Target | null> {
-    if (delivery.url === null) return this.targets.ofDestination(delivery.environmentId, delivery.targetId);
-    try {
-      return await this.targets.ofUrl(delivery.environmentId, delivery.url);
-    } catch (error) {
-      if (error instanceof ApiError && error.type === 'validation_failed') return null;
-      throw error;
-    }
   }
 
   private decided(made: Made): DeliveryResult {

@@ -4,6 +4,7 @@ import type { Circuit } from '#engine/circuit.js';
 import type { ReceivedRequest } from '#engine/inbound/request.js';
 import type { LegacyScheme, LegacySignature } from '#engine/legacy-signature.js';
 import type { Answer, RuledRetryPolicy } from '#engine/outcome.js';
+import { ApiError } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 
@@ -180,6 +181,20 @@ export abstract class Targets {
 
   /** The target of an ad-hoc URL. Throws 422 when the URL may not be sent to. */
   abstract ofUrl(environmentId: number, url: string): Promise<Target>;
+
+  /**
+   * Where a stored delivery goes, which has an address of its own or a destination. Null where that is gone, or the address may not be
+   * sent to any more.
+   */
+  async ofDelivery(environmentId: number, { targetId, url }: { targetId: Id; url: string | null }): Promise<Target | null> {
+    if (url === null) return this.ofDestination(environmentId, targetId);
+    try {
+      return await this.ofUrl(environmentId, url);
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'validation_failed') return null;
+      throw error;
+    }
+  }
 
   /** The adapter of a stored destination's type; one whose attempts fail and say why when its extension is not loaded. */
   abstract adapter(type: string): DestinationAdapter;

@@ -36,22 +36,12 @@ export class Signing {
     const deliveries = await this.store.deliveries(tenant, event);
     const delivery = named === undefined ? deliveries.at(-1) : deliveries.find(({ ordinal }) => shownDelivery(event.id, ordinal) === named);
     if (delivery === undefined) throw notFound('delivery');
-    const target = await this.target(tenant.environmentId, event, delivery);
+    const target = await this.targets.ofDelivery(tenant.environmentId, { targetId: delivery.targetId, url: event.direction === 'outbound' ? event.url : null });
     if (target === null) throw conflict('Where the delivery went is gone, or may not be sent to any more.');
     const atMs = this.clock.nowMs();
     const request = this.targets.adapter(target.type).signed({ ...signable(event, delivery), atMs }, target);
     if (request === null) throw conflict(`A delivery to a destination of type ${target.type} is no signed request.`);
     return { delivery: shownDelivery(event.id, delivery.ordinal), request: { ...request, headers: withoutSecrets(request.headers, target) }, atMs };
-  }
-
-  private async target(environmentId: number, event: EventRow, { targetId }: DeliveryRow): Promise<Target | null> {
-    if (event.direction === 'inbound' || event.url === null) return this.targets.ofDestination(environmentId, targetId);
-    try {
-      return await this.targets.ofUrl(environmentId, event.url);
-    } catch (error) {
-      if (error instanceof ApiError && error.type === 'validation_failed') return null;
-      throw error;
-    }
   }
 }
 
