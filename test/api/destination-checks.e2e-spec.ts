@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import net from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../durability/processes.js';
 import type { RawReceiver } from '../support/raw-receiver.js';
 import { rawReceiver } from '../support/raw-receiver.js';
 import type { Receiver } from '../support/receiver.js';
@@ -31,15 +30,6 @@ describe('whether a destination can be reached', () => {
 
   function pem(name: 'cert' | 'key'): string {
     return readFileSync(new URL(`../support/tls/localhost-${name}.pem`, import.meta.url), 'utf8');
-  }
-
-  /** A port at which nothing listens. */
-  async function freePort(): Promise<number> {
-    const listener = net.createServer();
-    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-    const { port } = listener.address() as AddressInfo;
-    await new Promise((resolve) => listener.close(resolve));
-    return port;
   }
 
   const create = (body: object): Promise<ApiAnswer> => server.api('POST', '/v1/destinations', { name: 'Checked', type: 'https', ...body });

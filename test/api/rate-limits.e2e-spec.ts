@@ -3,10 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from '../durability/processes.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
@@ -183,14 +182,6 @@ describe('rate limits', () => {
       await nodes[0].stop();
       await stopRedis();
     });
-
-    async function freePort(): Promise<number> {
-      const listener = net.createServer().listen(0, '127.0.0.1');
-      await once(listener, 'listening');
-      const { port: free } = listener.address() as AddressInfo;
-      listener.close();
-      return free;
-    }
 
     async function startRedis(): Promise<ChildProcess> {
       const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', tmpdir()];

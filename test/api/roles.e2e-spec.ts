@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../durability/processes.js';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
@@ -154,15 +154,6 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     await eventIn(api, await send(api, destination), 'delivered');
   }, 90_000);
 });
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** One inline command of the Redis protocol. */
 async function command(port: number, text: string): Promise<string> {

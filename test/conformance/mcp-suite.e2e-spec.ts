@@ -4,6 +4,7 @@ import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from '../durability/processes.js';
 import { nodeOfSuites, publicSuite } from '../support/public-suites.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { browserOf, decide } from '../api/oauth.js';
@@ -127,11 +128,3 @@ decideOn('the public conformance suite of the Model Context Protocol', () => {
     expect(code).toBe(0);
   }, LONG_MS);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

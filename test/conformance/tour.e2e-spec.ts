@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from '../durability/processes.js';
 
 /** One fenced block of the tour, and the output that the README shows below it. */
 interface Step {
@@ -28,14 +28,6 @@ function stepsOf(readme: string, directory: string): Step[] {
 /** Only the blocks that are marked as the tour, and the outputs between them. */
 function tourOf(readme: string): string {
   return readme.slice(readme.indexOf('## A tour of five minutes'), readme.indexOf('## Configuration'));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('the tour of the README', () => {

@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from '../durability/processes.js';
 
 const START_MS_MAX = 10_000;
 
@@ -55,15 +55,6 @@ export class PgBouncer {
     if (this.child.exitCode === null && this.child.kill('SIGKILL')) await gone;
     rmSync(this.directory, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function answers(port: number): Promise<boolean> {
