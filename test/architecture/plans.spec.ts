@@ -303,7 +303,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       const made = await plan(await asked((db) => new SentStore(db).page(range, 1_000)), mode);
 
       expect(made.indexes).toContain('events_target_id_idx');
-      expect(['events_target_id_idx', 'messages_pkey']).toEqual(expect.arrayContaining(made.indexes));
+      // Which of its two indexes finds a message of a day with next to nothing in it is the sample's choice.
+      expect(['events_target_id_idx', 'messages_pkey', 'messages_application_id_idx']).toEqual(expect.arrayContaining(made.indexes));
       expect(made.scanned).toEqual([]);
       expect(made.pages).toBeLessThan(1_000 * 20);
     });
@@ -427,9 +428,11 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       const made = await plan(await asked((db) => new EventsStore(db, VAULT).list(TENANT, filter, 51)));
 
       // Two thousand messages of ten events each: to look for those would be twenty thousand rows.
-      expect(made.indexes).toEqual(['messages_application_id_idx']);
-      expect(made.scanned).toEqual([]);
       expect(made.pages).toBeLessThan(5_000);
+      expect(made.indexes).toContain('messages_application_id_idx');
+      // Of a day with next to nothing in it the planner takes either.
+      expect(made.indexes.filter((name) => name !== 'messages_pkey')).toEqual(['messages_application_id_idx']);
+      expect(made.scanned).toEqual([]);
     });
 
     const STATES: [string, Partial<EventFilter>][] = [

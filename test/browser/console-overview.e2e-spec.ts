@@ -81,6 +81,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await pass(page.getByRole('region', { name: 'Failing targets' }).getByRole('link', { name: HOSTILE_NAME }));
     expect(await shown.violations('03-overview')).toEqual([]);
     await page.getByText('As a table Accepted').click();
+    await page.getByRole('region', { name: 'Accepted' }).getByRole('row').first().waitFor();
     expect(await page.getByRole('region', { name: 'Accepted' }).getByRole('row').count()).toBe(25);
     await page.getByRole('region', { name: 'Accepted' }).getByRole('button', { name: 'Open' }).first().click();
     await page.waitForURL(/events\?since=.*until=/);
