@@ -58,6 +58,7 @@ import { ScheduledTurns1732689500000 } from '../migrations/1732689500000-schedul
 import { OAuthClientTurns1732689600000 } from '../migrations/1732689600000-oauth-client-turns.js';
 import { RotatedGrants1732689610000 } from '../migrations/1732689610000-rotated-grants.js';
 import { PullPositionsTarget1732689700000 } from '../migrations/1732689700000-pull-positions-target.js';
+import { HeldKeys1732689730000 } from '../migrations/1732689730000-held-keys.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -130,6 +131,7 @@ export const MIGRATIONS = [
   OAuthClientTurns1732689600000,
   RotatedGrants1732689610000,
   PullPositionsTarget1732689700000,
+  HeldKeys1732689730000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

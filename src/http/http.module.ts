@@ -10,6 +10,7 @@ import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { ExpiredKeys } from './expired-keys.js';
 import { Guesses } from './guesses.js';
 import { Answers } from './idempotency.store.js';
+import { KeysGivenBack } from './keys-given-back.js';
 import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
 import { OwnOriginGuard } from './pages/own-origin.guard.js';
@@ -32,6 +33,7 @@ import { ScopeGuard } from './scope.guard.js';
     ExpiredKeys,
     Guesses,
     IdempotencyInterceptor,
+    KeysGivenBack,
     MetricsListener,
     OwnOriginGuard,
     RequestGate,
@@ -41,7 +43,7 @@ import { ScopeGuard } from './scope.guard.js';
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
-  exports: [AccessRules, Answers, EnvelopeFilter, Guesses, IdempotencyInterceptor, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, ScopeGuard],
+  exports: [AccessRules, Answers, EnvelopeFilter, Guesses, IdempotencyInterceptor, KeysGivenBack, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, ScopeGuard],
 })
 export class HttpModule {}
 

@@ -1,9 +1,13 @@
-import { Injectable, Logger, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import { Database } from '#kernel/database.js';
 import { JSON_TYPE } from './envelope.js';
-import { Answers, type Reservation } from './idempotency.store.js';
+import { Answers, LEASE_MS, type Reservation } from './idempotency.store.js';
+import { KeysGivenBack } from './keys-given-back.js';
+
+/** Twice may fail. */
+const RENEW_MS = LEASE_MS / 3;
 
 /**
  * Runs a creating handler once per key. The record and the effect are one transaction, so that no crash leaves one
@@ -12,11 +16,10 @@ import { Answers, type Reservation } from './idempotency.store.js';
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  private readonly logger = new Logger('http');
-
   constructor(
     private readonly answers: Answers,
     private readonly database: Database,
+    private readonly givenBack: KeysGivenBack,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
@@ -26,12 +29,16 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (idempotency === null) return next.handle();
     const reservation = await this.answers.reserve(idempotency);
     request.idempotency = reservation;
+    // A renewal that fails is like none: whoever takes over is then the one whose effect is committed.
+    const renewal = setInterval(() => void this.answers.renew(reservation).catch(() => undefined), RENEW_MS);
     try {
       if (request.bodyFault !== null) throw request.bodyFault;
       return of(await this.run(reservation, next, http.getResponse<FastifyReply>()));
     } catch (error) {
-      await this.release(reservation, request.id);
+      await this.release(reservation);
       throw error;
+    } finally {
+      clearInterval(renewal);
     }
   }
 
@@ -47,14 +54,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
     });
   }
 
-  /** After the roll-back. When this fails too, the lease ends by itself; the caller is told of the first error. */
-  private async release(reservation: Reservation, requestId: string): Promise<void> {
+  /** After the roll-back. The caller is told of the first error, and doesn't wait for storage that is away to take the key back. */
+  private async release(reservation: Reservation): Promise<void> {
     try {
       await this.answers.release(reservation);
-    } catch (failure) {
-      this.logger.warn(`An idempotency key stays reserved: ${failure instanceof Error ? failure.message : String(failure)}`, {
-        request_id: requestId,
-      });
+    } catch {
+      this.givenBack.later(reservation);
     }
   }
 }

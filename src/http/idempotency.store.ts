@@ -16,8 +16,11 @@ interface Row {
   running: boolean;
 }
 
-/** A crashed request blocks its key for no longer than this; a live one is expected to end well before. */
-const LEASE_MS = 60_000;
+/**
+ * A reservation that nobody renews blocks its key for no longer than this: that of a process that died, or one that was
+ * stored and never confirmed.
+ */
+export const LEASE_MS = 12_000;
 
 // idempotency_keys_pkey serves every statement but the last, idempotency_keys_expires_at_idx that one.
 const RESERVE = {
@@ -27,23 +30,31 @@ const RESERVE = {
     values ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 ms', clock_timestamp() + $6 * interval '1 ms')
     on conflict (environment_id, route, key) do update
       set fingerprint = excluded.fingerprint, status = null, body = null, sealed_body = null,
-          locked_until = excluded.locked_until, expires_at = excluded.expires_at
-      where k.expires_at <= clock_timestamp() or (k.status is null and k.locked_until <= clock_timestamp())
+          locked_until = excluded.locked_until, held_until = null, expires_at = excluded.expires_at
+      where k.expires_at <= clock_timestamp() or (k.status is null and greatest(k.locked_until, k.held_until) <= clock_timestamp())
     returning locked_until::text as fence`,
 };
 
 const READ = {
   name: 'idempotency_read',
   text: `
-    select fingerprint, status, body, sealed_body, coalesce(locked_until > clock_timestamp(), false) as running
+    select fingerprint, status, body, sealed_body, coalesce(greatest(locked_until, held_until) > clock_timestamp(), false) as running
     from idempotency_keys where environment_id = $1 and route = $2 and key = $3`,
+};
+
+/** `locked_until` stays what it was: it names the try. */
+const RENEW = {
+  name: 'idempotency_renew',
+  text: `
+    update idempotency_keys set held_until = clock_timestamp() + $5 * interval '1 ms'
+    where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz`,
 };
 
 /** Also over the answer of the statement that wrote the effect, which may say less than this one. */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
-    update idempotency_keys set status = $5::smallint, body = null, sealed_body = $6, locked_until = null
+    update idempotency_keys set status = $5::smallint, body = null, sealed_body = $6, locked_until = null, held_until = null
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz
     returning 1`,
 };
@@ -53,7 +64,7 @@ const RELEASE = {
   name: 'idempotency_release',
   text: `
     with answered as (
-      update idempotency_keys set locked_until = null
+      update idempotency_keys set locked_until = null, held_until = null
       where environment_id = $1 and route = $2 and key = $3 and status is not null and locked_until = $4::timestamptz
     )
     delete from idempotency_keys
@@ -89,6 +100,11 @@ export class Answers {
     const earlier = await this.find(request);
     if (earlier) throw new AlreadyAnswered(earlier);
     throw keyInFlight();
+  }
+
+  /** Keeps the key for a request that still runs, for another lease. */
+  async renew(reservation: Reservation): Promise<void> {
+    await this.database.query(RENEW, [...keyOf(reservation), reservation.fence, LEASE_MS]);
   }
 
   /** Writes the answer; inside a transaction it commits with the effect. Throws 409 when the lease was lost. */

@@ -189,6 +189,24 @@ describe('Idempotency-Key', () => {
       expect(await destinationsNamed('Created by twenty')).toHaveLength(1);
     });
 
+    it('what died with its process is somebody else\'s after its lease, and what is renewed is not', async () => {
+      const [key, body] = [randomUUID(), { name: 'Of the dead', type: 'https', url: target.url }];
+      const text = JSON.stringify(body);
+      await sql.rows(
+        `insert into idempotency_keys (environment_id, route, key, fingerprint, locked_until, held_until, expires_at)
+        select id, 'POST /v1/destinations', $1, sha256($2), now() - interval '1 s', now() + interval '10 s', now() + interval '1 h' from environments`,
+        [key, Buffer.from(text)],
+      );
+
+      expect((await post('/v1/destinations', key, body)).json.error.details).toEqual({ reason: 'in_flight' });
+      expect(await destinationsNamed('Of the dead')).toEqual([]);
+
+      await sql.rows(`update idempotency_keys set held_until = now() - interval '1 ms' where key = $1`, [key]);
+      const taken = await post('/v1/destinations', key, body, {}, second);
+      expect(taken.status).toBe(201);
+      expectRepeats(await post('/v1/destinations', key, body), taken);
+    });
+
     it('409 in_flight with Retry-After: 1, on every node, while the first one still runs; then its answer', async () => {
       let release = (): void => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));

@@ -1,0 +1,72 @@
+import { jest } from '@jest/globals';
+import type { CallHandler, ExecutionContext } from '@nestjs/common';
+import { from, lastValueFrom } from 'rxjs';
+import type { Database } from '#kernel/database.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import type { Answers, Reservation } from './idempotency.store.js';
+import type { KeysGivenBack } from './keys-given-back.js';
+
+const RESERVATION: Reservation = { environmentId: 1, route: 'POST /v1/destinations', key: 'k', fingerprint: Buffer.alloc(32), fence: 'f' };
+
+describe('IdempotencyInterceptor', () => {
+  let calls: string[];
+  let isAway: boolean;
+  let end: (result: object) => void;
+  let fail: (error: Error) => void;
+
+  /** The answer to a request whose handler runs until `end` or `fail`. */
+  function answer(): Promise<unknown> {
+    const noted = (name: string) => async (): Promise<Reservation> => {
+      calls.push(name);
+      if (isAway) throw new Error('Connection terminated');
+      return RESERVATION;
+    };
+    const answers = { reserve: async () => RESERVATION, complete: noted('complete'), release: noted('release'), renew: noted('renew') };
+    const database = { unit: <T>(work: () => Promise<T>) => work(), transaction: <T>(work: () => Promise<T>) => work() };
+    const request = { idempotency: RESERVATION, bodyFault: null };
+    const http = { getRequest: () => request, getResponse: () => ({ statusCode: 201, header: () => undefined }) };
+    const result = new Promise<object>((resolve, reject) => ([end, fail] = [resolve, reject]));
+    const interceptor = new IdempotencyInterceptor(answers as unknown as Answers, database as unknown as Database, { later: () => calls.push('later') } as unknown as KeysGivenBack);
+    const next: CallHandler = { handle: () => from(result) };
+    return interceptor.intercept({ switchToHttp: () => http } as unknown as ExecutionContext, next).then((told) => lastValueFrom(told));
+  }
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    [calls, isAway] = [[], false];
+  });
+
+  afterEach(() => jest.useRealTimers());
+
+  it('renews the reservation of a request that runs on, and only while it runs', async () => {
+    const answered = answer();
+    await jest.advanceTimersByTimeAsync(3_900);
+    expect(calls).toEqual([]);
+    isAway = true;
+    await jest.advanceTimersByTimeAsync(4_200);
+    expect(calls).toEqual(['renew', 'renew']);
+
+    isAway = false;
+    end({ id: 1 });
+    expect(await answered).toBe('{"id":1}');
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(calls).toEqual(['renew', 'renew', 'complete']);
+  });
+
+  it('has the key of a request that failed given back, later when storage is away', async () => {
+    const first = answer();
+    await jest.advanceTimersByTimeAsync(0);
+    fail(new Error('refused'));
+    await expect(first).rejects.toThrow('refused');
+    expect(calls).toEqual(['release']);
+
+    calls = [];
+    isAway = true;
+    const second = answer();
+    await jest.advanceTimersByTimeAsync(0);
+    fail(new Error('away'));
+    await expect(second).rejects.toThrow('away');
+    expect(calls).toEqual(['release', 'later']);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
