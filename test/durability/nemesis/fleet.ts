@@ -144,10 +144,13 @@ export class Fleet {
   /** Waits until the circuit is closed that opened when this destination misbehaved the last time: behind it, it would be sent nothing. */
   async forgiven(id: string): Promise<void> {
     const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
-    await eventually(async () => {
+    // PostgreSQL may be what is broken meanwhile.
+    const isClosed = async (): Promise<boolean> => {
       await this.hurry();
-      return query<{ count: number }>(this.database.url(), open, [uuidOf(id)]).then(([row]) => row?.count === 0, () => false);
-    }, FORGIVEN_MS_MAX, 1_000);
+      const [row] = await query<{ count: number }>(this.database.url(), open, [uuidOf(id)]);
+      return row?.count === 0;
+    };
+    await eventually(() => isClosed().catch(() => false), FORGIVEN_MS_MAX, 1_000);
   }
 
   /** Where to send by a name that is answered for. */

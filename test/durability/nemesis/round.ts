@@ -3,7 +3,7 @@ import type { Load } from '../load.js';
 import { eventually } from '../processes.js';
 import type { Seeded } from '../random.js';
 import { DESTINATIONS } from '../scene.js';
-import type { FaultKind } from './fault.js';
+import type { FaultKind, Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 import { judge, type RoundEvidence, type Verdict } from './verdict.js';
 
@@ -49,7 +49,7 @@ export class Round {
     fleet.mail?.start();
     try {
       await this.accepted(load, BEFORE);
-      const faults = await Promise.all(kinds.map((kind) => this.inflict(kind)));
+      const faults = await this.inflicted();
       await this.everybodyUp();
       await this.accepted(load, AFTER);
       await Promise.all([...[load, ...fleet.bursts].map((one) => this.stopped(one)), fleet.mail?.stop(this.patience.acceptMs)]);
@@ -71,6 +71,15 @@ export class Round {
     } finally {
       for (const one of [load, ...fleet.bursts]) one.abandon();
     }
+  }
+
+  /** All of them are over when this resolves or rejects: nothing goes on breaking what the next round has. */
+  private async inflicted(): Promise<Inflicted[]> {
+    const ends = await Promise.allSettled(this.kinds.map((kind) => this.inflict(kind)));
+    return ends.map((end) => {
+      if (end.status === 'rejected') throw end.reason;
+      return end.value;
+    });
   }
 
   private async inflict(kind: FaultKind): ReturnType<FaultKind['inflict']> {
