@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Misbehaviour } from '../receiver.js';
+import { eventually } from '../processes.js';
 import { during, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 
@@ -9,6 +10,9 @@ const LANES = 4;
 const PAUSE_MS = 30;
 /** Below half a minute: then the first probe of a circuit finds the receiver well again. */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
+
+/** A fault that lasts has its effect within this time, also beside others that keep deliveries away. */
+const EFFECT_MS_MAX = 60_000;
 
 /** Redis, name servers and receivers. */
 export const OUTSIDE_FAULTS: readonly FaultKind[] = [
@@ -50,7 +54,12 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const begin = (): void => {
     for (const load of [lost, heard]) load.start();
   };
-  return during('silent name servers', begin, () => sleep(holdMs), async () => {
+  const lasts = async (): Promise<void> => {
+    await sleep(holdMs);
+    // While storage is broken too nobody delivers, and nobody asks.
+    await eventually(() => fleet.names.swallowed > before, EFFECT_MS_MAX, 250);
+  };
+  return during('silent name servers', begin, lasts, async () => {
     lost.abandon();
     await heard.stop();
     const swallowed = fleet.names.swallowed - before;
@@ -71,7 +80,11 @@ async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promi
     before = await receiver.misbehave(number, how);
     load.start();
   };
-  return during(`receiver: ${how}`, begin, () => sleep(holdMs), async () => {
+  const lasts = async (): Promise<void> => {
+    await sleep(holdMs);
+    await eventually(async () => (await receiver.misbehave(number, how)) > before, EFFECT_MS_MAX, 250);
+  };
+  return during(`receiver: ${how}`, begin, lasts, async () => {
     const count = (await receiver.misbehave(number, null)) - before;
     await load.stop();
     if (count === 0) throw new Error('The receiver was not sent anything.');
