@@ -8,6 +8,14 @@ describe('auditView', () => {
     expect(shown.split(MASKED)).toHaveLength(3);
   });
 
+  it('keeps which headers there are, and not what stands in them', () => {
+    const headers = { 'x-tenant': 'hunter2', 'x-any': 'hunter2' };
+
+    expect(auditView({ headers, response: { status: 200, headers }, extraHeaders: [['x-any', 'hunter2']] })).toEqual({
+      headers: { 'x-tenant': MASKED, 'x-any': MASKED }, response: { status: 200, headers: { 'x-tenant': MASKED, 'x-any': MASKED } }, extraHeaders: [MASKED],
+    });
+  });
+
   it('leaves what is no secret: ids, flags, and that there is none', () => {
     const resource = { id: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', key: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', has_secret: true, secret: null, name: 'Billing', keyword: 'a', tokens_left: 3, monkey: 'b' };
 

@@ -7,6 +7,8 @@ type Fields = Readonly<Record<string, unknown>>;
 const SECRET_NAME = /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:^|[_-])(?:secret|token|password|credential|key)s?$/i;
 /** The same in camel case: `verificationToken`. */
 const SECRET_CAMEL_NAME = /[a-z](?:Secret|Token|Password|ApiKey|AccessKey|PrivateKey)$/;
+/** What is sent with a request: who names them himself may put a secret into any of them. */
+const HEADERS_NAME = /(?:^|_)headers$|[a-z]Headers$/;
 /** U+0000, and half a surrogate pair. */
 const UNSTORABLE = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 const DEPTH_MAX = 12;
@@ -31,7 +33,15 @@ function maskedValue(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return withoutSecrets(value);
   if (Array.isArray(value)) return value.map((each) => maskedValue(each, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, isSecret(name, each) ? MASKED : maskedValue(each, depth + 1)]));
+  return Object.fromEntries(Object.entries(value as Fields).map(([name, each]) => {
+    if (isSecret(name, each)) return [name, MASKED];
+    return [name, HEADERS_NAME.test(name) && typeof each === 'object' && each !== null ? namesOf(each) : maskedValue(each, depth + 1)];
+  }));
+}
+
+/** Which headers there are, and not what stands in them. */
+function namesOf(headers: object): unknown {
+  return Array.isArray(headers) ? headers.map(() => MASKED) : Object.fromEntries(Object.keys(headers).map((name) => [withoutSecrets(name), MASKED]));
 }
 
 /** `has_secret: true` says that there is one, and `key: null` that there is none. */

@@ -1,13 +1,13 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import { INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
-import type { FastifyRequest } from 'fastify';
+import { HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lastValueFrom, of, type Observable } from 'rxjs';
 import { auditDiff, auditView } from '#engine/audit-view.js';
 import type { AuditActor, AuditEntry, AuditTrail } from '#kernel/audit.js';
 import type { Database } from '#kernel/database.js';
 import { showId } from '#kernel/ids.js';
 import { auditModeOf } from './audit.js';
-import { isFields, shownBy, type Shown } from './resource-readers.js';
+import { isFields, showingOf, type Showing } from './resource-readers.js';
 import type { RouteHandler } from './routes.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,9 +15,11 @@ type Fields = Readonly<Record<string, unknown>>;
 /** What an entry is made of, beside the request. */
 interface Audited {
   route: RouteHandler;
-  shown: Shown;
+  showing: Showing;
   isOneUnit: boolean;
 }
+
+const MADE_NOTHING = 200;
 
 /**
  * Writes what a route changed into the audit log, before the answer is given: an answer that says that something was done is
@@ -31,7 +33,7 @@ export class AuditInterceptor implements NestInterceptor {
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const { shown, isOneUnit } = this.audited;
+    const { showing: { shown }, isOneUnit } = this.audited;
     const before = typeof shown === 'string' ? null : await shown(context);
     const run = async (): Promise<unknown> => {
       const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
@@ -41,20 +43,29 @@ export class AuditInterceptor implements NestInterceptor {
     return of(await (isOneUnit ? this.database.joined(run) : run()));
   }
 
-  private async entry(context: ExecutionContext, before: Fields | null, result: unknown): Promise<AuditEntry> {
-    const { route } = this.audited;
+  /** A collection that answers 200 where it makes things with another status: what was asked for was there, or was only tried. Nothing of it differs. */
+  private hasMadeNothing(context: ExecutionContext): boolean {
+    const { route, showing } = this.audited;
+    if (route.method !== 'POST' || showing.about !== 'collection') return false;
+    const makes: unknown = Reflect.getMetadata(HTTP_CODE_METADATA, context.getHandler());
+    return makes !== MADE_NOTHING && context.switchToHttp().getResponse<FastifyReply>().statusCode === MADE_NOTHING;
+  }
+
+  private async entry(context: ExecutionContext, shownBefore: Fields | null, result: unknown): Promise<AuditEntry> {
+    const { route, showing } = this.audited;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const { caller } = request;
+    const { caller, removed } = request;
     const answered = isFields(result) ? result : null;
     const now = await this.after(context, answered);
+    const before = shownBefore ?? removed ?? (this.hasMadeNothing(context) ? now : null);
     const changed = before !== null && now !== null ? auditDiff(before, now) : { before, after: now };
     return {
       organizationId: caller?.tenant.organizationId ?? null,
       environmentId: caller?.tenant.environmentId ?? null,
       actor: actorOf(request),
       action: `${route.method} ${route.path}`,
-      resourceType: typeOf(route.path),
-      resourceId: resourceId(request, answered),
+      resourceType: this.resourceType(),
+      resourceId: this.resourceId(request, before ?? (typeof showing.shown === 'string' ? null : now), answered),
       origin: { ip: request.ip, userAgent: request.headers['user-agent'], requestId: request.id },
       before: changed.before && auditView(changed.before),
       after: changed.after && auditView(changed.after),
@@ -62,14 +73,33 @@ export class AuditInterceptor implements NestInterceptor {
   }
 
   private async after(context: ExecutionContext, answered: Fields | null): Promise<Fields | null> {
-    const { route, shown } = this.audited;
-    if (route.method === 'DELETE') return null;
+    const { route, showing: { shown, about } } = this.audited;
+    if (route.method === 'DELETE') return about === 'part' && typeof shown !== 'string' ? shown(context) : null;
     if (shown === 'nothing') return answered;
     if (shown === 'content') return answered && outlineOf(answered);
     const now = await shown(context);
     // What a rotation made is another thing than what was rotated.
     const made = answered?.['id'];
-    return now !== null && typeof made === 'string' && made !== now['id'] ? { ...now, made } : now;
+    return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id'] ? { ...now, made } : now;
+  }
+
+  /** `keys` of `/v1/keys/:id/rotate`: the last word of the path that is followed by an id, or the last of all; where something is made, the collection. */
+  private resourceType(): string {
+    const { route: { method, path }, showing: { about } } = this.audited;
+    const words = path.split('/').filter((word) => word !== '' && word !== 'v1');
+    if (method === 'POST' && about === 'collection') return words.at(-1) ?? '';
+    const at = words.findLastIndex((word, i) => !word.startsWith(':') && words[i + 1]?.startsWith(':') === true);
+    return (at < 0 ? words[0] : words[at]) ?? '';
+  }
+
+  /** That of what was made, or of what the path names last: its id, also where a caller named it by his own uid or an address. */
+  private resourceId({ params }: FastifyRequest, shown: Fields | null, answered: Fields | null): string | null {
+    const { route: { method }, showing: { about, namedBy } } = this.audited;
+    const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+    const named = Object.values((params ?? {}) as Record<string, string>).at(-1) ?? null;
+    const made = text(answered?.['id']) ?? text(answered?.[namedBy]);
+    if (method === 'POST' && about === 'collection') return made ?? named;
+    return (named !== null && about === 'itself' ? text(shown?.['id']) : null) ?? named ?? made;
   }
 }
 
@@ -83,7 +113,7 @@ export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, 
     if (mode === 'never') continue;
     const handler = (route.controller.prototype as Record<string, object>)[route.name] as object;
     const around = (Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? []) as unknown[];
-    const interceptor = new AuditInterceptor({ route, shown: shownBy(route, routes), isOneUnit: mode === 'with-change' }, trail, database);
+    const interceptor = new AuditInterceptor({ route, showing: showingOf(route, routes), isOneUnit: mode === 'with-change' }, trail, database);
     Reflect.defineMetadata(INTERCEPTORS_METADATA, [...around.filter((each) => !(each instanceof AuditInterceptor)), interceptor], handler);
   }
 }
@@ -98,20 +128,6 @@ function actorOf({ caller, isOperator }: Pick<FastifyRequest, 'caller' | 'isOper
     return { ...(memberId === null ? { kind: 'key', id: showId('ek', keyId) } : { kind: 'member', id: showId('mbr', memberId) }), session: showId('ses', session.id) };
   }
   return keyId.startsWith('token:') ? { kind: 'token', id: keyId.slice('token:'.length) } : { kind: 'key', id: showId('ek', keyId) };
-}
-
-/** `keys` of `/v1/keys/:id/rotate`: the last word of the path that is followed by an id, or the last of all. */
-function typeOf(path: string): string {
-  const words = path.split('/').filter((word) => word !== '' && word !== 'v1');
-  const at = words.findLastIndex((word, i) => !word.startsWith(':') && words[i + 1]?.startsWith(':') === true);
-  return (at < 0 ? words[0] : words[at]) ?? '';
-}
-
-/** The id that the path names last, or that of what was made. */
-function resourceId({ params }: FastifyRequest, answered: Fields | null): string | null {
-  const last = Object.values((params ?? {}) as Record<string, string>).at(-1);
-  const made = answered?.['id'];
-  return last ?? (typeof made === 'string' ? made : null);
 }
 
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;

@@ -80,6 +80,8 @@ declare module 'fastify' {
     rawBody: Buffer | null;
     /** The same as text. */
     bodyText: string | null;
+    /** What a handler removed that no route shows: its entry in the audit log has it as what was there before. */
+    removed?: Readonly<Record<string, unknown>>;
   }
 
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- merging an interface is how Fastify's types are extended

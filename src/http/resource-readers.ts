@@ -11,6 +11,15 @@ export type ResourceReader = (context: ExecutionContext) => Promise<Fields | nul
 /** What shows the resource of a route: a handler, nothing, or what must not be copied, since it holds what was sent or received. */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
+/** How the audit log sees what a route is about. */
+export interface Showing {
+  shown: Shown;
+  /** What the path names last (`itself`), a part of what is shown (`/v1/endpoints/:id/routes/:routeId`), or what is made in a collection. */
+  about: 'itself' | 'part' | 'collection';
+  /** Of a collection: by which field of theirs its members are named in a path (`id`, `name`). */
+  namedBy: string;
+}
+
 /** A parameter of a handler, as Nest's decorators leave it. */
 interface Parameter {
   index: number;
@@ -22,17 +31,26 @@ interface Parameter {
  * For a route that changes something the handler that shows it: the GET of the same path, or of the nearest thing above it
  * (`/v1/keys/:id` for `/v1/keys/:id/rotate`). Nothing shows what is made in a collection.
  */
-export function shownBy(route: RouteHandler, routes: readonly RouteHandler[]): Shown {
+export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]): Showing {
   const words = route.path.split('/');
+  const of = (shown: Shown, path: string): Showing => ({ shown, about: parametersIn(path) === parametersIn(route.path) ? 'itself' : 'part', namedBy: 'id' });
   for (let length = words.length; length > 2; length -= 1) {
     const path = words.slice(0, length).join('/');
     const shows = routes.find((each) => each.method === 'GET' && each.path === path);
-    if (shows?.config.holdsContent === true) return 'content';
-    if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return readerOf(shows);
+    if (shows?.config.holdsContent === true) return of('content', path);
+    if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return of(readerOf(shows), path);
     // What is made in a collection is shown by the answer, not by what the collection belongs to.
-    if (shows && path === route.path) return 'nothing';
+    if (shows && path === route.path) return { shown: 'nothing', about: 'collection', namedBy: nameIn(path, routes) };
   }
-  return 'nothing';
+  return of('nothing', route.path);
+}
+
+const parametersIn = (path: string): number => path.split('/').filter((word) => word.startsWith(':')).length;
+
+/** `name` where `/v1/event-types/:name` shows one of `/v1/event-types`. */
+function nameIn(collection: string, routes: readonly RouteHandler[]): string {
+  const one = routes.find(({ method, path }) => method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 2).includes('/'));
+  return one?.path.slice(collection.length + 2) ?? 'id';
 }
 
 /** A path that ends in a collection lists many things. */

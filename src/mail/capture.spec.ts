@@ -7,7 +7,7 @@ const refused = (code: number, enhanced: string, text: string): RecipientVerdict
 /** What the transport says of one recipient of whom the inbox says this. */
 async function replyTo(verdict: RecipientVerdict, answer: SmtpAnswer = { code: 250, enhanced: '2.6.0', text: 'Accepted.' }) {
   const mail = { recipient: async () => verdict, accept: async () => answer } as unknown as IncomingMail;
-  const { replies } = await new CaptureTransport(mail).submit({ emailId: 'evt_1', raw: Buffer.from('Subject: a\r\n\r\nb'), mailFrom: 'a@b.example', recipients: ['c@d.example'] });
+  const { replies } = await new CaptureTransport(mail).submit({ emailId: 'evt_1', raw: Buffer.from('Subject: a\r\n\r\nb'), mailFrom: () => 'a@b.example', recipients: ['c@d.example'] });
   return replies.map(({ outcome, code, text }) => [outcome, code, text]);
 }
 
@@ -27,7 +27,7 @@ describe('capture:', () => {
     const mail = { recipient: async () => ALIAS, accept: async (_envelope: unknown, bytes: IncomingBytes) => ((came = bytes), { code: 250, enhanced: '2.6.0', text: '' }) } as unknown as IncomingMail;
     const raw = Buffer.alloc(300 * 1024, 'a');
 
-    await new CaptureTransport(mail).submit({ emailId: 'evt_1', raw, mailFrom: 'a@b.example', recipients: ['c@d.example'] });
+    await new CaptureTransport(mail).submit({ emailId: 'evt_1', raw, mailFrom: () => 'a@b.example', recipients: ['c@d.example'] });
 
     expect(came).toMatchObject({ sizeBytes: raw.length, whole: null, head: raw.subarray(0, 256 * 1024) });
   });

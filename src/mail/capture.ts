@@ -14,7 +14,7 @@ export class CaptureTransport extends MailTransport {
 
   async submit({ raw, mailFrom, recipients }: Submission): Promise<SubmissionReport> {
     const bytes = incomingBytes(raw);
-    const replies = await Promise.all(recipients.map((address) => this.captured(address, mailFrom, bytes)));
+    const replies = await Promise.all(recipients.map((address) => this.captured(address, mailFrom([address]), bytes)));
     return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
   }
 

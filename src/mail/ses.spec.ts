@@ -2,7 +2,7 @@ import { agentWith, cleanUp, receiverWith } from '../../test/support/egress.js';
 import { SesTransport } from './ses.js';
 
 const RAW = Buffer.from('Subject: x\r\n\r\nGr\xfc\xdfe\r\n', 'latin1');
-const SUBMISSION = { emailId: 'evt_1', raw: RAW, mailFrom: 'bounce@example.com', recipients: ['b@example.org', 'c@example.org'] };
+const SUBMISSION = { emailId: 'evt_1', raw: RAW, mailFrom: () => 'bounce@example.com', recipients: ['b@example.org', 'c@example.org'] };
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI', sessionToken: 'temporary' };
 const WRONG = { AWS_ACCESS_KEY_ID: 'WRONG', AWS_SESSION_TOKEN: 'WRONG', AWS_REGION: 'wrong-1', AWS_PROFILE: 'nobody', AWS_ENDPOINT_URL: 'http://127.0.0.1:1', AWS_LAMBDA_FUNCTION_NAME: 'WRONG', _X_AMZN_TRACE_ID: 'WRONG' };
 

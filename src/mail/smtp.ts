@@ -62,8 +62,9 @@ export class SmtpTransport extends MailTransport {
   }
 
   private async send({ raw, mailFrom, recipients }: Submission, signal: AbortSignal): Promise<ReadAnswers> {
+    const from = mailFrom(recipients);
     try {
-      const result = await this.mailer.sendMail({ raw, envelope: { from: mailFrom === '' ? false : mailFrom, to: [...recipients] }, signal });
+      const result = await this.mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal });
       return readResult(recipients, result);
     } catch (error) {
       return readError(recipients, error as Error & SmtpAnswers);

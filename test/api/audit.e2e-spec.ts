@@ -1,13 +1,16 @@
 import { startServer, type PosthornServer } from '../support/server.js';
+import { connectAgent } from './agent.js';
 import { as, createKey, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
+import { browserOf, CALLBACK, codeFor, form, pkce, registered } from './oauth.js';
 import { until } from './polling.js';
 import { expectStatus, openSql, type Sql } from './scene.js';
+import { asPage, signedInMember } from './sessions.js';
 import { PlainBrowser } from './signing-in.js';
 
 interface Entry {
   id: string;
   at: string;
-  actor: { kind: string; id: string | null; name: string | null; source: string | null };
+  actor: { kind: string; id: string | null; name: string | null; source: string | null; session: string | null };
   action: string;
   resource_type: string | null;
   resource_id: string | null;
@@ -96,6 +99,71 @@ describe('the audit log', () => {
     expect((await entries({ resource: old.id }))[0]).toMatchObject({ action: 'POST /v1/keys/:id/rotate', before: { expires_at: null }, after: { made: next.id } });
     expect((await entries({ resource: app }))[0]).toMatchObject({ after: { name: 'Audited' } });
     expect((await entries({ action: 'POST /v1/event-types' }))[0]).toMatchObject({ after: { name: made.name } });
+  });
+
+  it('names what was changed by its id, whatever the caller called it', async () => {
+    const { id, key } = await createKey(server, { scope: 'write' });
+    const app = (await server.api('POST', '/v1/app', { uid: 'named', name: 'Named' }, as(key))).json.id as string;
+    const pull = (await server.api('POST', '/v1/destinations', { name: 'Named', type: 'pull' })).json.id as string;
+    const endpoint = (await server.api('POST', '/v1/app/named/endpoints', { destination: pull, uid: 'own' }, as(key))).json.id as string;
+    const type = (await server.api('POST', '/v1/event-types', { name: 'named.made' }, as(key))).json.name as string;
+    const suppression = (await server.api('POST', '/v1/suppressions', { email: 'named@customer.example' }, as(key))).json.id as string;
+    expectStatus(await server.api('PATCH', '/v1/app/named', { name: 'Renamed' }, as(key)), 200);
+    expectStatus(await server.api('PATCH', '/v1/app/named/endpoints/own', { description: 'Changed' }, as(key)), 200);
+    expectStatus(await server.api('DELETE', '/v1/suppressions/named@customer.example', undefined, as(key)), 204);
+
+    expect((await entries({ actor: id })).reverse().map(({ action, resource_type, resource_id }) => [action, resource_type, resource_id])).toEqual([
+      ['POST /v1/app', 'app', app], ['POST /v1/app/:app/endpoints', 'endpoints', endpoint], ['POST /v1/event-types', 'event-types', type], ['POST /v1/suppressions', 'suppressions', suppression],
+      ['PATCH /v1/app/:app', 'app', app], ['PATCH /v1/app/:app/endpoints/:endpoint', 'endpoints', endpoint], ['DELETE /v1/suppressions/:id', 'suppressions', suppression],
+    ]);
+    expect((await entries({ resource: endpoint })).map(({ action }) => action)).toEqual(['PATCH /v1/app/:app/endpoints/:endpoint', 'POST /v1/app/:app/endpoints']);
+  });
+
+  it('a route of an endpoint that is removed is a change of the endpoint; what was there already, or was only tried, differs in nothing', async () => {
+    const { id, key } = await createKey(server, { scope: 'write' });
+    const pull = (await server.api('POST', '/v1/destinations', { name: 'Routed', type: 'pull' })).json.id as string;
+    const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'routed', destinations: [pull] })).json;
+    expectStatus(await server.api('DELETE', `/v1/endpoints/${endpoint.id}/routes/${endpoint.routes[0].id}`, undefined, as(key)), 204);
+    await server.api('POST', '/v1/app', { uid: 'there', name: 'There' });
+    expectStatus(await server.api('POST', '/v1/app?get_if_exists=true', { uid: 'there' }, as(key)), 200);
+
+    const [there, removed] = await entries({ actor: id });
+
+    expect(removed).toMatchObject({ resource_type: 'routes', resource_id: endpoint.routes[0].id, before: { routes: endpoint.routes }, after: { routes: [] } });
+    expect(removed?.after).not.toHaveProperty('slug');
+    expect(there).toMatchObject({ action: 'POST /v1/app', before: {}, after: {} });
+  });
+
+  it('says whose session was ended, and which portals were closed', async () => {
+    const { id: member, email, cookie } = await signedInMember(server, sql, 'admin');
+    const session = (await server.api('GET', '/v1/sessions')).json.data.find((each: { member: string }) => each.member === member).id as string;
+    const app = (await server.api('POST', '/v1/app', { name: 'With portals' })).json.id as string;
+    const portals = [(await server.api('POST', `/v1/app/${app}/portal`, {})).json.id as string, (await server.api('POST', `/v1/app/${app}/portal`, {})).json.id as string];
+    expectStatus(await server.api('DELETE', `/v1/app/${app}/portal`, undefined, asPage(cookie)), 204);
+    expectStatus(await server.api('DELETE', `/v1/sessions/${session}`), 204);
+
+    const [[ended], [closed]] = [await entries({ resource: session }), await entries({ resource: app, action: 'DELETE /v1/app/:app/portal' })];
+
+    expect(ended).toMatchObject({ action: 'DELETE /v1/sessions/:id', before: { id: session, member, email }, after: null });
+    expect(closed).toMatchObject({ actor: { kind: 'member', id: member, name: email, session }, after: null });
+    expect([...(closed?.before?.['portals'] as string[])].sort()).toEqual([...portals].sort());
+  });
+
+  it('an agent is named as what somebody granted, and what its tools do has its address', async () => {
+    const client = await registered(server);
+    const { verifier, challenge } = pkce();
+    const code = await codeFor(await browserOf(server), client, challenge);
+    const { json: granted } = await form(server, '/oauth/token', { grant_type: 'authorization_code', client_id: client, redirect_uri: CALLBACK, code, code_verifier: verifier });
+    const app = (await server.api('POST', '/v1/app', { name: 'Looked at' })).json.id as string;
+    expectStatus(await server.api('POST', `/v1/app/${app}/portal/preview`, {}, as(granted.access_token as string)), 201);
+    const { id, key } = await createKey(server, { scope: 'write', name: 'Tools' });
+    const agent = await connectAgent(server, key);
+    await agent.call('redrive_dead_letters');
+    await agent.close();
+
+    expect((await entries({ action: 'POST /v1/app/:app/portal/preview', resource: app }))[0]?.actor).toMatchObject({ kind: 'key', id: expect.stringMatching(/^ek_/), name: 'An assistant', source: 'oauth' });
+    expect((await entries({ action: 'oauth.granted' }))[0]).toMatchObject({ actor: { kind: 'key', session: expect.stringMatching(/^ses_/) }, resource_id: client });
+    expect(await entries({ actor: id })).toMatchObject([{ action: 'POST /v1/dlq/redrive', actor: { kind: 'key', name: 'Tools', source: 'api' }, ip: '127.0.0.1' }]);
   });
 
   it('what was refused, what only reads, and traffic are not in it', async () => {

@@ -4,11 +4,12 @@ import { run } from '../support/program.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectRefusal } from './answers.js';
-import { emailIn, emailOf, sendEmail } from './emailing.js';
+import { emailAfter, emailIn, emailOf, sendEmail } from './emailing.js';
+import { deliver } from './mailing.js';
 import { until } from './polling.js';
 import { startRelay, verifyDomain, type Relay } from './relay.js';
 import { abuseReport, deliveryReport, openReportDoor, type ReportDoor } from './reporting.js';
-import { eventIn, expectStatus, openSql, uuidOf, WITHIN_MS } from './scene.js';
+import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql } from './scene.js';
 import { SmtpTalk } from './smtp-client.js';
 
@@ -25,10 +26,12 @@ describe('reports about emails', () => {
   let door: ReportDoor;
   let readKey: string;
   let testKey: string;
+  let smtpPort: number;
 
   beforeAll(async () => {
     relay = await startRelay();
-    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example' });
+    smtpPort = await freePort();
+    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example', SMTP_PORT: String(smtpPort) });
     sql = openSql(server);
     door = await openReportDoor(server);
     await verifyDomain(server, sql, 'mail.example.com');
@@ -101,6 +104,51 @@ describe('reports about emails', () => {
     expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
     expect(await emailOf(server, id)).toEqual(before);
     expect(TOLD_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
+  });
+
+  it('over SMTP: a suppression that somebody took back stays away, whatever is made of the old bounce; a new email\'s bounce brings it again', async () => {
+    const first = await delivered('mended@once.example');
+    const bounce = deliveryReport({ recipient: 'mended@once.example' });
+    await deliver(smtpPort, first.from, bounce, '');
+    await emailIn(server, first.id, 'bounced');
+    await reportsOf(first.id);
+    expectStatus(await server.api('DELETE', '/v1/suppressions/mended@once.example'), 204);
+    const before = await emailOf(server, first.id);
+
+    await deliver(smtpPort, first.from, `X-Changed: 1\r\n${bounce}`, '');
+    await deliver(smtpPort, first.from, deliveryReport({ recipient: 'mended@once.example', diagnostic: 'smtp; 550 5.1.1 In other words: no such user' }), '');
+
+    expect((await reportsOf(first.id, 3)).map(({ state }) => state)).toEqual(['recorded', 'recorded', 'recorded']);
+    expect([await isSuppressed('mended@once.example'), await emailOf(server, first.id)]).toEqual([false, before]);
+    expect(TOLD_ONCE).toContain((await signals(first.id, 'email.bounced'))[0]?.count);
+    const second = await delivered('mended@once.example');
+    await deliver(smtpPort, second.from, bounce, '');
+    await emailIn(server, second.id, 'bounced');
+    expect(await isSuppressed('mended@once.example')).toBe(true);
+  });
+
+  it('over SMTP: of several recipients none reports for another whose envelope was his own', async () => {
+    const [late, prompt] = ['late@two.example', 'prompt@two.example'];
+    relay.refuseRecipients((address) => (address === late ? { code: 451, text: '4.7.1 Later' } : null));
+    const id = await sendEmail(server, { from: FROM, to: [late, prompt], subject: 'two envelopes' });
+    await emailAfter(server, id, 1);
+    relay.refuseRecipients(() => null);
+    await until(async () => {
+      await makeDue(sql, id);
+      return emailOf(server, id);
+    }, ({ status }) => status === 'delivered', WITHIN_MS);
+    const [shared = '', own = ''] = relay.taken.filter(({ raw }) => raw.includes('Subject: two envelopes\r\n')).map(({ from }) => from);
+    const raw = relay.taken.find(({ from }) => from === own)?.raw ?? '';
+
+    expect(own).not.toBe(shared);
+    await deliver(smtpPort, own, deliveryReport({ recipient: prompt }), '');
+    expect(await reportsOf(id)).toMatchObject([{ state: 'untrusted', reason: 'not_proven' }]);
+    await door.toOperator(abuseReport(raw).replace('User-Agent: FBL/1.0', `User-Agent: FBL/1.0\r\nOriginal-Rcpt-To: <${prompt}>`));
+    expect((await reportsOf(id, 2)).map(({ state }) => state)).toEqual(['untrusted', 'untrusted']);
+    expect([(await emailOf(server, id)).status, await isSuppressed(prompt)]).toEqual(['delivered', false]);
+    await deliver(smtpPort, own, deliveryReport({ recipient: late }), '');
+    await emailIn(server, id, 'bounced');
+    expect([await isSuppressed(late), await isSuppressed(prompt)]).toEqual([true, false]);
   });
 
   it('a complaint at an address of the operator\'s counts by our signature in the message that it quotes', async () => {
@@ -201,8 +249,8 @@ describe('reports about emails', () => {
 
   it('two processes, one of them killed: every report is recorded, each once', async () => {
     const sent = await Promise.all(Array.from({ length: 12 }, (_, n) => delivered(`r${n}@killed.example`)));
-    const second = await startServer({ ...server.env, PORT: '0' });
-    const third = await startServer({ ...server.env, PORT: '0' });
+    const second = await startServer({ ...server.env, PORT: '0', SMTP_PORT: 'off' });
+    const third = await startServer({ ...server.env, PORT: '0', SMTP_PORT: 'off' });
     try {
       await Promise.all(sent.map(({ from }, n) => door.toReturnPath(from, deliveryReport({ recipient: `r${n}@killed.example` }))));
       await second.kill('SIGKILL');

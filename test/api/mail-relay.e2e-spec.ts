@@ -54,7 +54,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   it('arrives as it was composed, behind the lines that servers add', async () => {
     const raw = await message(50);
 
-    const report = await transport.submit({ emailId: 'evt_1', raw, mailFrom: 'bounce@example.com', recipients: ['b@example.org', 'c@example.org'] });
+    const report = await transport.submit({ emailId: 'evt_1', raw, mailFrom: () => 'bounce@example.com', recipients: ['b@example.org', 'c@example.org'] });
 
     expect(report).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'accepted' }, { outcome: 'accepted' }] });
     expect(await eventually(() => arrived.length > 0, 30_000)).toBe(true);
@@ -64,7 +64,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
   it('reads what Postfix says of each recipient', async () => {
     const { replies, retryAfterMs } = await transport.submit({
-      emailId: 'evt_2', raw: await message(1), mailFrom: 'bounce@example.com', recipients: ['d@example.org', 'no@example.org', 'later@example.org', 'policy@example.org'],
+      emailId: 'evt_2', raw: await message(1), mailFrom: () => 'bounce@example.com', recipients: ['d@example.org', 'no@example.org', 'later@example.org', 'policy@example.org'],
     });
 
     expect(replies.map(({ outcome, code, enhanced }) => [outcome, code, enhanced])).toEqual([
@@ -74,7 +74,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   });
 
   it('reads that a message is too large as the failure of the message', async () => {
-    const { replies } = await transport.submit({ emailId: 'evt_3', raw: await message(20_000), mailFrom: 'bounce@example.com', recipients: ['b@example.org'] });
+    const { replies } = await transport.submit({ emailId: 'evt_3', raw: await message(20_000), mailFrom: () => 'bounce@example.com', recipients: ['b@example.org'] });
 
     expect(replies).toMatchObject([{ outcome: 'failed' }]);
   });

@@ -1,4 +1,5 @@
 import { dataSource } from '../../src/data-source.js';
+import { fromBase32 } from '../../src/engine/base32.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
@@ -33,7 +34,8 @@ export async function openReportDoor({ databaseUrl }: Pick<PosthornServer, 'data
 
 /** What the service itself reads from a return path that is its own. */
 function namedBy(returnPath: string): { environmentId: number; emailId: Id } {
-  const token = Buffer.from(returnPath.slice(2, returnPath.indexOf('@')), 'hex');
+  const local = returnPath.slice(2, returnPath.indexOf('@'));
+  const token = local.startsWith('r') ? fromBase32(local.slice(1)) : Buffer.from(local, 'hex');
   return { environmentId: token.readUInt32BE(), emailId: idFromBytes(token.subarray(4, 20)) };
 }
 

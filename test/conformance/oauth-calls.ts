@@ -20,9 +20,9 @@ export async function callAgents(call: Call, page: (url: string, cookie: string)
   const code = await codeFor(person, clientId, challenge);
   const exchange = { grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code, code_verifier: verifier };
   const token = (await call(200, 'POST', '/oauth/token', form(exchange), FORM)).json.access_token as string;
+  await call(200, 'POST', '/oauth/revoke', form({ token }), FORM);
   await call(400, 'POST', '/oauth/token', form(exchange), FORM);
   await call(401, 'POST', '/oauth/token', form({ ...exchange, client_secret: 'x' }), FORM);
-  await call(200, 'POST', '/oauth/revoke', form({ token }), FORM);
   await call(200, 'POST', '/oauth/device', form({ client_id: 'posthorn-cli' }), FORM);
   await call(401, 'POST', '/oauth/device', form({ client_id: 'nobody' }), FORM);
   const accept = { accept: 'application/json, text/event-stream' };

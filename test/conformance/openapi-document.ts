@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import nodePath from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { ApiAnswer } from '../support/server.js';
@@ -60,6 +62,30 @@ export function routesOf(document: OpenApi): Route[] {
   );
 }
 
+/** `GET /v1/keys/{id}` of every method of every controller, from the sources; what is kept out of the document on purpose is left out. */
+export function declaredRoutes(root: string): string[] {
+  const files = readdirSync(nodePath.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.controller.ts'));
+  return files.flatMap((file) => {
+    const text = readFileSync(nodePath.join(root, 'src', file), 'utf8');
+    if (/@ApiExclude(Controller|Endpoint)\(/.test(text)) return [];
+    const [, prefix = ''] = /@Controller\((?:'([^']*)')?\)/.exec(text) ?? [];
+    return [...text.matchAll(/^ {2}@(Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/gm)].map(([, verb = '', suffix = '']) => {
+      const route = [prefix, suffix].filter(Boolean).join('/').replaceAll(/:(\w+)/g, '{$1}');
+      return `${verb.toUpperCase()} /${route}`;
+    });
+  });
+}
+
+/** Every property of a schema, also of those that it is made of here, with the path to it. */
+export function propertiesOf(name: string, schema: Schema): [string, Schema][] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, each]): [string, Schema][] => [
+    [`${name}.${key}`, each],
+    ...propertiesOf(`${name}.${key}`, each),
+  ]);
+  const parts = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])];
+  return [...own, ...parts.flatMap((part) => propertiesOf(name, part))];
+}
+
 /** A response itself, wherever it stands. */
 export function responseOf(document: OpenApi, response: Response): Response {
   return response.$ref ? (document.components.responses[response.$ref.split('/').pop() ?? ''] as Response) : response;
@@ -81,7 +107,7 @@ export class Conformance {
 
   /** The faults of one call: of its body when it went through, of its status, headers and body in any case. */
   faults(method: string, url: string, body: unknown, answer: ApiAnswer): string[] {
-    const route = this.find(method, url.split('?')[0] ?? '');
+    const route = this.find(method, url);
     const name = `${route.operation.operationId} ${answer.status}`;
     const documented = route.operation.responses[answer.status];
     if (!documented) return [`${name} is not documented`];
@@ -129,7 +155,9 @@ export class Conformance {
     return validate(value) ? [] : said(validate as ValidateFunction);
   }
 
-  private find(method: string, path: string): Route {
+  /** The operation that a call is of. Throws for one that the document does not have. */
+  find(method: string, url: string): Route {
+    const path = url.split('?')[0] ?? '';
     const found = this.routes.filter((route) => route.method === method && new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
     // A path that is written out wins over one with a parameter.
     const best = found.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))[0];

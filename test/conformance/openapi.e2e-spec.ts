@@ -1,17 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
 import { freePort } from '../durability/processes.js';
 import { callAccess, callOperator } from './access-calls.js';
+import { type AuditEntry, AuditWitness } from './audit-witness.js';
 import { callEventTypes } from './event-type-calls.js';
 import { callPortal } from './portal-calls.js';
 import { callEmails, callInbox, callReports } from './mail-calls.js';
 import { callAgents } from './oauth-calls.js';
-import { Conformance, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
+import { Conformance, declaredRoutes, propertiesOf, responseOf, routesOf, type OpenApi, type Schema } from './openapi-document.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const EXAMPLES = ['example', 'examples', 'default', 'enum', 'const'];
@@ -23,6 +24,7 @@ let smtpPort: number;
 let receiver: Receiver;
 let document: OpenApi;
 let conformance: Conformance;
+const witness = new AuditWitness();
 
 beforeAll(async () => {
   smtpPort = await freePort();
@@ -36,16 +38,6 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** Every property of a schema, also of those that it is made of here, with the path to it. */
-function propertiesOf(name: string, schema: Schema): [string, Schema][] {
-  const own = Object.entries(schema.properties ?? {}).flatMap(([key, each]): [string, Schema][] => [
-    [`${name}.${key}`, each],
-    ...propertiesOf(`${name}.${key}`, each),
-  ]);
-  const parts = [...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.items ? [schema.items] : [])];
-  return [...own, ...parts.flatMap((part) => propertiesOf(name, part))];
-}
-
 const allProperties = (): [string, Schema][] => Object.entries(document.components.schemas).flatMap(([name, schema]) => propertiesOf(name, schema));
 
 /** Whether it is made of schemas that have names, which are described where they stand. */
@@ -54,20 +46,6 @@ function refers({ $ref, allOf, anyOf, oneOf, items }: Schema): boolean {
 }
 
 const hasExample = (thing: Record<string, unknown>): boolean => EXAMPLES.some((keyword) => keyword in thing);
-
-/** `GET /v1/keys/{id}` of every method of every controller, from the sources; what is kept out of the document on purpose is left out. */
-function declaredRoutes(): string[] {
-  const files = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.controller.ts'));
-  return files.flatMap((file) => {
-    const text = readFileSync(path.join(ROOT, 'src', file), 'utf8');
-    if (/@ApiExclude(Controller|Endpoint)\(/.test(text)) return [];
-    const [, prefix = ''] = /@Controller\((?:'([^']*)')?\)/.exec(text) ?? [];
-    return [...text.matchAll(/^ {2}@(Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/gm)].map(([, verb = '', suffix = '']) => {
-      const route = [prefix, suffix].filter(Boolean).join('/').replaceAll(/:(\w+)/g, '{$1}');
-      return `${verb.toUpperCase()} /${route}`;
-    });
-  });
-}
 
 describe('the OpenAPI document', () => {
   it('passes Redocly\'s recommended rules without an error or a warning', () => {
@@ -87,7 +65,7 @@ describe('the OpenAPI document', () => {
   }, 60_000);
 
   it('has an operation for every route, and none that is not there', () => {
-    expect(routesOf(document).map(({ method, path: at }) => `${method} ${at}`).sort()).toEqual(declaredRoutes().sort());
+    expect(routesOf(document).map(({ method, path: at }) => `${method} ${at}`).sort()).toEqual(declaredRoutes(ROOT).sort());
   });
 
   it('names every operation once, with a summary, a description and a section that says what it is about', () => {
@@ -153,6 +131,7 @@ describe('what the service answers', () => {
     const answer = await server.api(method, url, body, headers);
     expect([method, url, answer.status, answer.text]).toEqual([method, url, status, answer.text]);
     expect(conformance.faults(method, url, body, answer)).toEqual([]);
+    witness.saw({ route: conformance.find(method, url), url, body, headers, answer });
     return answer;
   }
 
@@ -216,11 +195,11 @@ describe('what the service answers', () => {
   });
 
   it('conforms: secrets', async () => {
-    const { id } = (await call(201, 'POST', '/v1/secrets', { name: 'TOKEN', value: 'tok_1', description: 'The CRM' })).json;
-    await call(201, 'POST', '/v1/secrets', { name: 'OTHER', value: 'tok_2' });
+    const { id } = (await call(201, 'POST', '/v1/secrets', { name: 'TOKEN', value: 'tok_1_of_the_suite', description: 'The CRM' })).json;
+    await call(201, 'POST', '/v1/secrets', { name: 'OTHER', value: 'tok_2_of_the_suite' });
     const page = (await call(200, 'GET', '/v1/secrets?limit=1')).json;
     await call(200, 'GET', `/v1/secrets?limit=1&cursor=${page.next_cursor}`);
-    await call(200, 'PUT', `/v1/secrets/${id}`, { value: 'tok_3' });
+    await call(200, 'PUT', `/v1/secrets/${id}`, { value: 'tok_3_of_the_suite' });
     const user = (await call(201, 'POST', '/v1/destinations', destination('/ok', { headers: { 'x-a': '{{secrets.TOKEN}}' } }))).json.id;
     await call(200, 'GET', `/v1/secrets/${id}`);
     await call(409, 'DELETE', `/v1/secrets/${id}`);
@@ -231,7 +210,7 @@ describe('what the service answers', () => {
   it('conforms: destinations', async () => {
     await call(200, 'POST', '/v1/destinations/check', { type: 'https', url: `${receiver.url}/ok` });
     const { id } = (await call(201, 'POST', '/v1/destinations', destination('/ok', {
-      config: { circuit_breaker: { failure_threshold: 3 } }, headers: { 'x-a': 'b' }, timeout_ms: 5_000,
+      config: { circuit_breaker: { failure_threshold: 3 } }, headers: { 'x-a': 'a-header-of-the-suite' }, timeout_ms: 5_000,
       retry: { max_attempts: 3, schedule: [0, 5] }, rate_limit: { per_second: 100 },
     }))).json;
     await call(201, 'POST', '/v1/destinations', destination('/plain'));
@@ -249,7 +228,7 @@ describe('what the service answers', () => {
   });
 
   it('conforms: sends, events, replay and redrive', async () => {
-    const sends = { event_type: 'invoice.paid', payload: { amount: 9007199254740991 }, headers: { 'x-tenant': '42' } };
+    const sends = { event_type: 'invoice.paid', payload: { amount: 9007199254740991 }, headers: { 'x-tenant': 'a-tenant-of-the-suite' } };
     const good = (await call(201, 'POST', '/v1/destinations', destination('/ok'))).json.id;
     const dead = (await call(201, 'POST', '/v1/destinations', destination('/ok', { retry: { max_attempts: 1, schedule: [0] } }))).json.id;
     const slow = (await call(201, 'POST', '/v1/destinations', destination('/ok', { retry: { max_attempts: 2, schedule: [0, 3600] } }))).json.id;
@@ -291,13 +270,13 @@ describe('what the service answers', () => {
       responseRules: { rules: [{ when: { not: { type: 'method', op: 'eq', value: 'POST' } }, respond: { status: 405 } }], default: { body: 'ok' } },
       responseProxy: { target: 'managed', code: 'export default () => ({ status: 200 })' },
       transform: { engine: 'url', url: `${receiver.url}/transform`, failMode: 'open' },
-      response: { type: 'meta-challenge', verifyToken: 'hidden', headers: { 'x-a': 'b' } },
+      response: { type: 'meta-challenge', verifyToken: 'hidden-from-the-log', headers: { 'x-a': 'a-header-of-the-suite' } },
     })).json;
     await call(201, 'POST', '/v1/endpoints', { path: 'plain' });
     const page = (await call(200, 'GET', '/v1/endpoints?limit=1')).json;
     await call(200, 'GET', `/v1/endpoints?limit=1&cursor=${page.next_cursor}`);
     await call(200, 'GET', `/v1/endpoints/${id}`);
-    await call(204, 'PUT', `/v1/endpoints/${id}/secret`, { secret: 'hidden', grace_seconds: 60 });
+    await call(204, 'PUT', `/v1/endpoints/${id}/secret`, { secret: 'hidden-from-the-log', grace_seconds: 60 });
     await call(200, 'GET', `/v1/endpoints/${id}/routes`);
     const added = (await call(201, 'POST', `/v1/endpoints/${id}/routes`, { destination: other })).json;
     await call(200, 'PATCH', `/v1/endpoints/${id}/routes/${routes[0].id}`, { filter: null });
@@ -310,7 +289,7 @@ describe('what the service answers', () => {
   it('conforms: receiving, raw requests, range replay, pull and metrics', async () => {
     const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Pulled', type: 'pull' })).json.id;
     const { id, url } = (await call(201, 'POST', '/v1/endpoints', { slug: 'received', preset: 'github', destinations: [pull] })).json;
-    await call(204, 'PUT', `/v1/endpoints/${id}/secret`, { secret: 'hidden' });
+    await call(204, 'PUT', `/v1/endpoints/${id}/secret`, { secret: 'hidden-from-the-log' });
     await call(200, 'POST', `/v1/endpoints/${id}/test`);
     await fetch(url, { method: 'PUT', body: Buffer.from([0, 255]) });
     const requests = (await call(200, 'GET', `/v1/endpoints/${id}/requests?limit=1`)).json;
@@ -350,8 +329,8 @@ describe('what the service answers', () => {
     const pull = (await call(201, 'POST', '/v1/destinations', { name: 'Queue', type: 'pull' })).json.id;
     await call(201, 'POST', '/v1/app/acme/endpoints', { destination: pull, uid: 'queue' });
     const { id } = (await call(201, 'POST', '/v1/app/acme/endpoints', {
-      url: `${receiver.url}/ok`, event_types: ['invoice.*'], channels: ['one'], filter: { path: '$.a', op: 'exists' }, headers: { 'x-a': 'b' }, retry: { max_attempts: 2, schedule: [0, 5] },
-      rate_limit: { per_second: 100 }, asymmetric: true, legacy_signature: { header: 'X-Old', secret: 'hidden' }, metadata: { a: 'b' }, description: 'All',
+      url: `${receiver.url}/ok`, event_types: ['invoice.*'], channels: ['one'], filter: { path: '$.a', op: 'exists' }, headers: { 'x-a': 'a-header-of-the-suite' }, retry: { max_attempts: 2, schedule: [0, 5] },
+      rate_limit: { per_second: 100 }, asymmetric: true, legacy_signature: { header: 'X-Old', secret: 'hidden-from-the-log' }, metadata: { a: 'b' }, description: 'All',
     })).json;
     const at = `/v1/app/acme/endpoints/${id}`;
     const endpoints = (await call(200, 'GET', '/v1/app/acme/endpoints?limit=1&status=active&event_type=invoice.paid')).json;
@@ -362,7 +341,7 @@ describe('what the service answers', () => {
     await call(200, 'POST', `${at}/secret/rotate`, { grace_seconds: 60 });
     await call(200, 'POST', `${at}/test`);
     await call(200, 'POST', '/v1/app/acme/endpoints/queue/test', { event_type: 'invoice.paid' });
-    await call(202, 'POST', '/v1/app/acme/event', { event_type: 'invoice.paid', channels: ['one'], payload: { a: 1 }, headers: { 'x-a': 'b' } });
+    await call(202, 'POST', '/v1/app/acme/event', { event_type: 'invoice.paid', channels: ['one'], payload: { a: 1 }, headers: { 'x-a': 'a-header-of-the-suite' } });
     await until(`${at}/attempts?limit=1&status=delivered`, (json) => json.next_cursor !== null);
     await until(`${at}/stats`, (json) => json.delivered === 2);
     await call(200, 'GET', '/v1/app/acme/endpoints/queue/stats');
@@ -448,5 +427,34 @@ describe('what the service answers', () => {
     const elsewhere = ['takeSesNotification'];
     expect([...succeeded, ...elsewhere].sort()).toEqual(routesOf(document).map(({ operation }) => operation.operationId).sort());
     expect([...statuses].sort()).toEqual([400, 401, 403, 404, 409, 413, 415, 422, 429]);
+  });
+});
+
+describe('what the audit log says of all of that', () => {
+  let entries: AuditEntry[];
+  let log: string;
+
+  beforeAll(async () => {
+    const exported = await server.api('GET', '/v1/audit/export');
+    const ofOperator = await server.api('GET', '/v1/operator/audit?limit=100', undefined, { authorization: `Bearer ${OPERATOR_KEY}` });
+    log = exported.text + ofOperator.text;
+    entries = [...exported.text.trim().split('\n').map((line) => JSON.parse(line) as AuditEntry), ...(ofOperator.json.data as AuditEntry[])];
+  });
+
+  it('every route that changes something was called with success, but for those that have a reason', () => {
+    expect(witness.missing(routesOf(document))).toEqual([]);
+    expect(witness.stale(routesOf(document))).toEqual([]);
+  });
+
+  it('one entry for each call that went through and none for one that was refused: who, from where, what, before and after', async () => {
+    const { data: keys } = (await server.api('GET', '/v1/keys?limit=100')).json;
+
+    expect(witness.faults(entries, keys.at(-1).id)).toEqual([]);
+  });
+
+  it('no secret that was sent or shown stands in it, and no value of a header', () => {
+    expect(witness.secrets().length).toBeGreaterThan(20);
+    expect(witness.secrets()).toEqual(expect.arrayContaining(['hidden-from-the-log', 'a-header-of-the-suite', 'tok_3_of_the_suite', expect.stringMatching(/^whsec_/), expect.stringMatching(/^ek_/), expect.stringMatching(/^pt_/)]));
+    expect(witness.secrets().filter((secret) => log.includes(secret))).toEqual([]);
   });
 });

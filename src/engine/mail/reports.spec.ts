@@ -107,6 +107,7 @@ describe('readReport', () => {
     const { about } = described('arf-yahoo');
 
     expect(about.returnPaths).toEqual(['b+00000001019abc001111222233334444555566660123456789abcdef']);
+    expect(readReport(Buffer.from(`From: a@b.example\r\n\r\nReturn-Path: <b+r${'aab3'.repeat(14)}@bounce.example>`), true).about.returnPaths).toEqual([`b+r${'aab3'.repeat(14)}`]);
     expect(about.messageIds).toEqual(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1@shop.example.com']);
     const signed = 'From: MAILER-DAEMON@x.example\nSubject: failure notice\n\n<a@x.example>:\n550 no\n\n--- Below this line is a copy of the message.\n\nDKIM-Signature: v=1; a=rsa-sha256; bh=abc=;\n b=QUJD\n REVG==\nFrom: b@y.example\n';
     expect(readReport(Buffer.from(signed), true).about.signatures.some((signature) => signature.startsWith('QUJDREVG=='))).toBe(true);

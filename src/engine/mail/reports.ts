@@ -138,7 +138,7 @@ function identitiesOf(parts: readonly MimePart[]): MailReport['about'] {
   const text = parts.map((part) => `${part.headers.map(([name, value]) => `${name}: ${value}`).join('\n')}\n${part.text.slice(0, SCANNED_CHARS_MAX)}`).join('\n').slice(0, 2 * SCANNED_CHARS_MAX);
   const all = (pattern: RegExp): string[] => [...new Set([...text.matchAll(pattern)].map(([, found]) => (found as string).replace(/\s+/g, '')))].slice(0, IDENTITIES_MAX);
   return {
-    returnPaths: all(/\b(b\+[0-9a-f]{56})(?=@)/gi),
+    returnPaths: all(/\b(b\+(?:r[a-z2-7]{56}|[0-9a-f]{56}))(?=@)/gi),
     messageIds: [...all(/message-id:\s{0,10}<([^<>\s]{1,250})>/gi), ...all(/original-envelope-id:\s{0,10}([^<>\s]{1,250})/gi)],
     signatures: all(/\bb=((?:[A-Za-z0-9+/]{1,120}={0,2}[ \t\n>]{0,20}){1,20})/g),
   };

@@ -15,7 +15,7 @@ const CERTIFICATE = readFileSync(new URL('localhost-cert.pem', TLS));
 const KEY = readFileSync(new URL('localhost-key.pem', TLS));
 
 const RAW = Buffer.from('Subject: x\r\nMessage-ID: <evt_1@example.com>\r\n\r\nGr\xfc\xdfe\r\n', 'latin1');
-const SUBMISSION = { emailId: 'evt_1', raw: RAW, mailFrom: 'bounce@example.com', recipients: ['b@x.example'] };
+const SUBMISSION = { emailId: 'evt_1', raw: RAW, mailFrom: () => 'bounce@example.com', recipients: ['b@x.example'] };
 
 const ends: (() => Promise<void> | void)[] = [];
 let zone: ZoneServer;

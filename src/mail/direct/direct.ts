@@ -92,8 +92,9 @@ export class DirectTransport extends MailTransport {
   private async toHost(host: string, encryption: Encryption, submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
     const { raw, mailFrom, recipients } = submission;
     const mailer = this.mailer(host, encryption);
+    const from = mailFrom(recipients);
     try {
-      return readResult(recipients, await mailer.sendMail({ raw, envelope: { from: mailFrom === '' ? false : mailFrom, to: [...recipients] }, signal }));
+      return readResult(recipients, await mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal }));
     } catch (error) {
       // A server that offers TLS and can't do it: in plain text, as to one that does not offer it (RFC 7435).
       if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted) return await this.toHost(host, 'none', submission, signal);

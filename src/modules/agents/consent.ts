@@ -73,6 +73,7 @@ export class Consent {
   }
 }
 
-function actorOf({ member, key }: SignedIn): AuditActor {
-  return member === null ? { kind: 'key', id: showId('ek', (key as { id: Id }).id) } : { kind: 'member', id: showId('mbr', member.id) };
+function actorOf({ member, key, sessionId }: SignedIn): AuditActor {
+  const who = member === null ? { kind: 'key' as const, id: showId('ek', (key as { id: Id }).id) } : { kind: 'member' as const, id: showId('mbr', member.id) };
+  return { ...who, session: showId('ses', sessionId) };
 }

@@ -1,5 +1,6 @@
-import { Controller, Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Query, Req } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
@@ -31,7 +32,7 @@ export class SessionsController {
   @ApiOperation({ summary: 'End a session', description: 'At once here, and within five seconds on every node. Needs a live admin key.' })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Ended.' })
-  async endSession(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
-    await this.sessions.revoke(tenant, sessionId(id));
+  async endSession(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Req() request: FastifyRequest): Promise<void> {
+    request.removed = { ...presentSession(await this.sessions.revoke(tenant, sessionId(id))) };
   }
 }

@@ -31,13 +31,14 @@ export class SessionsService {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, LIST, last.id) : null };
   }
 
-  /** Ends one, within five seconds on every node. Throws 403 for a test key, and 404. */
-  async revoke(tenant: Tenant, id: Id): Promise<void> {
+  /** Ends one, within five seconds on every node; what it was. Throws 403 for a test key, and 404. */
+  async revoke(tenant: Tenant, id: Id): Promise<SessionRow> {
     requireLive(tenant);
-    await this.database.transaction(async () => {
-      const hash = await this.store.revoke(tenant.organizationId, id);
-      if (hash === null) throw notFound('session');
-      await this.notifications.announce('session', hash.toString('hex'));
+    return this.database.transaction(async () => {
+      const ended = await this.store.revoke(tenant.organizationId, id);
+      if (ended === null) throw notFound('session');
+      await this.notifications.announce('session', ended.hash.toString('hex'));
+      return ended;
     });
   }
 }

@@ -94,11 +94,12 @@ const REVOKE_BY_HASH: Statement = {
 
 const REVOKE: Statement = {
   name: 'sessions.revoke',
-  // Index sessions_pkey.
+  // Indexes sessions_pkey, members_pkey.
   text: `
     update sessions set revoked_at = now()
     where organization_id = $1::uuid and id = $2::uuid and revoked_at is null and expires_at > now()
-    returning hash`,
+    returning hash, id, how, member_id, (select email from members m where m.organization_id = $1::uuid and m.id = member_id) as email, key_id, network, user_agent,
+      created_at, last_seen_at, expires_at`,
 };
 
 /** What is in force, newest first. Index sessions_pkey, backwards. */
@@ -145,10 +146,10 @@ export class SessionsStore {
     return revoked ?? null;
   }
 
-  /** The hash of the session that ended now; null when there was none in force. */
-  async revoke(organizationId: Id, id: Id): Promise<Buffer | null> {
-    const [revoked] = await this.database.query<{ hash: Buffer }>(REVOKE, [organizationId, id]);
-    return revoked?.hash ?? null;
+  /** The session that ended now; null when there was none in force. */
+  async revoke(organizationId: Id, id: Id): Promise<(SessionRow & { hash: Buffer }) | null> {
+    const [revoked] = await this.database.query<SessionRow & { hash: Buffer }>(REVOKE, [organizationId, id]);
+    return revoked ?? null;
   }
 
   page(organizationId: Id, before: Id | null, rowsMax: number, idleSeconds: number): Promise<SessionRow[]> {

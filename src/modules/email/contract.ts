@@ -55,7 +55,7 @@ export abstract class IncomingReports {
 
 /** Emails as reports ask for them. */
 export abstract class SentEmails {
-  /** The addresses of an email's recipients; null when it is gone, was erased, or there is none. */
+  /** The addresses of an email's recipients, always in the same order; null when it is gone, was erased, or there is none. */
   abstract recipientsOf(environmentId: number, emailId: Id): Promise<readonly string[] | null>;
 
   /** The message as it leaves; null when it is gone, was erased, or is not composed yet. Throws 503 while storage is away. */
@@ -74,10 +74,18 @@ export abstract class SentEmails {
   abstract signatureOf(environmentId: number, emailId: Id): Promise<string | null>;
 }
 
+/** What a return path of ours names. */
+export interface NamedEmail {
+  environmentId: number;
+  emailId: Id;
+  /** The places of the recipients that its envelope went to in `SentEmails.recipientsOf`; null for one of before they were named. */
+  places: readonly number[] | null;
+}
+
 /** The addresses that bounces of our emails go to. */
 export abstract class ReturnAddresses {
   /** The email that the local part of a recipient names, which is then `IncomingReports`' business; null for what we never gave out: 550 5.1.1 where it looks like one. */
-  abstract read(localPart: string): { environmentId: number; emailId: Id } | null;
+  abstract read(localPart: string): NamedEmail | null;
   /** Whether a local part is meant to be one: then it belongs to nobody else, and `read` decides. */
   abstract isMeant(localPart: string): boolean;
 }

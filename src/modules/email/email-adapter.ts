@@ -93,13 +93,14 @@ export class EmailAdapter extends DestinationAdapter {
     if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
     const raw = await this.ours(() => this.raw.whole(blobKeyOf(environmentId, email)));
     if (raw === null) return null;
-    const report = await this.transport.submit({ emailId: showId('evt', email.id), raw, mailFrom: this.returnPath(environmentId, email), recipients: real });
+    const report = await this.transport.submit({ emailId: showId('evt', email.id), raw, mailFrom: (recipients) => this.returnPath(environmentId, email, recipients), recipients: real });
     return { ...report, replies: [...replies, ...report.replies] };
   }
 
   /** Bounces come to us where the domain, or the platform, has a host for them; otherwise to whoever sent it. */
-  private returnPath(environmentId: number, { id, sender, returnPathHost }: EmailState): string {
-    if (returnPathHost !== null) return `${this.returnPaths.of(environmentId, id)}@${returnPathHost}`;
+  private returnPath(environmentId: number, { id, sender, returnPathHost, recipients }: EmailState, addresses: readonly string[]): string {
+    const places = recipients.flatMap(({ address }, place) => (addresses.includes(address) ? [place] : []));
+    if (returnPathHost !== null) return `${this.returnPaths.of(environmentId, id, places)}@${returnPathHost}`;
     const from = parseMailbox(sender);
     return isRefused(from) ? '' : from.address;
   }

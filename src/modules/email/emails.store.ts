@@ -15,6 +15,8 @@ export interface StoredRecipient {
   at: string;
   /** What was said of it last, cleaned. */
   detail: string | null;
+  /** What this email had the address suppressed for already: told again it counts no more, also when somebody has taken the suppression back. */
+  suppressedFor?: ('bounce' | 'complaint')[];
 }
 
 /** Something that became known of an email. */

@@ -29,6 +29,26 @@ describe('applyFacts', () => {
     expect([twice.isChanged, twice.after, twice.news]).toEqual([false, once.after, []]);
   });
 
+  it('a bounce that was told is not told again in other words: the address is suppressed for it once, and for a complaint once more', () => {
+    const bounced = (subtype: string) => fact('a@x.example', 'bounced', { isPermanent: true, subtype, detail: subtype });
+    const once = applyFacts(email(recipient('a@x.example', 'delivered')), [bounced('5.1.1'), bounced('5.1.10')], AT);
+
+    const again = applyFacts(once.after, [bounced('5.1.1'), bounced('5.1.2')], LATER);
+    const complained = applyFacts(again.after, [fact('a@x.example', 'complained')], LATER);
+
+    expect(once.suppressed).toEqual([{ address: 'a@x.example', origin: 'bounce' }]);
+    expect([again.suppressed, again.news]).toEqual([[], []]);
+    expect(complained.suppressed).toEqual([{ address: 'a@x.example', origin: 'complaint' }]);
+    expect(applyFacts(complained.after, [fact('a@x.example', 'complained', { subtype: 'fraud' }), bounced('5.1.3')], LATER).suppressed).toEqual([]);
+  });
+
+  it('a mailbox that is full does not use up the bounce that is for good; who complained before it was noted is suppressed no more', () => {
+    const full = applyFacts(email(recipient('a@x.example', 'delivered')), [fact('a@x.example', 'bounced', { subtype: '5.2.2' })], AT);
+
+    expect([full.suppressed, applyFacts(full.after, [fact('a@x.example', 'bounced', { isPermanent: true, subtype: '5.2.2' })], LATER)]).toMatchObject([[], { isChanged: true, suppressed: [{ origin: 'bounce' }] }]);
+    expect(applyFacts(email(recipient('a@x.example', 'complained')), [fact('a@x.example', 'complained')], LATER).suppressed).toEqual([]);
+  });
+
   it('knows a recipient in any case, and passes by a stranger', () => {
     const { after, isChanged } = applyFacts(email(recipient('Ada@x.example')), [fact('ADA@X.EXAMPLE', 'delivered'), fact('eve@x.example', 'bounced')], AT);
 

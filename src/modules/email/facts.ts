@@ -8,7 +8,7 @@ export interface FactsApplied {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
   /** False when nothing of it is new. */
   isChanged: boolean;
-  /** Addresses that are not sent to from now on. */
+  /** Addresses that are not sent to from now on: each once for a bounce and once for a complaint, however often this email is reported. */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
   /** What somebody has to hear of: recipients that came into one of these states now. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
@@ -48,7 +48,11 @@ function apply(applied: FactsApplied, recipient: StoredRecipient, fact: EmailFac
   const before = recipient.state;
   const state = stateAfter(before, fact.kind);
   const origin = suppressionAfter(fact.kind, fact.isPermanent);
-  if (origin !== null) applied.suppressed.push({ address: recipient.address, origin });
+  if (origin !== null && !isCounted(recipient, before, origin)) {
+    applied.suppressed.push({ address: recipient.address, origin });
+    recipient.suppressedFor = [...(recipient.suppressedFor ?? []), origin];
+    applied.isChanged = true;
+  }
   const isTold = tell(applied.after.timeline, recipient.address, fact, at);
   // A late fact that changes nothing does not take the place of what explains the state.
   const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
@@ -58,6 +62,11 @@ function apply(applied: FactsApplied, recipient: StoredRecipient, fact: EmailFac
   if (state === before) return;
   if (state === 'bounced' || state === 'complained' || state === 'failed') applied.news.push({ state, address: recipient.address, fact });
   if (HANDED_OVER.has(before) && !HANDED_OVER.has(state)) applied.isLateFailure = true;
+}
+
+/** Who has complained is suppressed for it, whether or not the row says so: those of before it was noted do not. */
+function isCounted({ suppressedFor }: StoredRecipient, before: StoredRecipient['state'], origin: 'bounce' | 'complaint'): boolean {
+  return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
 /** False for what stands there already. */

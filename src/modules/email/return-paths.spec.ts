@@ -1,23 +1,45 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { ReturnPaths } from './return-paths.js';
 
 const ID = '019abc00-1111-2222-3333-444455556666';
-const paths = (secret = 'one'): ReturnPaths => new ReturnPaths({ derived: (use) => createHash('sha256').update(secret + use).digest() });
+const derived = (use: string, secret = 'one'): Buffer => createHash('sha256').update(secret + use).digest();
+const paths = (secret = 'one'): ReturnPaths => new ReturnPaths({ derived: (use) => derived(use, secret) });
+
+/** As they were made until recipients were named. */
+function ofEmail(environmentId: number): string {
+  const named = Buffer.concat([Buffer.from([0, 0, environmentId >> 8, environmentId & 255]), Buffer.from(ID.replaceAll('-', ''), 'hex')]);
+  const mac = createHmac('sha256', derived('posthorn return paths v1')).update(named).digest().subarray(0, 8);
+  return `b+${Buffer.concat([named, mac]).toString('hex')}`;
+}
 
 describe('ReturnPaths', () => {
-  it('names an email in 58 characters, and reads it back in any case', () => {
-    const local = paths().of(4711, ID);
+  it('names an email and its recipients in 59 characters, and reads them back in any case', () => {
+    const local = paths().of(4711, ID, [0, 7, 8, 49]);
 
-    expect(local).toMatch(/^b\+[0-9a-f]{56}$/);
-    expect(paths().read(local)).toEqual({ environmentId: 4711, emailId: ID });
-    expect(paths().read(local.toUpperCase())).toEqual({ environmentId: 4711, emailId: ID });
+    expect(local).toMatch(/^b\+r[a-z2-7]{56}$/);
+    expect(paths().read(local)).toEqual({ environmentId: 4711, emailId: ID, places: [0, 7, 8, 49] });
+    expect(paths().read(local.toUpperCase())).toEqual({ environmentId: 4711, emailId: ID, places: [0, 7, 8, 49] });
   });
 
-  it('reads nothing that was changed, shortened, or signed by another installation', () => {
-    const local = paths().of(4711, ID);
-    const changed = [...local.slice(2)].map((digit, i) => `b+${local.slice(2, 2 + i)}${digit === '0' ? '1' : '0'}${local.slice(3 + i)}`);
+  it('of each envelope it is another one', () => {
+    expect(new Set([[0], [1], [0, 1], []].map((places) => paths().of(4711, ID, places))).size).toBe(4);
+  });
+
+  it('reads those of before recipients were named, which name none', () => {
+    expect(paths().read(ofEmail(4711))).toEqual({ environmentId: 4711, emailId: ID, places: null });
+    expect(paths().read(ofEmail(4711).toUpperCase())).toEqual({ environmentId: 4711, emailId: ID, places: null });
+  });
+
+  it.each([['one that names recipients', paths().of(4711, ID, [1])], ['one of before', ofEmail(4711)]])('reads nothing that was changed: %s', (_which, local) => {
+    const start = local.startsWith('b+r') ? 3 : 2;
+    const changed = [...local.slice(start)].map((digit, i) => `${local.slice(0, start + i)}${digit === '2' ? '3' : '2'}${local.slice(start + i + 1)}`);
 
     expect(changed.map((each) => paths().read(each)).filter((read) => read !== null)).toEqual([]);
-    expect([local.slice(0, -2), `${local}00`, local.slice(2), '', 'postmaster', paths('two').of(4711, ID)].map((each) => paths().read(each))).toEqual(Array(6).fill(null));
+  });
+
+  it('reads nothing that was shortened, lengthened, or signed by another installation', () => {
+    const local = paths().of(4711, ID, [0]);
+
+    expect([local.slice(0, -2), `${local}aa`, local.slice(2), local.replace('b+r', 'b+'), '', 'postmaster', paths('two').of(4711, ID, [0])].map((each) => paths().read(each))).toEqual(Array(7).fill(null));
   });
 });

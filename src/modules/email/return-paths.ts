@@ -1,49 +1,71 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import { base32, fromBase32 } from '#engine/base32.js';
 import { type Id, idBytes, idFromBytes } from '#kernel/ids.js';
 import { Keyring } from '#kernel/keyring.js';
-import { ReturnAddresses } from './contract.js';
+import { type NamedEmail, ReturnAddresses } from './contract.js';
 
 const PREFIX = 'b+';
 const MAC_BYTES = 8;
 const ENVIRONMENT_BYTES = 4;
-const TOKEN = /^b\+([0-9a-f]{56})$/;
+const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
+/** One bit for each of fifty recipients. */
+const PLACES_BYTES = 7;
+/** 35 bytes: 59 characters in all, of the 64 that RFC 5321 gives a local part. */
+const TOKEN = /^b\+r([a-z2-7]{56})$/;
+/** As they were until recipients were named, for reports about what was sent then. */
+const TOKEN_OF_EMAIL = /^b\+([0-9a-f]{56})$/;
 
 /**
- * The local part that an email's bounces go to: whose email it is, signed, so that nobody can make up a bounce of another's.
- * In hexadecimal, since servers on the way may change the case.
+ * The local part that an envelope's bounces go to: whose email it is and which of its recipients the envelope went to, signed,
+ * so that nobody can make up a bounce of another's. In one case only, since servers on the way may change it.
  */
 @Injectable()
 export class ReturnPaths extends ReturnAddresses {
-  private key: Buffer | null = null;
+  private readonly keys = new Map<string, Buffer>();
 
   constructor(@Inject(Keyring) private readonly keyring: Pick<Keyring, 'derived'>) {
     super();
   }
 
-  /** The local part for an email. */
-  of(environmentId: number, emailId: Id): string {
-    const named = Buffer.alloc(ENVIRONMENT_BYTES + 16);
+  /** The local part for an envelope of an email; `places` are those of its recipients in the email's list, from 0. */
+  of(environmentId: number, emailId: Id, places: readonly number[]): string {
+    const named = Buffer.alloc(EMAIL_BYTES + PLACES_BYTES);
     named.writeUInt32BE(environmentId);
     idBytes(emailId).copy(named, ENVIRONMENT_BYTES);
-    return `${PREFIX}${named.toString('hex')}${this.sign(named).toString('hex')}`;
+    for (const place of places) {
+      const at = EMAIL_BYTES + (place >> 3);
+      named.writeUInt8(named.readUInt8(at) | (1 << (place & 7)), at);
+    }
+    return `${PREFIX}r${base32(Buffer.concat([named, this.sign('v2', named)]))}`;
   }
 
   override isMeant(localPart: string): boolean {
     return localPart.toLowerCase().startsWith(PREFIX);
   }
 
-  override read(localPart: string): { environmentId: number; emailId: Id } | null {
-    const [, hex] = TOKEN.exec(localPart.toLowerCase()) ?? [];
-    if (hex === undefined) return null;
-    const token = Buffer.from(hex, 'hex');
-    const named = token.subarray(0, ENVIRONMENT_BYTES + 16);
-    if (!timingSafeEqual(token.subarray(named.length), this.sign(named))) return null;
-    return { environmentId: named.readUInt32BE(), emailId: idFromBytes(named.subarray(ENVIRONMENT_BYTES)) };
+  override read(localPart: string): NamedEmail | null {
+    const text = localPart.toLowerCase();
+    const [, token] = TOKEN.exec(text) ?? [];
+    if (token !== undefined) return this.readSigned('v2', fromBase32(token), EMAIL_BYTES + PLACES_BYTES);
+    const [, hex] = TOKEN_OF_EMAIL.exec(text) ?? [];
+    return hex === undefined ? null : this.readSigned('v1', Buffer.from(hex, 'hex'), EMAIL_BYTES);
   }
 
-  private sign(named: Buffer): Buffer {
-    this.key ??= this.keyring.derived('posthorn return paths v1');
-    return createHmac('sha256', this.key).update(named).digest().subarray(0, MAC_BYTES);
+  private readSigned(version: 'v1' | 'v2', token: Buffer, namedBytes: number): NamedEmail | null {
+    const named = token.subarray(0, namedBytes);
+    if (!timingSafeEqual(token.subarray(namedBytes), this.sign(version, named))) return null;
+    const emailId = idFromBytes(named.subarray(ENVIRONMENT_BYTES, EMAIL_BYTES));
+    return { environmentId: named.readUInt32BE(), emailId, places: version === 'v1' ? null : placesIn(named.subarray(EMAIL_BYTES)) };
   }
+
+  private sign(version: 'v1' | 'v2', named: Buffer): Buffer {
+    const key = this.keys.get(version) ?? this.keyring.derived(`posthorn return paths ${version}`);
+    this.keys.set(version, key);
+    return createHmac('sha256', key).update(named).digest().subarray(0, MAC_BYTES);
+  }
+}
+
+function placesIn(bits: Buffer): number[] {
+  return [...bits].flatMap((byte, at) => [0, 1, 2, 3, 4, 5, 6, 7].filter((bit) => (byte >> bit) & 1).map((bit) => at * 8 + bit));
 }

@@ -58,7 +58,7 @@ export class StoredFacts extends EmailFacts {
   private async apply(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<boolean> {
     if (state.erasedAt !== null) return true;
     const applied = applyFacts(state, facts, this.clock.now().toISOString());
-    return (!applied.isChanged && applied.suppressed.length === 0) || this.write(environmentId, state, applied);
+    return !applied.isChanged || this.write(environmentId, state, applied);
   }
 
   /** One statement where all went well, which is nearly always; otherwise everything that follows is in the same commit. */
@@ -71,11 +71,9 @@ export class StoredFacts extends EmailFacts {
     return isWritten;
   }
 
-  private async writeAll(environmentId: number, state: EmailState, { after, isChanged, suppressed, news, isLateFailure }: FactsApplied): Promise<boolean> {
-    if (isChanged) {
-      const [isMade] = await this.emails.change([{ environmentId, state, after }], true);
-      if (!isMade) return false;
-    }
+  private async writeAll(environmentId: number, state: EmailState, { after, suppressed, news, isLateFailure }: FactsApplied): Promise<boolean> {
+    const [isMade] = await this.emails.change([{ environmentId, state, after }], true);
+    if (!isMade) return false;
     for (const { address, origin } of suppressed) await this.suppress(environmentId, address, origin, state.id);
     if (isLateFailure) await this.lateFailures.fail(environmentId, state, after.status);
     for (const { state: became, address, fact } of news) {

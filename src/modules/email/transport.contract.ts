@@ -4,8 +4,8 @@ export interface Submission {
   emailId: string;
   /** The composed, signed message. */
   raw: Buffer;
-  /** The return path; empty for none. */
-  mailFrom: string;
+  /** The return path of the envelope that goes to these of the recipients; empty for none. A report that comes to it is believed of them alone. */
+  mailFrom: (recipients: readonly string[]) => string;
   /** Recipients that are still open, in A-labels. */
   recipients: readonly string[];
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { readReport, type MailReport } from '#engine/mail/reports.js';
 import { readSesNotification } from '#engine/mail/ses-notification.js';
 import { suppressionKey } from '#engine/mail/addresses.js';
-import { EmailFacts, ReturnAddresses, SentEmails } from '#modules/email/contract.js';
+import { EmailFacts, type NamedEmail, ReturnAddresses, SentEmails } from '#modules/email/contract.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import { reportedFacts } from './reported-facts.js';
 import type { ClaimedReport, Settled } from './reports.store.js';
@@ -12,6 +12,13 @@ interface Email {
   emailId: Id;
 }
 
+/** An email that a report is about, and what its author proved. */
+interface Found extends Email {
+  /** `envelope`: to have an envelope of it, whose recipients stand at these places (all, in null). `message`: to have the message. */
+  proof: 'envelope' | 'message' | 'none';
+  places: readonly number[] | null;
+}
+
 /** `evt_…@domain`, as we make them; and the id alone. */
 const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 
@@ -19,7 +26,8 @@ const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
  * Finds the email that a report is about, and notes what it says. Anybody may write a report, so one counts only with a proof
  * that its author has the message: the signed return path, in its envelope or inside, or our signature of that very message.
  * A Message-ID alone, which answers and archives show to the world, proves nothing: a stranger could have any recipient
- * suppressed. Safe to repeat.
+ * suppressed. And it counts for those alone that the envelope of the return path went to: of several recipients none reports
+ * for another who had an envelope of his own. Safe to repeat.
  */
 @Injectable()
 export class ReportMatching {
@@ -41,11 +49,12 @@ export class ReportMatching {
     if (report.kind === 'auto-reply') return { ...of, state: 'ignored', reason: 'auto_reply' };
     if (report.kind === 'other') return { ...of, state: found === null ? 'unmatched' : 'ignored', reason: 'no_report' };
     if (found === null) return { ...of, state: 'unmatched', reason: 'email_unknown' };
-    if (!found.isProven) return { ...of, state: 'untrusted', reason: 'not_proven' };
+    const untrusted = { ...of, state: 'untrusted', reason: 'not_proven' } as const;
+    if (found.proof === 'none') return untrusted;
     const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);
     if (recipients === null) return { ...of, state: 'unmatched', reason: 'email_gone' };
-    const { facts, isOfStrangers } = reportedFacts(report, recipients);
-    if (isOfStrangers) return { ...of, state: 'unmatched', reason: 'recipient_unknown' };
+    const { facts, isOfStrangers } = reportedFacts(report, provenOf(found, recipients));
+    if (isOfStrangers) return reportedFacts(report, recipients).isOfStrangers ? { ...of, state: 'unmatched', reason: 'recipient_unknown' } : untrusted;
     if (facts.length === 0) return { ...of, state: 'ignored', reason: 'nothing_new' };
     await this.facts.record(found.environmentId, found.emailId, facts);
     return { ...of, state: 'recorded', reason: null };
@@ -58,8 +67,7 @@ export class ReportMatching {
     if (notification === null) return { ...nobody, kind: 'other', state: 'unmatched', reason: 'no_report' };
     const { about, facts } = notification;
     const kind = notification.type.toLowerCase().slice(0, 40);
-    const signed = this.signed(about.source);
-    const found = signed ?? (await this.whose([...about.emailIds, ...about.messageIds])) ?? (await this.emails.ofProvider(about.sesId));
+    const found = this.named(about.source) ?? (await this.whose([...about.emailIds, ...about.messageIds])) ?? (await this.emails.ofProvider(about.sesId));
     if (found === null) return { ...nobody, kind, state: 'unmatched', reason: 'email_unknown' };
     if (facts.length === 0) return { ...found, kind, state: 'ignored', reason: 'nothing_new' };
     const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);
@@ -71,17 +79,19 @@ export class ReportMatching {
     return { ...found, kind, state: 'recorded', reason: null };
   }
 
-  private async find({ environmentId, emailId }: ClaimedReport, { about }: MailReport): Promise<(Email & { isProven: boolean }) | null> {
-    if (environmentId !== null && emailId !== null) return { environmentId, emailId, isProven: true };
+  private async find({ environmentId, emailId, recipient }: ClaimedReport, { about }: MailReport): Promise<Found | null> {
+    // The listener has read it before it took the report.
+    if (environmentId !== null && emailId !== null) return { environmentId, emailId, proof: 'envelope', places: this.named(recipient)?.places ?? null };
     const signed = about.returnPaths.map((localPart) => this.returnAddresses.read(localPart)).find((email) => email !== null);
-    if (signed !== undefined) return { ...signed, isProven: true };
+    if (signed !== undefined) return { ...signed, proof: 'envelope' };
     const named = await this.whose(about.messageIds);
     if (named === null) return null;
     const signature = about.signatures.length > 0 ? await this.emails.signatureOf(named.environmentId, named.emailId) : null;
-    return { ...named, isProven: signature !== null && about.signatures.some((shown) => shown.startsWith(signature)) };
+    const isShown = signature !== null && about.signatures.some((shown) => shown.startsWith(signature));
+    return { ...named, proof: isShown ? 'message' : 'none', places: null };
   }
 
-  private signed(address: string): Email | null {
+  private named(address: string): NamedEmail | null {
     return this.returnAddresses.read(address.slice(0, Math.max(0, address.lastIndexOf('@'))));
   }
 
@@ -94,4 +104,10 @@ export class ReportMatching {
     }
     return null;
   }
+}
+
+/** For whom its author may speak: every recipient has the same signed message, so it proves the recipient where there is one. */
+function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
+  if (proof === 'message') return recipients.length === 1 ? recipients : [];
+  return places === null ? recipients : recipients.filter((_, place) => places.includes(place));
 }

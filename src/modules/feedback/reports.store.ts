@@ -34,6 +34,8 @@ export interface ClaimedReport {
   environmentId: number | null;
   emailId: Id | null;
   source: ReportSource;
+  /** The address it came to. */
+  recipient: string;
   envelopeFrom: string;
   failures: number;
 }
@@ -118,7 +120,7 @@ const CLAIM: Statement = {
       select id from mail_reports where id in (select id from turn) and state = 'waiting' and due_at <= now() for update skip locked
     )
     update mail_reports r set due_at = now() + $1::float8 * interval '1 second' from mine where r.id = mine.id
-    returning r.id, r.environment_id as "environmentId", r.email_id as "emailId", r.source, r.envelope_from as "envelopeFrom", r.failures`,
+    returning r.id, r.environment_id as "environmentId", r.email_id as "emailId", r.source, r.recipient, r.envelope_from as "envelopeFrom", r.failures`,
 };
 
 /** mail_reports_pkey. */

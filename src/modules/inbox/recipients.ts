@@ -47,7 +47,7 @@ export class Recipients {
     if (OPERATOR.test(local) && this.isPlatforms(domain)) return { kind: 'report', report: { environmentId: null, emailId: null } };
     if (this.returnAddresses.isMeant(local)) {
       const report = this.returnAddresses.read(local);
-      return report === null ? refused(ANSWERS.unknown) : { kind: 'report', report };
+      return report === null ? refused(ANSWERS.unknown) : { kind: 'report', report: { environmentId: report.environmentId, emailId: report.emailId } };
     }
     try {
       const found = await this.cache.get(`${local.toLowerCase()}@${domain}`);

@@ -1,9 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
+import { showId } from '#kernel/ids.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { PortalLinks } from './portal-links.js';
 import {
@@ -75,8 +77,9 @@ export class PortalLinksController {
   @ApiOperation({ summary: 'Close all portals of an application', description: 'At once here, and within five seconds on every node. Also when there are none.' })
   @ApiParam(APPLICATION)
   @ApiNoContentResponse({ description: 'Closed.' })
-  async closePortals(@CurrentTenant() tenant: Tenant, @Param('app') application: string): Promise<void> {
-    await this.links.revoke(tenant, application, null);
+  async closePortals(@CurrentTenant() tenant: Tenant, @Param('app') application: string, @Req() request: FastifyRequest): Promise<void> {
+    const closed = await this.links.revoke(tenant, application, null);
+    request.removed = { portals: closed.map((id) => showId('pls', id)) };
   }
 
   @Delete(':id')

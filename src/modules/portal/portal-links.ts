@@ -77,17 +77,17 @@ export class PortalLinks {
     return row;
   }
 
-  /** Ends one, or all of the application, within five seconds on every node. Throws 404 for one that is not in force. */
-  async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<number> {
+  /** Ends one, or all of the application, within five seconds on every node; their ids. Throws 404 for one that is not in force. */
+  async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);
     if (session !== null && id === null) throw notFound('portal session');
     const applicationId = await this.applications.find(environmentId, application);
     return this.database.transaction(async () => {
-      const hashes = await this.store.revoke(environmentId, applicationId, id);
-      if (id !== null && hashes.length === 0) throw notFound('portal session');
-      const [only] = hashes;
-      if (only !== undefined) await this.notifications.announce('portal', hashes.length === 1 ? only.toString('hex') : '*');
-      return hashes.length;
+      const ended = await this.store.revoke(environmentId, applicationId, id);
+      if (id !== null && ended.length === 0) throw notFound('portal session');
+      const [only] = ended;
+      if (only !== undefined) await this.notifications.announce('portal', ended.length === 1 ? only.hash.toString('hex') : '*');
+      return ended.map((each) => each.id);
     });
   }
 

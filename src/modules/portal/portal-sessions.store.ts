@@ -113,7 +113,7 @@ const REVOKE: Statement = {
   text: `
     update portal_sessions set revoked_at = now()
     where environment_id = $1::int and application_id = $2::uuid and ($3::uuid is null or id = $3) and revoked_at is null and expires_at > now()
-    returning hash`,
+    returning hash, id`,
 };
 
 const PURGE: Statement = {
@@ -157,10 +157,9 @@ export class PortalSessionsStore {
     return row ?? null;
   }
 
-  /** Ends one, or all of the application; the hashes of those that ended now. */
-  async revoke(environmentId: number, applicationId: Id, id: Id | null): Promise<Buffer[]> {
-    const rows = await this.database.query<{ hash: Buffer }>(REVOKE, [environmentId, applicationId, id]);
-    return rows.map(({ hash }) => hash);
+  /** Ends one, or all of the application; those that ended now. */
+  revoke(environmentId: number, applicationId: Id, id: Id | null): Promise<{ id: Id; hash: Buffer }[]> {
+    return this.database.query(REVOKE, [environmentId, applicationId, id]);
   }
 
   async purge(): Promise<void> {

@@ -39,7 +39,7 @@ export class TransportOwnMail extends OwnMail {
         messageId: `<${id}@${domain}>`, date: this.clock.now(), from: { name: 'Posthorn', address: this.sender }, to: [{ name: '', address: to }], cc: [], replyTo: [],
         subject, text, html: null, attachments: [], headers: { 'Auto-Submitted': 'auto-generated' },
       }, dkim);
-      const { replies } = await this.transport.submit({ emailId: id, raw, mailFrom: platformDomain.includes('.') ? this.sender : '', recipients: [to] });
+      const { replies } = await this.transport.submit({ emailId: id, raw, mailFrom: () => (platformDomain.includes('.') ? this.sender : ''), recipients: [to] });
       const refused = replies.find(({ outcome }) => outcome !== 'accepted');
       if (refused !== undefined) this.logger.warn(`${what} was not mailed: ${refused.text}`);
     } catch (error) {

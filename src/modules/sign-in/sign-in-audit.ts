@@ -18,6 +18,8 @@ export interface SignInEntry {
   /** By which way, and for whom: never what was typed as a key or a code. */
   what: Readonly<Record<string, unknown>>;
   environmentId?: number;
+  /** `ses_…` of the session that ended. */
+  session?: string;
 }
 
 /** Writes sign-ins into the audit log. One that failed for an address that is a member's is its organization's to see. */
@@ -25,9 +27,9 @@ export interface SignInEntry {
 export class SignInAudit {
   constructor(private readonly trail: AuditTrail) {}
 
-  async note({ action, organizationId, actor, what, environmentId }: SignInEntry, { ip, userAgent, requestId }: SignInClient): Promise<void> {
+  async note({ action, organizationId, actor, what, environmentId, session }: SignInEntry, { ip, userAgent, requestId }: SignInClient): Promise<void> {
     await this.trail.record({
-      organizationId, environmentId: environmentId ?? null, actor, action, resourceType: 'sessions', resourceId: null,
+      organizationId, environmentId: environmentId ?? null, actor, action, resourceType: 'sessions', resourceId: session ?? null,
       origin: { ip, userAgent, requestId }, before: null, after: what,
     });
   }

@@ -7,6 +7,7 @@ import { Authenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
+import { showId } from '#kernel/ids.js';
 import type { OidcProvider } from '#kernel/oidc-provider.js';
 import type { Scope } from '#kernel/tenant.js';
 import { CodeMail } from './code-mail.js';
@@ -108,8 +109,9 @@ export class SignInService {
     return this.database.unit(async () => {
       if (who !== null) {
         const actor = who.member === null ? who.key && keyActor(who.key.id) : memberActor(who.member.id);
+        const session = showId('ses', who.sessionId);
         await this.audit.note({
-          action: 'sign-out', organizationId: who.organizationId, actor: actor ?? NOBODY, what: { how: who.how }, ...(who.key && { environmentId: who.key.environmentId }),
+          action: 'sign-out', organizationId: who.organizationId, actor: { ...(actor ?? NOBODY), session }, session, what: { how: who.how }, ...(who.key && { environmentId: who.key.environmentId }),
         }, client);
       }
       return this.sessions.end(cookieHeader);
