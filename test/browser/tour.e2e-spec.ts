@@ -98,6 +98,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
       await page.getByLabel(words.name()).fill(key);
       await page.getByRole('button', { name: words.name(), exact: true }).click();
       await page.getByRole('heading', { name: words.name(), exact: true }).waitFor();
+      await page.getByText('Loading…', { exact: true }).waitFor({ state: 'detached' });
     },
     async (words) => {
       await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: words.name(), exact: true }).click();
@@ -123,6 +124,8 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
     async (words) => {
       const second = region(words.name()).getByRole('list').first().getByRole('listitem').filter({ hasText: words.value() });
       await second.getByText('HTTP 200', { exact: true }).waitFor();
+      // What somebody reads stays as it was.
+      expect(await page.getByRole('button', { name: 'As sent', pressed: true }).count()).toBe(1);
       expect(await region('Attempts').getByRole('list').first().getByRole('listitem').count()).toBe(2);
     },
   ];
