@@ -1,9 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { addDoctorCommand, ownVersion } from './commands/doctor.js';
 import { addEventCommands } from './commands/events.js';
+import { addJobCommands } from './commands/jobs.js';
 import { addListenCommand } from './commands/listen.js';
 import { addMcpCommand } from './commands/mcp.js';
-import { addReplayCommand } from './commands/replay.js';
+import { addReplayCommands } from './commands/replay.js';
 import { addDestinationCommands, addEndpointCommands, addKeyCommands } from './commands/resources.js';
 import { addSendCommand } from './commands/send.js';
 import { addSessionCommands } from './commands/session.js';
@@ -44,7 +45,8 @@ function commands(programs: readonly (readonly [string, string])[]): Command {
   addSessionCommands(program);
   addSendCommand(program);
   addEventCommands(program);
-  addReplayCommand(program);
+  addReplayCommands(program);
+  addJobCommands(program);
   addDestinationCommands(program);
   addEndpointCommands(program);
   addListenCommand(program);

@@ -71,7 +71,7 @@ describe('posthorn', () => {
     const counts = await Promise.all([posthorn('destinations', '-n', 'many'), posthorn('events', '-n', '-1'), posthorn('send', 'https://example.com', 'a', '-H', 'none')]);
 
     expect(help.code).toBe(0);
-    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'mcp', 'doctor', 'completion', 'migrate', 'create-admin-key', 'Exit codes']) expect(help.out).toContain(word);
+    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'recover', 'cancel', 'jobs', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'mcp', 'doctor', 'completion', 'migrate', 'create-admin-key', 'Exit codes']) expect(help.out).toContain(word);
     expect([wrong.code, option.code, ...counts.map(({ code }) => code)]).toEqual([2, 2, 2, 2, 2]);
     expect(wrong.err).toContain('Did you mean events');
   });
@@ -184,12 +184,66 @@ describe('posthorn', () => {
     expect((await posthorn('trigger', 'stripe', '--endpoint', 'nowhere')).code).toBe(4);
   });
 
+  it('replay, recover and cancel by filter: counted, refused without one, done as a job that says how far it is, and seen by jobs', async () => {
+    const target = targets.open((_post, index) => ({ status: index < 3 ? 500 : 200 }));
+    const destination = await destinationAt(server, target.url, { retry: { schedule: [0] } });
+    for (let i = 0; i < 3; i += 1) await eventIn(server, await send(server, destination), 'dlq');
+    const [none, everything, mixed, many, counted, listed] = await Promise.all([
+      posthorn('recover'), posthorn('cancel', '--all', '--destination', destination), posthorn('replay', 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', '--type', 'a', '--dry-run'),
+      posthorn('recover', '--destination', destination, '--limit', 'many'), posthorn('recover', '--destination', destination, '--dry-run'), json('events', '--destination', destination, '--status', 'dlq,failed'),
+    ]);
+    const recovered = await posthorn('recover', '--destination', destination, '--status', 'dlq', '--limit', '2', '--wait');
+    await target.arrived(5);
+    const replayed = await json('replay', '--destination', destination, '--wait');
+    await target.arrived(8);
+    const cancelled = await json('cancel', '--destination', destination);
+    const [jobs, gone, stopped] = await Promise.all([json('jobs', '-n', '3'), posthorn('jobs', 'get', 'rpj_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'), posthorn('jobs', 'stop', replayed.id)]);
+
+    expect([none, everything, mixed, many].map(({ code }) => code)).toEqual([2, 2, 2, 2]);
+    expect([none.err, everything.err, mixed.err].join('')).toMatch(/a filter[^]*leave the filters out[^]*leave --type out/);
+    expect(counted).toMatchObject({ code: 0, out: '3 events would be delivered again where they failed.\n' });
+    expect(listed).toHaveLength(3);
+    expect(recovered).toMatchObject({ code: 0, out: 'completed: 2 events, 2 deliveries.\n', err: expect.stringMatching(/^Job rpj_\w+ runs, and goes on without this command\./) });
+    expect(replayed).toMatchObject({ action: 'replay', state: 'completed', scanned: 3, enqueued: 3, filter: { destination } });
+    expect(cancelled).toMatchObject({ action: 'cancel', kind: 'events' });
+    expect(jobs.map(({ action }: { action: string }) => action)).toEqual(['cancel', 'replay', 'recover']);
+    expect(await posthorn('jobs', 'get', cancelled.id, '--wait')).toMatchObject({ code: 0, out: 'completed: 0 deliveries cancelled.\n' });
+    expect(gone.code).toBe(4);
+    // It had ended: nothing is left to stop.
+    expect(stopped).toMatchObject({ code: 0, out: 'completed: 3 events, 3 deliveries.\n' });
+  });
+
+  it('cancel ID ends what waits of one event', async () => {
+    const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, { retry: { schedule: [0, 3_600] } });
+    const id = (await send(server, destination)).replace('msg', 'evt');
+    await until(async () => (await json('events', 'attempts', id)).length as number, (count) => count === 1, WITHIN_MS);
+
+    expect(await posthorn('cancel', id)).toMatchObject({ code: 0, out: '1 deliveries cancelled.\n' });
+    expect(await json('events', 'get', id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('a job that was stopped ends the command that waits for it with 1, after its progress', async () => {
+    const job = { id: 'rpj_1', kind: 'events', action: 'recover', total_estimate: 10_000, total_is_capped: true, scanned: 4000, replayed: 3990, enqueued: 3990, skipped: 7, excluded: 3, cancelled: null, error: null };
+    const states = ['running', 'stopped', 'stopped'];
+    const service = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...job, state: states.shift() }))).listen(0, '127.0.0.1');
+    await new Promise((resolve) => service.once('listening', resolve));
+    const there = { ...env, POSTHORN_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}` };
+
+    const people = await command(there, ['jobs', 'get', 'rpj_1', '--wait']);
+    const program = await command(there, ['jobs', 'get', 'rpj_1', '--wait', '--json']);
+    service.close();
+
+    expect(people).toMatchObject({ code: 1, out: 'stopped: 3990 events, 3990 deliveries, 7 skipped, 3 erased.\n', err: 'running: 4000 of 10000+\n' });
+    expect([program.code, JSON.parse(program.out)]).toEqual([1, { ...job, state: 'stopped' }]);
+  });
+
   it.each(['bash', 'zsh', 'fish'])('completion %s: a script, and the words that it asks for', async (shell) => {
     const script = await posthorn('completion', shell);
     const words = await posthorn('completion', 'words', 'events');
 
     expect(script).toMatchObject({ code: 0, out: expect.stringContaining('posthorn completion words') });
     expect(words.out.split('\n')).toEqual(expect.arrayContaining(['list', 'get', 'attempts', 'payload', 'tail', '--json']));
+    for (const word of ['replay', 'recover', 'cancel']) expect((await posthorn('completion', 'words', word)).out.split('\n')).toEqual(expect.arrayContaining(['--application', '--error', '--dry-run', '--wait', '--limit']));
     expect((await posthorn('completion', 'cmd')).code).toBe(2);
   });
 

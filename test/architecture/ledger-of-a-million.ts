@@ -120,11 +120,47 @@ export async function addReceived({ database, nowMs }: FilledLedger): Promise<vo
   }
 }
 
+/** Received nine in ten of the messages, and one in a hundred. */
+export const ALIAS = '00000000-0000-0000-0000-0000000000b1';
+export const SELDOM_ALIAS = '00000000-0000-0000-0000-0000000000b2';
+
+/**
+ * What comes on top: 100,000 of the events are emails, 100,000 messages were received in the same month, 2,000 emails leave later, and customers have
+ * 100,000 endpoints.
+ */
+export async function addMail({ database, nowMs }: FilledLedger): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
+  await client.connect();
+  try {
+    for (const statement of [
+      `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
+      `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
+      `create temporary table mailed as select i, ${columns(nowMs)} from generate_series(0, ${EVENTS} - 1, 11) i`,
+      `insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, is_captured, tags, attachments, size_bytes, recipients, timeline, status, is_owed, version)
+       select environment_id, id, expires_on, 'a@b.example', '{c@d.example}', '{}', '{}', '{}', 'Subject', '<a@b>', false, '[{"name": "kind", "value": "order"}]', '[]', 1000,
+              '[{"address": "c@d.example", "kind": "to", "state": "delivered", "at": "2026-11-21T09:30:00.000Z", "detail": null}]', '[]',
+              (array['delivered', 'delivered', 'delivered', 'bounced', 'complained', 'suppressed', 'failed', 'sending'])[1 + i % 8], i % 8 = 7, 1 from mailed order by i`,
+      `insert into inbox_messages (environment_id, id, expires_on, alias_id, state, envelope_from, envelope_to, client_ip, helo, size_bytes, sha256, raw, received_at, tries, from_address, subject, detail)
+       select environment_id, id, expires_on, case when i % 100 = 0 then '${SELDOM_ALIAS}' when i % 10 = 1 then target_id else '${ALIAS}' end::uuid, 'processed',
+              'ada@b.example', '{support@c.example}', '203.0.113.7', 'b.example', 1000, decode(md5(i::text), 'hex'), decode(repeat(md5(i::text), 30), 'hex'), at, 1, 'ada@b.example', 'Subject', '{"from": "Ada <ada@b.example>"}'
+       from mailed order by i`,
+      `insert into scheduled_emails select environment_id, id, now(), now(), 0, '<a@b>', false, 'a@b.example', '{c@d.example}', 'Subject', '{"tags": [], "to": ["c@d.example"], "cc": [], "bcc": []}', '' from mailed where i % 50 = 0`,
+      `insert into applications (environment_id, id, name, metadata, created_at, updated_at) values (${ENVIRONMENT}, '${APPLICATION}', 'A', '{}', now(), now())`,
+      `insert into application_endpoints (environment_id, id, application_id, destination_id, description, event_types, channels, metadata, status, created_at, updated_at)
+       select environment_id, id, '${APPLICATION}', id, '', array['invoice.*', event_type], '{}', '{}', 'active', at, at from mailed order by i`,
+      'drop table mailed',
+      'analyze emails, inbox_messages, scheduled_emails, application_endpoints',
+    ]) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
 /** A partition a day, from the first one that holds an event to four days ahead of need, as retention keeps them. */
 function partitions(nowMs: number): string[] {
   const today = Math.floor(nowMs / DAY_MS);
   return Array.from({ length: DAYS + 6 }, (_, i) => today + i - 1).flatMap((day) =>
-    ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages'].map(
+    ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'emails', 'inbox_messages'].map(
       (table) => `create table ${table}_p${iso(day).replaceAll('-', '')} partition of ${table} for values from ('${iso(day)}') to ('${iso(day + 1)}')`,
     ),
   );

@@ -18,7 +18,7 @@ import { DueStore } from '../../src/modules/ledger/due.store.js';
 import { ApplicationErasureStore } from '../../src/modules/events/application-erasure.store.js';
 import { EraseStore } from '../../src/modules/events/erase.store.js';
 import { windowRows, type EventFilter } from '../../src/modules/events/event-lists.js';
-import type { DeliveryStatus, EventRow } from '../../src/modules/events/event-rows.js';
+import type { EventRow } from '../../src/modules/events/event-rows.js';
 import { EventsStore } from '../../src/modules/events/events.store.js';
 import { FailedStore } from '../../src/modules/ledger/failed.store.js';
 import { FanOutStore, type AdmittedMessage } from '../../src/modules/ledger/fan-out.store.js';
@@ -31,18 +31,16 @@ import { SetAsideStore } from '../../src/modules/events/set-aside.store.js';
 import { FailingApplicationsStore } from '../../src/modules/metrics/failing-applications.store.js';
 import { WaitingStore } from '../../src/modules/events/waiting.store.js';
 import { CancelStore } from '../../src/modules/ledger/cancel.store.js';
-import { addReceived, APPLICATION, ENDPOINT, ENVIRONMENT, fillLedger, ROUTED_TARGET, SET_ASIDE, type FilledLedger } from './ledger-of-a-million.js';
+import { addMail, addReceived, APPLICATION, ENDPOINT, ENVIRONMENT, fillLedger, ROUTED_TARGET, SET_ASIDE, type FilledLedger } from './ledger-of-a-million.js';
+import { boundFor, indexFor, LISTS, PAGES_MAX, TARGET, TYPE } from './lists-of-events.js';
+import { LISTS_OF_MAIL } from './lists-of-mail.js';
 import { explain, recorder, type Plan, type Recorded } from './plans.js';
 
 const TENANT = { environmentId: ENVIRONMENT } as Tenant;
 const WORKER = '0190f0a0-0000-0000-0000-00000000000c';
 const DAY_MS = 86_400_000;
-/** Pages that a list of 50, or the look at one event, may touch however many events there are. */
-const PAGES_MAX = 2_000;
 /** Pages for each row that a list looks through: its own, its state and its last attempt, by keys three levels deep. */
 const PAGES_A_ROW = 40;
-const TARGET = '00000000-0000-0000-0000-00000000000a';
-const TYPE = 'type.10';
 
 let ledger: FilledLedger;
 let source: DataSource;
@@ -194,35 +192,6 @@ const HOT: [string, (recording: Database) => Promise<unknown>, string[], number]
   ['the events of a message', (db) => new EraseStore(db).members(ENVIRONMENT, settled.id), ['events_pkey'], PAGES_MAX],
   ['the answer of a key', (db) => new AcceptStore(db, VAULT).answerOf(request(1)), ['idempotency_keys_pkey'], 20],
 ];
-
-type ListFilter = Pick<EventFilter, 'eventType' | 'targetId'> & { status?: DeliveryStatus };
-
-/** The index that a list starts from when nothing but its status bounds it, as the comments of events.store.ts have it. */
-const STARTS: Record<DeliveryStatus, string> = {
-  retrying: 'due_deliveries_pkey',
-  delivered: 'deliveries_pkey',
-  dlq: 'deliveries_status_idx',
-  failed: 'deliveries_status_idx',
-};
-
-/** The index that must be used, or null where the statement may choose: the bound on its work says enough. */
-function indexFor({ status, eventType, targetId }: ListFilter): string | null {
-  if (status) return eventType || targetId ? null : STARTS[status];
-  return targetId ? 'events_target_id_idx' : eventType ? 'events_event_type_idx' : 'events_pkey';
-}
-
-/** Deliveries do not know their event's type: of the fiftieth that has it, fifty are found among 2,550 looked at. */
-const boundFor = ({ status, eventType }: ListFilter): number =>
-  status && status !== 'delivered' && eventType ? 5 * PAGES_MAX : PAGES_MAX;
-
-const LISTS = ([undefined, 'delivered', 'failed', 'retrying', 'dlq'] as const).flatMap((status) =>
-  [undefined, TYPE].flatMap((eventType) =>
-    [undefined, TARGET].map((targetId): [string, ListFilter] => [
-      [status ?? 'any status', eventType && 'a type', targetId && 'a target'].filter(Boolean).join(', '),
-      { status, eventType, targetId },
-    ]),
-  ),
-);
 
 describe('with a million settled deliveries and 150,000 open ones', () => {
   it.each(HOT)('%s: the index that its comment promises, no scan, a bounded number of pages', async (_what, ask, indexes, pagesMax) => {
@@ -377,6 +346,20 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       expect(made.scanned).toEqual([]);
       expect(made.pages).toBeLessThan(boundFor(filter));
     }
+  });
+
+  describe('and mail of a month, and endpoints of customers', () => {
+    beforeAll(() => addMail(ledger), 120_000);
+
+    it.each(LISTS_OF_MAIL)('%s: its index, no scan, as much as one page looks at, first and later', async (_what, ask, indexes, pagesMax) => {
+      for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
+        const made = await plan(await asked((db) => ask(db, { environmentId: ENVIRONMENT, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) })));
+
+        expect(made.indexes).toEqual(expect.arrayContaining(indexes));
+        expect(made.scanned).toEqual([]);
+        expect(made.pages).toBeLessThan(pagesMax);
+      }
+    });
   });
 
   describe('and what endpoints received, and what was fanned out', () => {

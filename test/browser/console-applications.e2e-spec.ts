@@ -171,6 +171,12 @@ const OPENAPI = JSON.stringify({
     const schema = page.getByLabel('Schema (JSON Schema');
     await schema.fill('{\n  "type": "object",\n}');
     await page.getByText('(line 3)').waitFor();
+    for (const field of [schema, page.getByLabel('Example payload')]) {
+      await field.fill('{\n"maximum": 9223372036854775807}');
+      await page.getByText(/^✕ 9223372036854775807 has more digits than settings keep\..*\(line 2\)$/).waitFor();
+      expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+      await field.fill('');
+    }
     await schema.fill('{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "integer"}}}');
     await page.getByLabel('Example payload').fill('{"amount": 4200}');
     await page.getByText('This will be version 2').waitFor();
@@ -205,6 +211,9 @@ const OPENAPI = JSON.stringify({
   it('an OpenAPI document is imported after it was said what would happen; a type is archived', async () => {
     await shown.navigate('Event types');
     await page.getByRole('button', { name: 'Import' }).click();
+    await page.getByLabel('The document, as JSON').fill(OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'));
+    await page.getByText(/^✕ 9223372036854775807 has more digits than settings keep\..*\(line 2\)$/).waitFor();
+    expect(await page.getByRole('button', { name: 'Show what would happen' }).isEnabled()).toBe(true);
     await page.getByLabel('The document, as JSON').fill(OPENAPI);
     await page.getByRole('button', { name: 'Show what would happen' }).click();
     await page.getByText('This would happen:').waitFor();

@@ -5,6 +5,7 @@ import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 
 const SECRET = 'a-secret-of-github';
+const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings keep\..*\(line 2\)$/;
 
 (isChromiumInstalled() ? describe : describe.skip)('inbound endpoints in the console', () => {
   let server: PosthornServer;
@@ -113,6 +114,9 @@ const SECRET = 'a-secret-of-github';
     await page.getByLabel('Filter, as JSON').fill('{\n  "path": \n}');
     await page.getByText('(line 3)').waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByLabel('Filter, as JSON').fill('{ "path": "$.id",\n"op": "eq", "value": 12345678901234567890 }');
+    await page.getByText(TOO_MANY_DIGITS).waitFor();
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByLabel('Filter, as JSON').fill('{ "type": "header", "name": "x-github-event", "op": "exists" }');
     await page.getByText('Takes this request').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -159,6 +163,9 @@ const SECRET = 'a-secret-of-github';
     await tab('Answers');
     await page.getByRole('button', { name: 'Begin with an example' }).click();
     await page.getByText('No rule answers it').waitFor();
+    await page.getByLabel('Rules, as JSON').fill('{ "rules":\n[{ "when": { "path": "$.id", "op": "eq", "value": 12345678901234567890 } }] }');
+    await page.getByText(TOO_MANY_DIGITS).waitFor();
+    expect(await page.getByRole('button', { name: 'Save' }).first().isDisabled()).toBe(true);
     await page.getByLabel('Rules, as JSON').fill(JSON.stringify({ rules: [{ when: { type: 'header', name: 'x-github-event', op: 'exists' }, respond: { status: 202, body: 'noted' } }] }));
     await page.getByText('Rule 1 answers it').waitFor();
     expect(await page.getByLabel('What was answered').innerText()).toMatch(/HTTP 202[^]*noted/);

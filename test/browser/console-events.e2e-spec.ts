@@ -15,6 +15,8 @@ const HOST = 'posthorn.intranet';
 const PREFIX = '/hooks';
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
+/** What is said of an attempt that succeeded. */
+const KEPT = 'Headers that were sent and answered are kept of attempts that failed.';
 
 (isChromiumInstalled() ? describe : describe.skip)('events in the console, over plain http below a path', () => {
   let proxy: PrefixProxy;
@@ -202,6 +204,7 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
     await page.getByText('Headers of the answer').click();
     expect(await page.locator('.attempts details[open] pre').nth(1).innerText()).toMatch(/^POST http:\/\/127\.0\.0\.1:\d+\/broken\n[^]*webhook-signature: v1,/);
     expect(await violations('04-event')).toEqual([]);
+    expect(await page.getByText(KEPT).count()).toBe(0);
     await page.getByRole('button', { name: 'Copy as curl', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await pasted()).toMatch(/^curl -X POST 'http:\/\/127\.0\.0\.1:\d+\/broken'[^]*webhook-signature: v1,SIGNATURE/);
@@ -238,6 +241,7 @@ const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(b
     await page.locator('section[aria-labelledby=payload]').getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(sha256(await pasted())).toBe(sha256(payload));
+    await page.getByText(KEPT).waitFor();
     if (payload.length < 1_000) expect((await page.locator('pre.payload').innerText()).replaceAll(/\s/g, '')).toBe(payload);
     if (name === 'a megabyte') {
       await page.getByRole('button', { name: 'Formatted', pressed: true }).waitFor();

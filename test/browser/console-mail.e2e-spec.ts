@@ -188,8 +188,11 @@ const evil = (tracker: string): string => `<!doctype html><html manifest="${trac
     await page.getByLabel('Name before the @').fill('support');
     await dialog().getByLabel('Goes to').selectOption(pull);
     await page.getByLabel('Only what matches').fill('{subject}');
-    await confirm('Create');
-    await page.getByText('A filter is no JSON.').waitFor();
+    await dialog().getByText('(line 1)').waitFor();
+    await page.getByLabel('Only what matches').fill('{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}');
+    await dialog().getByText(/^✕ 12345678901234567890 has more digits than settings keep\..*\(line 4\)$/).waitFor();
+    expect(await shown.violations('08-alias-filter')).toEqual([]);
+    expect(await dialog().getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
     await page.getByLabel('Only what matches').fill('{"path": "$.subject", "op": "starts_with", "value": "Order"}');
     expect(await shown.violations('08-new-alias')).toEqual([]);
     await confirm('Create');

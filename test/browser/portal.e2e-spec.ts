@@ -109,7 +109,10 @@ interface Example {
     await shown.getByLabel('Another type or pattern').fill('order.*');
     await shown.getByRole('button', { name: 'Add', exact: true }).click();
     await shown.getByText('Filter and headers').click();
-    await shown.getByLabel('Filter', { exact: true }).fill('{"path": "$.amount", "op": "gte", "value": "1"}');
+    await shown.getByRole('textbox', { name: 'Filter', exact: true }).fill('{"path": "$.amount", "op": "gte",\n"value": 12345678901234567890}');
+    await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
+    await shown.getByText(/^Filter: 12345678901234567890 has more digits than settings keep\..*\(line 2\)$/).waitFor();
+    await shown.getByRole('textbox', { name: 'Filter', exact: true }).fill('{"path": "$.amount", "op": "gte", "value": "1"}');
     await shown.getByLabel('Headers').fill('x-team: billing');
     expect(await violations(shown, 'new')).toEqual([]);
     await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();

@@ -16,7 +16,7 @@ export const LONG = [
   'test/durability/fan-out-recover.e2e-spec.ts',
   'test/conformance/fuzz.e2e-spec.ts',
   'test/durability/restarts.e2e-spec.ts',
-  'test/conformance/tour.e2e-spec.ts',
+  'test/browser/tour.e2e-spec.ts',
   'test/api/system-events-telling.e2e-spec.ts',
   'test/durability/mail-kills.e2e-spec.ts',
   'test/durability/mail-in.e2e-spec.ts',

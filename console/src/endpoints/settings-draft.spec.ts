@@ -25,8 +25,8 @@ describe('settings of an endpoint', () => {
     expect(changesOf({ ...settingsDraftOf(DETAIL), ...draft }, '').changes).toMatchObject(changes);
   });
 
-  it('what is no JSON is a fault', () => {
-    expect(changesOf({ ...settingsDraftOf(DETAIL), verificationConfig: '{' }, '').fault).toMatchObject({ line: 1 });
+  it.each([['{', { line: 1 }], ['[]', { line: 1, message: 'no object' }], ['{\n"toleranceSeconds": 9007199254740993}', { line: 2, number: '9007199254740993' }]])('%j is a fault, with its line', (verificationConfig, fault) => {
+    expect(changesOf({ ...settingsDraftOf(DETAIL), verificationConfig }, 'no object').fault).toMatchObject(fault);
   });
 });
 

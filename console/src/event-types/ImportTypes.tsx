@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
+import { findLostNumber } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import type { Imported } from './event-type-queries';
@@ -33,13 +34,15 @@ export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
       setFault(error);
     }
   };
+  // Told and not refused: the document is somebody else's, and int64 has its bounds in many. It may be YAML, of which this knows nothing.
+  const lostNumber = useMemo(() => findLostNumber(text), [text]);
   const changes = result === null ? 0 : result.created.length + result.updated.length + result.archived.length;
   return (
     <Dialog title={t('event-type.import')} onClose={onClose}>
       <form className="stacked" onSubmit={(event) => { event.preventDefault(); void ask(true); }}>
         <p>{t('import.text')}</p>
         <label>{t('import.file')}<input type="file" accept=".json,.yaml,.yml" onChange={(event) => void event.target.files?.[0]?.text().then((each) => change(() => setText(each)))} /></label>
-        <CodeField label={t('import.document')} value={text} rows={10} onChange={(value) => change(() => setText(value))} />
+        <CodeField label={t('import.document')} value={text} rows={10} fault={lostNumber} onChange={(value) => change(() => setText(value))} />
         <label className="check"><input type="checkbox" checked={isEnforced} onChange={(event) => change(() => setEnforced(event.target.checked))} /> {t('import.enforce')}</label>
         <label className="check"><input type="checkbox" checked={isReplacing} onChange={(event) => change(() => setReplacing(event.target.checked))} /> {t('import.replace')}</label>
         <FaultLine fault={fault} />

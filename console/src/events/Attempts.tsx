@@ -21,16 +21,21 @@ export function Attempts({ event }: { event: EventDetail }): ReactNode {
       <ol className="attempts">
         {event.attempts.map((attempt) => <One key={`${attempt.delivery} ${attempt.number}`} attempt={attempt} event={event} showsTarget={targets.size > 1} exchange={exchanges.get(`${attempt.delivery} ${attempt.number}`)} />)}
       </ol>
+      {event.attempts.some(isDelivered) && <p className="quiet">{t('attempts.kept')}</p>}
       <Schedule event={event} />
     </section>
   );
+}
+
+function isDelivered({ error, status }: Attempt): boolean {
+  return error === null && status !== null && status >= 200 && status < 300;
 }
 
 function One({ attempt, event, showsTarget, exchange }: { attempt: Attempt; event: EventDetail; showsTarget: boolean; exchange: Schemas['ExchangeItem'] | undefined }): ReactNode {
   const { language } = usePreferences();
   const retry = useRetry(attempt.destination, event.application);
   const { number, status, error, at, duration_ms, response_excerpt, destination, replayed } = attempt;
-  const isGood = error === null && status !== null && status >= 200 && status < 300;
+  const isGood = isDelivered(attempt);
   return (
     <li className={isGood ? 'good' : 'bad'}>
       <p>

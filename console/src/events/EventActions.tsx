@@ -20,7 +20,8 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
     if (asked === 'replay') await answered(api.POST('/v1/events/{id}/replay', { params }));
     if (asked === 'cancel') await answered(api.POST('/v1/events/{id}/cancel', { params }));
     if (asked === 'erase') await answered(api.DELETE('/v1/events/{id}/payload', { params }));
-    queries.removeQueries({ queryKey: ['payload', environment, event.id] });
+    // Whatever else is done, the payload stays, and with it how somebody looks at it.
+    if (asked === 'erase') queries.removeQueries({ queryKey: ['payload', environment, event.id] });
     await queries.invalidateQueries({ queryKey: ['event', environment] });
   };
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;

@@ -6,7 +6,7 @@ import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { type DraftRoute, draftRoutes, routesOf, sendersOf } from './alias-draft';
+import { type DraftRoute, draftRoutes, readRoutes, sendersOf } from './alias-draft';
 import { AliasRoutes } from './AliasRoutes';
 import { type Alias, useMailDomains } from './mail-queries';
 
@@ -22,11 +22,12 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
   const [megabytes, setMegabytes] = useState(alias?.maxSizeBytes ? String(alias.maxSizeBytes / 1_000_000) : '');
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
+  const read = readRoutes(routes, t('filter-editor.object'));
   const save = async (): Promise<void> => {
     setBusy(true);
     setFault(null);
     try {
-      const settings = { routes: routesOf(routes), allowedSenders: sendersOf(senders), maxSizeBytes: megabytes === '' ? null : Math.round(Number(megabytes) * 1_000_000) };
+      const settings = { routes: read.map(({ destination, filter }) => ({ destination, filter })), allowedSenders: sendersOf(senders), maxSizeBytes: megabytes === '' ? null : Math.round(Number(megabytes) * 1_000_000) };
       const { id } = alias === null
         ? await answered(api.POST('/v1/aliases', { body: { ...(domainId === '' ? { kind: 'platform' } : { kind: 'custom', domainId }), localPart, ...settings } }))
         : await answered(api.PATCH('/v1/aliases/{alias}', { params: { path: { alias: alias.id } }, body: settings }));
@@ -35,7 +36,7 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
       onClose();
       if (alias === null) void navigate({ to: '/$env/inbox/$alias', params: { env, alias: id } });
     } catch (error) {
-      setFault(error instanceof SyntaxError ? new Error(t('alias.filter-no-json')) : error);
+      setFault(error);
       setBusy(false);
     }
   };
@@ -43,12 +44,12 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
     <Dialog title={t(alias === null ? 'alias.new' : 'alias.edit')} onClose={onClose}>
       <form className="stacked" onSubmit={(event) => { event.preventDefault(); void save(); }}>
         {alias === null && <Address domainId={domainId} onDomain={setDomainId} localPart={localPart} onLocalPart={setLocalPart} />}
-        <AliasRoutes routes={routes} onChange={setRoutes} />
+        <AliasRoutes routes={routes} faults={read.map(({ fault: wrong }) => wrong)} onChange={setRoutes} />
         <label>{t('alias.senders')}<textarea rows={3} value={senders} onChange={(event) => setSenders(event.target.value)} placeholder={'anna@example.org\n@example.org\n*.example.org'} spellCheck={false} />
           <span className="quiet">{t('alias.senders-text')}</span></label>
         <label>{t('alias.max')}<input type="number" min="0.002" max="41" step="any" value={megabytes} onChange={(event) => setMegabytes(event.target.value)} /><span className="quiet">{t('alias.max-text')}</span></label>
         <FaultLine fault={fault} />
-        <p className="actions"><button type="submit" className="primary" disabled={isBusy}>{t(alias === null ? 'create' : 'mail.save')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
+        <p className="actions"><button type="submit" className="primary" disabled={isBusy || read.some(({ fault: wrong }) => wrong !== null)}>{t(alias === null ? 'create' : 'mail.save')}</button><button type="button" onClick={onClose}>{t('close')}</button></p>
       </form>
     </Dialog>
   );

@@ -1,10 +1,22 @@
 import type { ReactNode } from 'react';
+import { CodeField } from '../kit/form/CodeField';
+import type { JsonFault } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import type { DraftRoute } from './alias-draft';
 import { useDestinationChoices } from './mail-queries';
 
+const EXAMPLE = '{"path": "$.subject", "op": "starts_with", "value": "Invoice"}';
+
+/** What the list of routes is given. */
+interface AliasRoutesProps {
+  routes: DraftRoute[];
+  /** What is wrong with the filter of each. */
+  faults: readonly (JsonFault | null)[];
+  onChange: (routes: DraftRoute[]) => void;
+}
+
 /** Where mail goes, and which of it. */
-export function AliasRoutes({ routes, onChange }: { routes: DraftRoute[]; onChange: (routes: DraftRoute[]) => void }): ReactNode {
+export function AliasRoutes({ routes, faults, onChange }: AliasRoutesProps): ReactNode {
   const { data } = useDestinationChoices();
   const choices = (data?.data ?? []).filter(({ id }) => !routes.some(({ destination }) => destination === id));
   const nameOf = (id: string): string => data?.data.find((each) => each.id === id)?.name ?? id;
@@ -14,7 +26,8 @@ export function AliasRoutes({ routes, onChange }: { routes: DraftRoute[]; onChan
       {routes.map(({ destination, filter: text }, index) => (
         <div key={destination} className="mail-route">
           <span className="actions"><strong>{nameOf(destination)}</strong><button type="button" className="small" aria-label={`${t('alias.remove-route')} ${nameOf(destination)}`} onClick={() => onChange(routes.filter((each) => each.destination !== destination))}>{t('alias.remove-route')}</button></span>
-          <label>{t('alias.filter')}<textarea rows={text === '' ? 2 : 5} value={text} onChange={(event) => filter(index, event.target.value)} spellCheck={false} placeholder={'{"path": "$.subject", "op": "starts_with", "value": "Invoice"}'} /></label>
+          <CodeField label={t('alias.filter')} value={text} rows={text === '' ? 2 : 5} fault={faults[index] ?? null} onChange={(value) => filter(index, value)} />
+          {text.trim() === '' && <p><button type="button" className="small" onClick={() => filter(index, EXAMPLE)}>{t('rules.example')}</button></p>}
         </div>
       ))}
       <label>{t(routes.length === 0 ? 'alias.goes-to' : 'alias.goes-also-to')}

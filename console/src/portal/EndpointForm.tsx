@@ -3,6 +3,9 @@ import { type ReactNode, useId, useState } from 'react';
 import { answered } from '../api/client';
 import { portalApi } from '../api/portal';
 import { FaultLine } from '../kit/form/FaultLine';
+import { tellJsonFault } from '../kit/form/tell-json-fault';
+import { readObject } from '../kit/json/read-json';
+import { t } from '../kit/messages/t';
 import { tellHost } from '../session/host';
 import { usePortal } from './context';
 import { EventTypePicker } from './EventTypePicker';
@@ -90,10 +93,7 @@ function bodyOf(draft: Draft, endpoint: Endpoint | null): object {
 }
 
 function filterOf(text: string): unknown {
-  if (text.trim() === '') return null;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new Error(p('filter.broken'));
-  }
+  const { value, fault } = readObject(text, t('filter-editor.object'));
+  if (fault !== null) throw new Error(`${p('filter')}: ${tellJsonFault(fault)}`);
+  return value;
 }

@@ -11,7 +11,7 @@ export const en = {
   'new.title': 'Add an endpoint', 'edit.title': 'Change the endpoint', 'url': 'Address', 'url.hint': 'https://… where your application takes requests', 'url.check': 'Check the address', 'url.checking': 'Checking …', 'url.ok': 'It answers.', 'url.not-ok': 'It cannot be reached yet.',
   'description': 'Description', 'description.hint': 'For yourself: “Production”, “Accounting”',
   'types': 'Event types', 'types.all': 'Everything, also what is added later', 'types.some': 'Only these', 'types.other': 'Another type or pattern', 'types.add': 'Add', 'types.below': 'everything below {name}', 'types.remove': 'Remove {name}',
-  'advanced': 'Filter and headers', 'filter': 'Filter', 'filter.hint': 'A condition on the payload as JSON, such as {example}', 'filter.broken': 'The filter is not JSON.',
+  'advanced': 'Filter and headers', 'filter': 'Filter', 'filter.hint': 'A condition on the payload as JSON, such as {example}',
   'headers': 'Headers', 'headers.hint': 'One a line, as {example}. What is shown as (hidden) stays as it is.', 'headers.broken': 'Line {line} is no header: write name: value.',
   'endpoint.edit': 'Change', 'endpoint.enable': 'Enable', 'endpoint.disable': 'Disable', 'endpoint.delete': 'Delete', 'endpoint.sure-disable': 'Stop all deliveries to this endpoint?', 'endpoint.sure-delete': 'Delete this endpoint? What waits for it is not sent.', 'endpoint.created': 'The endpoint is there.',
   'endpoint.disabled': 'It is disabled and gets nothing:', 'endpoint.circuit': 'It does not answer. Deliveries wait, and it is tried again from time to time.', 'endpoint.destination': 'Your provider delivers this one in another way than to an address.', 'endpoint.filtered': 'Only events that its filter lets through.',

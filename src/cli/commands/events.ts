@@ -1,29 +1,19 @@
 import type { Command } from 'commander';
 import type { PosthornClient, StreamMessage } from '../../client/index.js';
+import { type EventFilters, filterOf, withEventFilters, withStreamFilters } from '../event-filters.js';
 import { type Globals, terminalOf, wholeNumber } from '../globals.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { harmless, line, statusStyle, type Terminal } from '../terminal.js';
 
-interface Filters {
-  status?: string;
-  type?: string;
-  destination?: string;
-  endpoint?: string;
-  application?: string;
-  direction?: 'outbound' | 'inbound';
-}
-
 /** events list | get | attempts | payload | tail */
 export function addEventCommands(program: Command): void {
   const events = program.command('events').description('what was accepted, and what became of it');
-  withFilters(events.command('list', { isDefault: true }).description('list events, newest first'))
-    .option('--since <time>', 'received at or after this time (RFC 3339)')
-    .option('--until <time>', 'received at or before this time (RFC 3339)')
+  withEventFilters(events.command('list', { isDefault: true }).description('list events, newest first'))
     .option('-n, --limit <count>', 'how many; pages are fetched as needed', wholeNumber, 20)
-    .addHelpText('after', '\nExamples:\n  posthorn events --status dlq\n  posthorn events list --destination dst_… --json -n 500')
-    .action(async (options: Filters & { since?: string; until?: string; limit: number }, command: Command) => {
-      const query = { ...queryOf(options), ...(options.since !== undefined && { since: options.since }), ...(options.until !== undefined && { until: options.until }), limit: Math.min(options.limit, 100) };
+    .addHelpText('after', '\nExamples:\n  posthorn events --status dlq,failed --error timeout\n  posthorn events list --destination dst_… --json -n 500')
+    .action(async (options: EventFilters & { limit: number }, command: Command) => {
+      const query = { ...filterOf(options), limit: Math.min(options.limit, 100) };
       const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/events', { params: { query: query } }), options.limit);
       terminalOf(command).list(rows, [
         { title: 'ID', value: ({ id }) => id },
@@ -60,13 +50,13 @@ export function addEventCommands(program: Command): void {
       process.stdout.write(process.stdout.isTTY ? `${harmless(payload.toString('utf8'))}\n` : payload);
     });
 
-  withFilters(events.command('tail').description('show what happens, while it happens'))
+  withStreamFilters(events.command('tail').description('show what happens, while it happens'))
     .option('--since-id <id>', 'go on behind this id of an earlier stream')
     .addHelpText('after', '\nExamples:\n  posthorn events tail --status dlq\n  posthorn events tail --json | jq .event.id\n\nIt goes on over restarts and broken connections, and says what it could not show.')
-    .action(async (options: Filters & { sinceId?: string }, command: Command) => {
+    .action(async (options: EventFilters & { sinceId?: string }, command: Command) => {
       const terminal = terminalOf(command);
       const client = clientOf(command.optsWithGlobals<Globals>());
-      for await (const message of client.stream({ ...queryOf(options), ...(options.sinceId !== undefined && { lastEventId: options.sinceId }) })) tell(terminal, message);
+      for await (const message of client.stream({ ...filterOf(options), ...(options.sinceId !== undefined && { lastEventId: options.sinceId }) })) tell(terminal, message);
     });
 }
 
@@ -97,18 +87,3 @@ export function gapText({ reason, since, until }: { reason: string; since: strin
 const time = (at: string): string => at.slice(11, 23);
 
 const detail = (client: PosthornClient, id: string): ReturnType<typeof client.get<'/v1/events/{id}'>> => client.get('/v1/events/{id}', { params: { path: { id } } });
-
-function withFilters(command: Command): Command {
-  return command
-    .option('--status <status>', 'retrying, delivered, dlq, failed, quarantined, parked or ignored')
-    .option('--type <event-type>', 'exactly this type')
-    .option('--destination <id>', 'what went to this destination or ad-hoc URL')
-    .option('--endpoint <id>', 'what this endpoint received or got')
-    .option('--application <id>', 'what was sent to this application')
-    .option('--direction <direction>', 'outbound or inbound; tail only');
-}
-
-function queryOf({ status, type, destination, endpoint, application, direction }: Filters): Record<string, string> {
-  const given = { status, event_type: type, destination, endpoint, application, direction };
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
-}

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
 import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
+import { tellJsonFault } from './tell-json-fault';
 import './code-field.css';
 
 /** What a field for code is given. */
@@ -51,7 +52,7 @@ export function CodeField({ label, value, onChange, rows = 12, fault = null, onR
           onScroll={(event) => { if (lines.current) lines.current.scrollTop = event.currentTarget.scrollTop; }} />
       </div>
       <div id={`${id}-hint`}>
-        {fault !== null && <p className="code-fault" role="status">✕ {fault.number === undefined ? fault.message : t('code.number', { number: fault.number })}{fault.line !== null && ` (${t('code.line', { line: fault.line })})`}</p>}
+        {fault !== null && <p className="code-fault" role="status">✕ {tellJsonFault(fault)}</p>}
         {!isReadOnly && <p className="quiet code-hint">{t('code.hint')}{onRun !== undefined && ` ${t('code.run')}`}</p>}
       </div>
     </div>

@@ -1,4 +1,4 @@
-import { readJson, readObject, writeJson } from './read-json';
+import { findLostNumber, readJson, readObject, writeJson } from './read-json';
 
 describe('readJson', () => {
   it.each([['{"a":1}', { a: 1 }], ['', null], [' \n', null], ['[1]', [1]]])('%j is %j', (text, value) => {
@@ -17,6 +17,12 @@ describe('numbers that no double holds', () => {
 
   it.each([['[1.10,-0,0.0,1e3,100,9007199254740991,1.5e-7,1e21,0.1]'], ['{"value":"12345678901234567890","12345678901234567890":"\\\\\\"9007199254740993"}']])('%j is kept', (text) => {
     expect(readJson(text).fault).toBeNull();
+  });
+});
+
+describe('findLostNumber', () => {
+  it.each([['{"maximum":\n9223372036854775807}', { line: 2, message: '9223372036854775807', number: '9223372036854775807' }], ['openapi: 3.1.0\nmaximum: 9223372036854775807', null], ['{"a":', null], ['', null], ['[1.10]', null]])('%j: %j', (text, fault) => {
+    expect(findLostNumber(text)).toEqual(fault);
   });
 });
 

@@ -37,6 +37,12 @@ export function readObject(text: string, complaint: string): { value: Record<str
   return { value: read.value as Record<string, unknown>, fault: null };
 }
 
+/** The first number of a JSON text that would be stored as another one, and nothing else that may be wrong with it. */
+export function findLostNumber(text: string): JsonFault | null {
+  const { fault } = readJson(text);
+  return fault?.number === undefined ? null : fault;
+}
+
 /** Numbers of settings are stored as doubles: one that none holds would be another one without a word. */
 function lostNumber(text: string): JsonFault | null {
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g)) {

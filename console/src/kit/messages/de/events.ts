@@ -49,6 +49,7 @@ export const eventsDe: Readonly<Record<keyof typeof eventsEn, string>> = {
   'attempt.of': 'Versuch {number} von {count}',
   'attempt.request': 'Anfrage',
   'attempt.headers': 'Kopfzeilen',
+  'attempts.kept': 'Gesendete und beantwortete Header bleiben von Versuchen, die scheiterten. Von einem zugestellten: der Inhalt und die Header des Ereignisses, unten; sein curl ist die Anfrage, wie sie jetzt gesendet wird.',
   'schedule': 'Zeitplan',
   'schedule.step': 'Versuch {number}',
   'schedule.at-once': 'sofort',

@@ -109,7 +109,6 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'alias.max-none': '40 MB',
   'alias.edit': 'Bearbeiten',
   'alias.filter': 'Nur was passt (JSON; leer für alles)',
-  'alias.filter-no-json': 'Ein Filter ist kein JSON.',
   'alias.filtered': 'gefiltert',
   'alias.remove-route': 'Entfernen',
   'alias.domain': 'Unter',

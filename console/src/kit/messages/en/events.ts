@@ -47,6 +47,7 @@ export const eventsEn = {
   'attempt.of': 'Attempt {number} of {count}',
   'attempt.request': 'Request',
   'attempt.headers': 'Headers',
+  'attempts.kept': 'Headers that were sent and answered are kept of attempts that failed. Of one that was delivered: the payload and the headers of the event, below; its curl is the request as it is sent now.',
   'schedule': 'Schedule',
   'schedule.step': 'Attempt {number}',
   'schedule.at-once': 'at once',

@@ -107,7 +107,6 @@ export const mailEn = {
   'alias.max-none': '40 MB',
   'alias.edit': 'Edit',
   'alias.filter': 'Only what matches (JSON; empty for all)',
-  'alias.filter-no-json': 'A filter is no JSON.',
   'alias.filtered': 'filtered',
   'alias.remove-route': 'Remove',
   'alias.domain': 'Under',
