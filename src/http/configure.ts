@@ -41,8 +41,13 @@ export function configureApp(app: NestFastifyApplication): void {
   const { configuredBaseUrl } = app.get(Config);
   const document = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);
   compileChecks(document, routes);
-  finishDocument(document, routes);
-  serveDocs(app, document);
+  serveDocs(app, once(() => finishDocument(document, routes)));
+}
+
+/** What it makes when it is first asked, and that from then on. */
+function once<Made extends object>(make: () => Made): () => Made {
+  let made: Made | null = null;
+  return () => (made ??= make());
 }
 
 const REQUEST_FIELDS = ['edge', 'caller', 'idempotency', 'bodyFault', 'rawBody', 'bodyText'] as const;

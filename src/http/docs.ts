@@ -28,14 +28,14 @@ on this page: create a destination, send to it, list the events.`;
 
 /**
  * Serves the document at /openapi.json and Swagger UI at /docs, with a key kept over reloads. GET / leads people to the
- * one and programs to the other.
+ * one and programs to the other. Most processes are never asked, so `document` is called for the first who asks: a start
+ * should not wait for what they would say.
  */
-export function serveDocs(app: NestFastifyApplication, document: OpenAPIObject): void {
+export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();
-  // Most processes are never asked, and a start should not wait for what they would say.
   let text: string | null = null;
   fastify.get('/openapi.json', (_request: FastifyRequest, reply: FastifyReply) => {
-    text ??= JSON.stringify(document);
+    text ??= JSON.stringify(document());
     reply.header('content-type', JSON_TYPE).send(text);
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
@@ -47,7 +47,7 @@ export function serveDocs(app: NestFastifyApplication, document: OpenAPIObject):
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url.startsWith('/docs')) route.onSend = protect;
   });
-  SwaggerModule.setup('docs', app, () => forPeople(document), {
+  SwaggerModule.setup('docs', app, () => forPeople(document()), {
     raw: false,
     customSiteTitle: 'Posthorn API',
     swaggerOptions: {

@@ -66,8 +66,8 @@ export function buildDocument(app: INestApplication, routes: readonly RouteHandl
   return SwaggerModule.createDocument(app, config, { extraModels: queries, operationIdFactory: (_controller, method) => method });
 }
 
-/** Adds what follows from the routes (errors, headers, access, keys) and drops what nothing refers to. Changes `document`. */
-export function finishDocument(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
+/** Adds what follows from the routes (errors, headers, access, keys) and drops what nothing refers to. Changes `document`, and returns it. */
+export function finishDocument(document: OpenAPIObject, routes: readonly RouteHandler[]): OpenAPIObject {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const used = new Set<string>();
   for (const [url, item] of Object.entries(document.paths)) {
@@ -88,6 +88,7 @@ export function finishDocument(document: OpenAPIObject, routes: readonly RouteHa
     schemas: Object.assign({}, document.components?.schemas, SHARED_COMPONENTS.schemas),
   };
   dropUnused(document, ['responses', 'schemas', 'headers']);
+  return document;
 }
 
 function completeOperation(operation: Operation, { config, ...route }: RouteHandler, url: string): void {

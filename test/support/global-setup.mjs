@@ -1,20 +1,18 @@
 // One embedded PostgreSQL for all suites, with fsync on as in production; every suite makes its own database in it.
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../dist/src/embedded.js';
 import { preparePack } from './pack/prepare.mjs';
+import { makeRunFolder } from './run-folder.mjs';
 
 const dist = new URL('../../dist/src/', import.meta.url);
 /** From today on: thirty days of retention, and as far ahead of need as the service makes them. */
 const DAYS = 34;
 
 export default async function globalSetup() {
-  const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-test-'));
-  // As root, PostgreSQL runs as another user, who must be able to pass.
-  chmodSync(directory, 0o711);
+  const directory = makeRunFolder();
   mkdirSync(path.join(directory, 'servers'));
   startReaper(directory);
   const postgres = await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), database: 'posthorn_template' });
