@@ -188,7 +188,7 @@ export const besideMail = {
           };
         };
         return { begin, quietAfterMs: 0 };
-      }, more);
+      }, { more });
       await block.run(bench, wanted, report);
     }),
 };
