@@ -33,9 +33,9 @@ class Running {
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** Calls are named for their organization and endpoint: `a1` is of endpoint 1 of `a`. */
-function arrange(cores = 4) {
+function arrange() {
   const running = new Running();
-  const lanes = new Lanes<Call, Answer>({ quickMax: 3, slowMax: 4, cores, startThread: async (niceness) => running.thread(niceness) });
+  const lanes = new Lanes<Call, Answer>({ quickMax: 3, slowMax: 4, startThread: async (niceness) => running.thread(niceness) });
   const run = async (isSlow: boolean, ...names: string[]): Promise<void> => {
     for (const name of names) void lanes.run({ organization: name.charAt(0), endpoint: name }, { name, isSlow }, 5_000, 1);
     await settled();
@@ -62,15 +62,6 @@ describe('threads for calls of any length', () => {
     await run(true, 'b1', 'c1');
 
     expect(running.slow).toEqual(['a1', 'a2', 'b1', 'c1']);
-  });
-
-  it.each([[1, ['a1', 'b1']], [2, ['a1', 'b1']], [3, ['a1', 'a2', 'b1']]])('of %i processors: an organization\'s slow calls leave one to others', async (cores, begun) => {
-    const { running, run } = arrange(cores);
-
-    await run(true, 'a1', 'a2', 'a3');
-    await run(true, 'b1', 'b2');
-
-    expect(running.slow).toEqual(begun);
   });
 
   it('that slow calls hold keep no quick one waiting, not even of the same organization', async () => {

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { type JobEnd, Lane, type LaneThread, type LaneUse } from './lane.js';
 
 /** What a lane runs: it gives up as `overrun` after `sliceMs` of CPU time, if that is a number. */
@@ -16,8 +15,6 @@ export interface LanesOptions<C, A extends object> {
   /** Quick threads, two at least; they start when they are first needed. */
   quickMax: number;
   slowMax: number;
-  /** Processors of the machine: an organization has no more slow calls under way than leave one of them to all others. */
-  cores?: number;
   /** A thread that leaves so much to everything else in the process (see nice(1)). */
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
 }
@@ -50,8 +47,7 @@ export class Lanes<C extends Sliced, A extends object> {
   private readonly slowEndpoints = new Set<string>();
   private closed = false;
 
-  constructor({ quickMax, slowMax, cores = availableParallelism(), startThread }: LanesOptions<C, A>) {
-    const ofOrganizationMax = Math.max(1, Math.min(SLOW_PER_ORGANIZATION_MAX, cores - 1));
+  constructor({ quickMax, slowMax, startThread }: LanesOptions<C, A>) {
     this.quick = new Lane({
       threadsMax: quickMax,
       hasStandby: true,
@@ -60,7 +56,7 @@ export class Lanes<C extends Sliced, A extends object> {
     });
     this.slow = new Lane({
       threadsMax: slowMax,
-      admits: (use, organization, endpoint) => admitsSlow(use, { slowMax, ofOrganizationMax }, organization, endpoint),
+      admits: (use, organization, endpoint) => admitsSlow(use, slowMax, organization, endpoint),
       startThread: () => startThread(SLOW_NICENESS),
       idleMsMax: SLOW_IDLE_MS_MAX,
     });
@@ -105,17 +101,12 @@ export class Lanes<C extends Sliced, A extends object> {
   }
 }
 
-interface SlowLimits {
-  slowMax: number;
-  ofOrganizationMax: number;
-}
-
 /** The first of an organization always has its turn; more of them only while half of the threads stay free for others. */
-function admitsSlow(use: LaneUse, { slowMax, ofOrganizationMax }: SlowLimits, organization: string, endpoint: string): boolean {
+function admitsSlow(use: LaneUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;
   const isFree = slowMax - use.running > slowMax / 2;
-  return isFree && others < ofOrganizationMax && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
+  return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
 /** Also where the machine was too busy for a short turn, or the thread had to be ended: it may take its time elsewhere. */

@@ -25,7 +25,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       onData: (stream, session, callback) => void text(stream.setEncoding('latin1')).then((raw) => {
         arrived.push({ to: session.envelope.rcptTo.map(({ address }) => address), raw });
         callback();
-      }),
+      }, callback),
     });
     // Postfix is stopped while it still hands over what earlier tests gave it.
     sink.on('error', () => undefined);

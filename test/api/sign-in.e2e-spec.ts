@@ -25,7 +25,7 @@ describe('sign-in', () => {
       onData: (stream, session, callback) => void text(stream.setEncoding('latin1')).then((raw) => {
         mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), raw });
         callback();
-      }),
+      }, callback),
     });
     await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
     const { port } = relay.server.address() as AddressInfo;

@@ -24,7 +24,7 @@ const PATIENCE_MS = 20_000;
       onData: (stream, _session, callback) => void text(stream.setEncoding('latin1')).then((raw) => {
         codes.push(/Subject: (\d{6})/.exec(raw)?.[1] ?? '');
         callback();
-      }),
+      }, callback),
     });
     await new Promise<void>((resolve) => void relay.listen(0, '127.0.0.1', resolve));
     const { port } = relay.server.address() as AddressInfo;
