@@ -53,13 +53,16 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   let goOn = (): void => undefined;
   let cuts: Disruption[] = [];
   let state = '';
+  let pid = 0;
   const begin = (): void => {
     cuts = cutNow(fleet, victim);
+    pid = victim.pid;
     goOn = victim.pause();
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    state = stateOf(victim.pid);
+    // One that another fault has killed meanwhile stood still until then.
+    state = victim.pid === pid ? stateOf(pid) : 'T';
   };
   const inflicted = await during(`pause of ${victim.name}`, begin, lasts, () => {
     goOn();
