@@ -4,6 +4,9 @@ import tseslint from 'typescript-eslint';
 const SOURCE = ['src/**/*.ts'];
 const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts'];
 
+/** Named, not found by a project service: one program for all files of a run takes half the time and less memory. */
+const PROGRAMS = { project: ['tsconfig.json', 'console/tsconfig.json', 'examples/posthorn-nats/tsconfig.json'], tsconfigRootDir: import.meta.dirname };
+
 const NO_CLOCK_NO_ENVIRONMENT = [
   { object: 'Date', property: 'now', message: 'Take the time from Clock.' },
   { object: 'Math', property: 'random', message: 'Take randomness from Clock, or as an argument.' },
@@ -15,7 +18,7 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: PROGRAMS },
     rules: {
       // DI reads parameter types at run time, so classes must stay value imports.
       '@typescript-eslint/consistent-type-imports': 'off',
@@ -49,7 +52,7 @@ export default tseslint.config(
     files: ['console/src/**/*.{ts,tsx}'],
     ignores: SPECS,
     extends: [tseslint.configs.recommendedTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: PROGRAMS },
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/no-explicit-any': 'error',
