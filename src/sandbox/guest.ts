@@ -64,8 +64,8 @@ class Failed extends Error {
   }
 }
 
-/** Makes one call in a fresh VM, which is dropped afterwards. `usedMs` is the CPU time of the thread. Never throws. */
-export async function runGuest(engine: WebAssembly.Module, call: GuestCall, usedMs: () => number): Promise<GuestResult> {
+/** Makes one call in a fresh VM, which is dropped afterwards. `usedMs` is the CPU time of the thread, `rest` is called often while the code runs. Never throws. */
+export async function runGuest(engine: WebAssembly.Module, call: GuestCall, usedMs: () => number, rest?: () => void): Promise<GuestResult> {
   let limit: Limit | undefined;
   let vm: QuickJS | undefined;
   let outcome: SandboxOutcome;
@@ -76,7 +76,10 @@ export async function runGuest(engine: WebAssembly.Module, call: GuestCall, used
       memoryLimit: MEMORY_BYTES_MAX,
       maxStackSize: STACK_BYTES_MAX,
       timezoneOffset: 0,
-      interruptHandler: () => limit?.isReached() ?? false,
+      interruptHandler: () => {
+        rest?.();
+        return limit?.isReached() ?? false;
+      },
       wasi: () => ({ fd_write: () => WASI_ENOSYS }),
     });
     limit = new Limit(Math.min(call.timeoutMs, call.sliceMs ?? Infinity), usedMs);

@@ -2,11 +2,12 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage } from './call-thread.js';
 import type { JudgeCall } from './judge.js';
+import { restsOf } from './rests.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 import { MeteredAllowance, Verdicts, type Verdict } from './verdicts.js';
 
 // The entry of a worker thread (judge.ts starts it): one question at a time.
-const { niceness } = workerData as { niceness: number };
+const { niceness, cells } = workerData as { niceness: number; cells: Int32Array | null };
 const thread = ownThread();
 const verdicts = new Verdicts();
 const say = (message: ThreadMessage<Verdict | 'overrun'>): void => parentPort?.postMessage(message);
@@ -17,7 +18,12 @@ if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 parentPort?.on('message', ({ question, timeoutMs, sliceMs }: JudgeCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const { verdict, isCut } = verdicts.answer(question, new MeteredAllowance(meter, timeoutMs, sliceMs));
+  const rests = cells === null ? null : restsOf(cells, meter);
+  const usedMs = (): number => {
+    rests?.look();
+    return meter();
+  };
+  const { verdict, isCut } = verdicts.answer(question, new MeteredAllowance(usedMs, timeoutMs, sliceMs));
   say({ kind: 'answered', answer: isCut && sliceMs !== null ? 'overrun' : verdict, cpuMs: meter(), isSpoiled: false });
 });
 say({ kind: 'ready' });

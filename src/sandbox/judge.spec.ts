@@ -31,7 +31,7 @@ const OWNER = { organization: 'o', endpoint: 'e' };
 
 function judgeOf(meter = now): { judge: Judge; counted: () => Promise<string> } {
   const metrics = new Metrics();
-  const judge = new Judge(metrics, async () => new SameThread(meter));
+  const judge = new Judge(metrics, undefined, async () => new SameThread(meter));
   return { judge, counted: () => metrics.registry.getSingleMetricAsString('posthorn_judgements_total') };
 }
 

@@ -6,7 +6,8 @@ import type { CompiledRules } from '#engine/conditions/rules.js';
 import { unavailable } from '#kernel/errors.js';
 import type { Metrics } from '#kernel/metrics.js';
 import { CallThread } from './call-thread.js';
-import { Lanes, type LanesOptions, type Owner, type Sliced } from './lanes.js';
+import { cellsFor, Lanes, type LanesOptions, type Owner, type Sliced } from './lanes.js';
+import type { SlowPace } from './slow-pace.js';
 import type { Question, SentRequest, Verdict } from './verdicts.js';
 
 /** A question as a thread is asked. */
@@ -29,8 +30,8 @@ export class Judge {
   private readonly lanes: Lanes<JudgeCall, Verdict>;
   private readonly judgements: Counter<'kind' | 'outcome'>;
 
-  constructor(metrics: Metrics, startThread: LanesOptions<JudgeCall, Verdict>['startThread'] = startedThread) {
-    this.lanes = new Lanes({ quickMax: QUICK_MAX, slowMax: SLOW_MAX, startThread });
+  constructor(metrics: Metrics, pace?: SlowPace, startThread: LanesOptions<JudgeCall, Verdict>['startThread'] = (niceness) => startedThread(niceness, pace)) {
+    this.lanes = new Lanes({ quickMax: QUICK_MAX, slowMax: SLOW_MAX, startThread, pace });
     this.judgements = metrics.counter(
       'judgements_total',
       'Conditions and schemas that were judged off the event loop: decided, undecided (the time was not enough), busy (answered 503).',
@@ -79,9 +80,9 @@ export class Judge {
   }
 }
 
-async function startedThread(niceness: number): Promise<CallThread<JudgeCall, Verdict | 'overrun'>> {
+async function startedThread(niceness: number, pace: SlowPace | undefined): Promise<CallThread<JudgeCall, Verdict | 'overrun'>> {
   return new CallThread({
-    file: new URL('./judge-worker.js', import.meta.url), workerData: { niceness }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    file: new URL('./judge-worker.js', import.meta.url), workerData: { niceness, cells: cellsFor(niceness, pace) }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
   });
 }
 

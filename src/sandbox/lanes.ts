@@ -1,4 +1,6 @@
+import type { CallEnd } from './call-thread.js';
 import { type JobEnd, Lane, type LaneThread, type LaneUse } from './lane.js';
+import type { SlowPace } from './slow-pace.js';
 
 /** What a lane runs: it gives up as `overrun` after `sliceMs` of CPU time, if that is a number. */
 export interface Sliced {
@@ -17,6 +19,8 @@ export interface LanesOptions<C, A extends object> {
   slowMax: number;
   /** A thread that leaves so much to everything else in the process (see nice(1)). */
   startThread: (niceness: number) => Promise<LaneThread<C, A | 'overrun'>>;
+  /** Is told of calls on slow threads, which have its cells. */
+  pace?: SlowPace | undefined;
 }
 
 /** What takes longer is begun again among the slow ones: it can do nothing outside, so that nothing happens twice. */
@@ -32,7 +36,7 @@ const STARVED_MS = 2_000;
 const SLOW_PER_ORGANIZATION_MAX = 3;
 const SLOW_PER_ENDPOINT_MAX = 2;
 const SLOW_IDLE_MS_MAX = 30_000;
-const SLOW_NICENESS = 10;
+const SLOW_NICENESS = 19;
 const SLOW_ENDPOINTS_MAX = 10_000;
 
 /**
@@ -47,7 +51,7 @@ export class Lanes<C extends Sliced, A extends object> {
   private readonly slowEndpoints = new Set<string>();
   private closed = false;
 
-  constructor({ quickMax, slowMax, startThread }: LanesOptions<C, A>) {
+  constructor({ quickMax, slowMax, startThread, pace }: LanesOptions<C, A>) {
     this.quick = new Lane({
       threadsMax: quickMax,
       hasStandby: true,
@@ -57,7 +61,7 @@ export class Lanes<C extends Sliced, A extends object> {
     this.slow = new Lane({
       threadsMax: slowMax,
       admits: (use, organization, endpoint) => admitsSlow(use, slowMax, organization, endpoint),
-      startThread: () => startThread(SLOW_NICENESS),
+      startThread: async () => paced(await startThread(SLOW_NICENESS), pace),
       idleMsMax: SLOW_IDLE_MS_MAX,
     });
   }
@@ -99,6 +103,29 @@ export class Lanes<C extends Sliced, A extends object> {
     const [oldest] = this.slowEndpoints;
     if (this.slowEndpoints.size > SLOW_ENDPOINTS_MAX && oldest !== undefined) this.slowEndpoints.delete(oldest);
   }
+}
+
+/** What a thread gets of the pace: quick ones do not yield. */
+export const cellsFor = (niceness: number, pace: SlowPace | undefined): Int32Array | null => (niceness > 0 ? (pace?.cells ?? null) : null);
+
+/** A slow thread whose calls are told to the pace. */
+function paced<C, A>(thread: LaneThread<C, A>, pace: SlowPace | undefined): LaneThread<C, A> {
+  if (pace === undefined) return thread;
+  return {
+    ready: thread.ready,
+    get isAlive() {
+      return thread.isAlive;
+    },
+    run: async (call, limits): Promise<CallEnd<A>> => {
+      pace.begins();
+      try {
+        return await thread.run(call, limits);
+      } finally {
+        pace.ends();
+      }
+    },
+    stop: () => thread.stop(),
+  };
 }
 
 /** The first of an organization always has its turn; more of them only while half of the threads stay free for others. */

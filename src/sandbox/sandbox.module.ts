@@ -2,15 +2,17 @@ import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Metrics } from '#kernel/metrics.js';
 import { Judge } from './judge.js';
 import { Sandbox } from './sandbox.js';
+import { SlowPace } from './slow-pace.js';
 
 /** Threads for what tenants bring that may take long: their JavaScript, their conditions and schemas. */
 @Global()
 @Module({
   providers: [
-    { provide: Sandbox, useFactory: () => new Sandbox() },
-    { provide: Judge, useFactory: (metrics: Metrics) => new Judge(metrics), inject: [Metrics] },
+    SlowPace,
+    { provide: Sandbox, useFactory: (pace: SlowPace) => new Sandbox({ pace }), inject: [SlowPace] },
+    { provide: Judge, useFactory: (metrics: Metrics, pace: SlowPace) => new Judge(metrics, pace), inject: [Metrics, SlowPace] },
   ],
-  exports: [Sandbox, Judge],
+  exports: [Sandbox, Judge, SlowPace],
 })
 export class SandboxModule implements OnApplicationShutdown {
   constructor(private readonly sandbox: Sandbox, private readonly judge: Judge) {}

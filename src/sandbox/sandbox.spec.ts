@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { transformSync } from '@swc/core';
 import type { SandboxOutcome } from './outcome.js';
+import { SHARE, USED } from './rests.js';
 import { Sandbox, type SandboxCall } from './sandbox.js';
+import type { SlowPace } from './slow-pace.js';
 
 const MB = 1024 * 1024;
 const LOOP = 'export default () => { for (;;); }';
@@ -20,7 +22,7 @@ let sandbox: Sandbox;
 // Threads know nothing of Jest, which compiles in memory: their sources are compiled here, into a package of their own.
 beforeAll(() => {
   const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
-  for (const file of readdirSync(import.meta.dirname).filter((name) => /^(worker|guest|outcome|call-thread|thread-cpu)\.ts$/.test(name))) {
+  for (const file of readdirSync(import.meta.dirname).filter((name) => /^(worker|guest|outcome|call-thread|thread-cpu|rests)\.ts$/.test(name))) {
     const { code } = transformSync(readFileSync(path.join(import.meta.dirname, file), 'utf8'), { jsc, swcrc: false, module: { type: 'es6' } });
     writeFileSync(path.join(folder, file.replace('.ts', '.js')), code);
   }
@@ -158,6 +160,50 @@ describe('neighbours', () => {
     expect(ended).toEqual([]);
     // Out of time, or, on a machine that has none for them, busy.
     expect((await Promise.all(deaf)).map(({ ok: isOk }) => isOk)).toEqual([false, false]);
+  });
+});
+
+describe('slow code that must let others pass', () => {
+  /** As the pace of a process has it, with a share of a thousandth: what is slow rests for ever. */
+  function crowded(): { cells: Int32Array; begun: number } {
+    const cells = new Int32Array(new SharedArrayBuffer(8));
+    cells[SHARE] = 1;
+    const told = { cells, begun: 0 };
+    const pace = { cells, begins: () => (told.begun += 1), ends: () => (told.begun -= 1) } as unknown as SlowPace;
+    sandbox = new Sandbox({ pace, workerFile: pathToFileURL(path.join(folder, 'worker.js')) });
+    return told;
+  }
+
+  const SLOW = 'export default () => { let n = 0; for (let i = 0; i < 3e7; i += 1) n += i; return n > 0 }';
+
+  it('rests while it is told to, goes on at once when it need not any more, and is not late for it', async () => {
+    await sandbox.close();
+    const told = crowded();
+    const slow = run(SLOW, { timeoutMs: 9_000 });
+    while (Atomics.load(told.cells, USED) === 0) await sleep(20);
+    expect(told.begun).toBe(1);
+    expect(await run(ECHO)).toEqual(ok('1'));
+    const used = Atomics.load(told.cells, USED);
+    await sleep(300);
+    // At a thousandth: what it has run since is a slice at most.
+    expect(Atomics.load(told.cells, USED) - used).toBeLessThan(100_000);
+
+    Atomics.store(told.cells, SHARE, 0);
+    Atomics.notify(told.cells, SHARE);
+
+    expect(await slow).toEqual(ok('true'));
+    expect(told.begun).toBe(0);
+  });
+
+  it('ends at once with the service, also while it rests', async () => {
+    await sandbox.close();
+    const told = crowded();
+    const slow = run(LOOP);
+    while (Atomics.load(told.cells, USED) === 0) await sleep(20);
+
+    await sandbox.close();
+
+    expect(await slow).toEqual(failed('busy'));
   });
 });
 

@@ -3,14 +3,17 @@ import { createRequire } from 'node:module';
 import { CallThread } from './call-thread.js';
 import type { GuestCall } from './guest.js';
 import type { JobEnd } from './lane.js';
-import { Lanes, type Owner } from './lanes.js';
+import { cellsFor, Lanes, type Owner } from './lanes.js';
 import { failure, type SandboxOutcome } from './outcome.js';
+import type { SlowPace } from './slow-pace.js';
 
 export interface SandboxOptions {
   /** Quick threads at most, two at least; they start when they are first needed. */
   workers?: number;
   /** The compiled worker.ts: beside this file in a build, elsewhere only for unit tests, which run without one. */
   workerFile?: URL;
+  /** What slow code yields by. */
+  pace?: SlowPace;
 }
 
 /** A call of somebody's JavaScript. */
@@ -49,9 +52,10 @@ export class Sandbox {
     this.lanes = new Lanes({
       quickMax: Math.max(2, options.workers ?? WORKERS_DEFAULT),
       slowMax: SLOW_MAX,
+      pace: options.pace,
       startThread: async (niceness) => {
         const engine = await (this.engine ??= loadEngine());
-        return new CallThread({ file, workerData: { engine, niceness }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } });
+        return new CallThread({ file, workerData: { engine, niceness, cells: cellsFor(niceness, options.pace) }, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } });
       },
     });
   }

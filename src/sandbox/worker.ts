@@ -2,10 +2,11 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ThreadMessage } from './call-thread.js';
 import { runGuest, type GuestCall, type GuestResult } from './guest.js';
+import { restsOf } from './rests.js';
 import { meterOf, ownThread } from './thread-cpu.js';
 
 // The entry of a worker thread (sandbox.ts starts it): one call at a time, each in a fresh VM of the shared engine.
-const { engine, niceness } = workerData as { engine: WebAssembly.Module; niceness: number };
+const { engine, niceness, cells } = workerData as { engine: WebAssembly.Module; niceness: number; cells: Int32Array | null };
 const thread = ownThread();
 const say = (message: ThreadMessage<GuestResult['outcome']>): void => parentPort?.postMessage(message);
 
@@ -18,6 +19,7 @@ await runGuest(engine, { code: 'export default (a) => a', args: ['1'], timeoutMs
 parentPort?.on('message', (call: GuestCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  void runGuest(engine, call, meter).then(({ outcome, isSpoiled }) => say({ kind: 'answered', answer: outcome, cpuMs: meter(), isSpoiled }));
+  const rests = cells === null ? null : restsOf(cells, meter);
+  void runGuest(engine, call, meter, rests === null ? undefined : () => rests.look()).then(({ outcome, isSpoiled }) => say({ kind: 'answered', answer: outcome, cpuMs: meter(), isSpoiled }));
 });
 say({ kind: 'ready' });

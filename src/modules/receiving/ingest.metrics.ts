@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Metrics } from '#kernel/metrics.js';
 import { Sandbox } from '#sandbox/sandbox.js';
+import { SlowPace } from '#sandbox/slow-pace.js';
 import type { PipelineResult } from './pipeline-result.js';
 
 /** Counts what providers send, and watches the sandbox. */
@@ -9,7 +10,7 @@ import type { PipelineResult } from './pipeline-result.js';
 export class IngestMetrics {
   private readonly requests: Counter<'outcome'>;
 
-  constructor(metrics: Metrics, sandbox: Sandbox) {
+  constructor(metrics: Metrics, sandbox: Sandbox, slowPace: SlowPace) {
     this.requests = metrics.counter(
       'ingest_requests_total',
       'Requests of providers: accepted, duplicate (kept; no event), refused (the signature did not hold; kept), handshake, unavailable (a proxy was away; not kept), method_not_allowed (not kept).',
@@ -20,6 +21,10 @@ export class IngestMetrics {
       gauge.set({ state: 'running' }, running);
       gauge.set({ state: 'slow' }, slow);
       gauge.set({ state: 'queued' }, queued);
+    });
+    metrics.gauge('sandbox_pace_seconds_per_second', 'CPU time per second that slow code (customers\' code, filters, rules and schemas) uses in this process at most while deliveries need it; absent while nothing has to wait.', [], (gauge) => {
+      gauge.reset();
+      if (Number.isFinite(slowPace.pace)) gauge.set(slowPace.pace / 1000);
     });
   }
 
