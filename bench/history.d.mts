@@ -1,6 +1,7 @@
 /** As much of a run as a line of its history is made of. */
 export interface Entry {
   date: string;
+  options: { spin: number };
   commit: string;
   isDirty: boolean;
   machine: { name: string };

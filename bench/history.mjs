@@ -11,6 +11,7 @@ const FILE = fileURLToPath(new URL('results/history.jsonl', import.meta.url));
 /**
  * @typedef {object} Entry
  * @property {string} date
+ * @property {{ spin: number }} options
  * @property {string} commit
  * @property {boolean} isDirty
  * @property {{ name: string, cores: number, model: string, kernel: string }} machine
@@ -37,7 +38,7 @@ export function readHistory() {
  * @param {readonly Entry[]} entries @param {string} row
  */
 export function historyOf(entries, row) {
-  const lines = entries.filter(({ rounds }) => rounds[row] !== undefined).map(({ date, commit, isDirty, machine, against, rounds, comparisons }) => {
+  const lines = entries.filter(({ rounds }) => rounds[row] !== undefined).map(({ date, options: { spin }, commit, isDirty, machine, against, rounds, comparisons }) => {
     const figures = rounds[row] ?? [];
     const rate = spreadOf(figures.map(({ deliveriesPerSecond }) => deliveriesPerSecond));
     const cost = spreadOf(figures.map(costOf));
@@ -47,7 +48,7 @@ export function historyOf(entries, row) {
       const other = against === null ? reference : `${against.commit}${against.isDirty ? '+' : ''}`;
       return `; against ${other}: rate ${rateRatio.ratio.toFixed(3)}, ${rateRatio.verdict}; CPU ${cpu.ratio.toFixed(3)}, ${cpu.verdict}`;
     });
-    return `${date.slice(0, 16)}  ${commit}${isDirty ? '+' : ''}  ${machine.name}  ${range(rate)}/s  ${range(cost)} us  ${figures.length} x  ${conditions}${compared.join('')}`;
+    return `${date.slice(0, 16)}  ${commit}${isDirty ? '+' : ''}${spin > 0 ? ` burning ${spin} us` : ''}  ${machine.name}  ${range(rate)}/s  ${range(cost)} us  ${figures.length} x  ${conditions}${compared.join('')}`;
   });
   return lines.length === 0 ? `No run on this checkout has measured ${row}.` : lines.join('\n');
 }

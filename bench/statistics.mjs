@@ -60,12 +60,12 @@ function ranksOutside(count) {
 
 /**
  * The ratio of pairs measured directly after each other, with its 95 % interval. Taken from logarithms, so that twice and
- * half are equally far from the same.
+ * half are equally far from the same. A pair with a slice in which nothing came is left out.
  *
  * @param {readonly (readonly [number, number])[]} pairs @returns {import('./statistics.mjs').Ratio}
  */
 export function ratioOf(pairs) {
-  const usable = pairs.filter(([a, b]) => a > 0 && b > 0);
+  const usable = pairs.filter(([a, b]) => a > 0 && b > 0 && Number.isFinite(a / b));
   const { centre, low, high } = centreOf(usable.map(([a, b]) => Math.log(a / b)));
   return { ratio: Math.exp(centre), low: Math.exp(low), high: Math.exp(high), pairs: usable.length };
 }

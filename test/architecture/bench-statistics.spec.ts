@@ -73,7 +73,7 @@ describe('the ratio of two subjects', () => {
   });
 
   it('leaves out a slice in which nothing came', () => {
-    const { ratio, pairs } = ratioOf([[0, 5], [6, 5], [5, 0]]);
+    const { ratio, pairs } = ratioOf([[0, 5], [6, 5], [5, 0], [Infinity, 5], [5, Infinity], [Infinity, Infinity]]);
 
     expect(ratio).toBeCloseTo(1.2);
     expect(pairs).toBe(1);
@@ -127,7 +127,7 @@ describe('the history of a row', () => {
     deliveriesPerSecond, cpuMicros: { service: 150, postgres: 50 }, steal: 0.01, others: 0.02, fsyncMs: { median: 1.5, max: 4 },
   });
   const entry = {
-    date: '2026-11-23T16:00:00.000Z', commit: 'abc1234', isDirty: true, machine: { name: 'box' }, against: { commit: 'ae3ae03', isDirty: false },
+    date: '2026-11-23T16:00:00.000Z', options: { spin: 0 }, commit: 'abc1234', isDirty: true, machine: { name: 'box' }, against: { commit: 'ae3ae03', isDirty: false },
     rounds: { service: [slice(5000), slice(6000), slice(7000)], 'service:against': [slice(6000)] },
     comparisons: [{ name: 'service', reference: 'service:against', rate: { ratio: 0.95, verdict: 'slower by 4 to 6 %' }, cpu: { ratio: 1.004, verdict: 'the same within 3 %' } }],
   };
@@ -137,6 +137,10 @@ describe('the history of a row', () => {
       '2026-11-23T16:00  abc1234+  box  6000 (5500-6500)/s  200 (200-200) us  3 x  steal 1.0 %, others 2.0 %, fsync 1.50 ms; ' +
       'against ae3ae03: rate 0.950, slower by 4 to 6 %; CPU 1.004, the same within 3 %',
     );
+  });
+
+  it('says of a control that it burnt CPU on purpose', () => {
+    expect(historyOf([{ ...entry, options: { spin: 15 } }], 'service')).toContain('  abc1234+ burning 15 us  box  ');
   });
 
   it('says so when there is none', () => {
