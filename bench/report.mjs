@@ -125,7 +125,7 @@ export function table(rows, rounds) {
     i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0);
   const aligned = lines.map((line) => line.map(pad).join('  '));
   const isDisturbed = [...rows.values()].some((figures) => isDisturbedBy(figures));
-  if (isDisturbed) aligned.push('* other programs took or the host took more than a tenth of the machine: measure this row again');
+  if (isDisturbed) aligned.push('* other programs or the host took more than a tenth of the machine: measure this row again');
   return aligned.join('\n');
 }
 

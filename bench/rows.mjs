@@ -28,6 +28,23 @@ const LIMIT_PROCESSES = 2;
 let turns = 0;
 
 /**
+ * The rows of the service, which are the same processes.
+ *
+ * @param {Bench} bench @param {import('./slices.mjs').Side} side @param {Set<string>} wanted @returns {Promise<import('./slices.mjs').Contestant[]>}
+ */
+async function serviceRows(bench, side, wanted) {
+  const rows = [];
+  if (wanted.has('service') || wanted.has('service-half')) rows.push({ ...side, name: 'service' });
+  if (wanted.has('service-idempotency')) rows.push({ ...side, name: 'service-idempotency', to: { hasKey: true } });
+  if (wanted.has('service-limiter')) {
+    const { createDestination } = /** @type {Service} */ (side.subject);
+    const destination = await createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND });
+    rows.push({ ...side, name: 'service-limiter', to: { destination } });
+  }
+  return rows;
+}
+
+/**
  * The limit and the service, which take turns in slices: sustained, the service also with an Idempotency-Key on every
  * request and with a rate limit out of reach; then each at half of its own rate, in one window.
  *
@@ -36,25 +53,12 @@ let turns = 0;
 const sustained = {
   rows: ['limit', 'limit-half', 'service', 'service-half', 'service-idempotency', 'service-limiter'],
   async run(bench, wanted, report) {
-    const names = [...wanted].filter((name) => sustained.rows.includes(name));
-    const isOf = (/** @type {string} */ kind) => names.some((name) => name.startsWith(kind));
+    const isOf = (/** @type {string} */ kind) => sustained.rows.some((name) => name.startsWith(kind) && wanted.has(name));
     const limit = isOf('limit') ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES })) : null;
     const service = isOf('service') ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
     const all = [limit, service].filter((side) => side !== null);
     for (const { subject } of all) await breakIn(bench, subject);
-
-    /** @type {import('./slices.mjs').Contestant[]} */
-    const contestants = [];
-    if (limit !== null) contestants.push({ ...limit, name: 'limit' });
-    if (service !== null) {
-      const url = `${receiver(bench)}/ok`;
-      if (isOf('service-half') || wanted.has('service')) contestants.push({ ...service, name: 'service' });
-      if (wanted.has('service-idempotency')) contestants.push({ ...service, name: 'service-idempotency', to: { hasKey: true } });
-      if (wanted.has('service-limiter')) {
-        const destination = await /** @type {Service} */ (service.subject).createDestination({ url, perSecond: UNREACHED_PER_SECOND });
-        contestants.push({ ...service, name: 'service-limiter', to: { destination } });
-      }
-    }
+    const contestants = [...(limit === null ? [] : [{ ...limit, name: 'limit' }]), ...(service === null ? [] : await serviceRows(bench, service, wanted))];
     /** @type {Map<string, number[]>} */
     const rates = new Map();
     const rounds = Math.max(1, Math.round(bench.seconds / bench.slice / 2));
