@@ -11,8 +11,8 @@ const RAMP_MS = 1000;
 /** PostgreSQL's backends hand in their counts, and the service folds its figures, once a second. */
 const REST_MS = 1000;
 const LOOK_MS = 300;
-/** Of one core, by all subjects together. */
-const QUIET_SHARE = 0.06;
+/** Of one core, by all subjects together: more than two services do when nothing comes, and less than a vacuum. */
+const QUIET_SHARE = 0.15;
 /** Whoever is not quiet by then is measured all the same, and it shows in the column `waiting`. */
 const QUIET_WITHIN_MS = 8000;
 
