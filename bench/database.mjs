@@ -9,11 +9,21 @@ const SETTINGS = [
 ];
 const TMPFS_MAGIC = 0x01021994;
 
+/** Those that are starting or running. @type {Set<Promise<Database>>} */
+const started = new Set();
+
+/** Stops whatever server still runs. */
+export async function stopDatabases() {
+  await Promise.all([...started].map(async (starting) => (await starting.catch(() => null))?.stop()));
+}
+
 /**
  * The embedded PostgreSQL that the service itself ships, with durability as in production, and an empty database for
  * each subject. Throws when `fsync` or `synchronous_commit` is off.
  */
 export class Database {
+  #isStopped = false;
+
   /** @param {{ url: string, pid(): number, stop(): Promise<void> }} server @param {pg.Client} client */
   constructor(server, client) {
     this.server = server;
@@ -23,8 +33,15 @@ export class Database {
     this.settings = {};
   }
 
+  /** @param {string} directory @returns {Promise<Database>} */
+  static start(directory) {
+    const starting = Database.#start(directory);
+    started.add(starting);
+    return starting;
+  }
+
   /** @param {string} directory */
-  static async start(directory) {
+  static async #start(directory) {
     if (!existsSync(EMBEDDED)) throw new Error('Nothing is built: npm run build.');
     const { startEmbeddedPostgres } = await import(EMBEDDED.href);
     const server = await startEmbeddedPostgres({ dataDir: path.join(directory, 'postgres'), database: 'bench' });
@@ -80,6 +97,8 @@ export class Database {
   }
 
   async stop() {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
     await this.client.end();
     await this.server.stop();
   }

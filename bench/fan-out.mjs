@@ -19,7 +19,7 @@ const ACCEPTS = 60_000;
  *
  * @param {import('./rows.mjs').Bench} bench @param {Service} subject @param {string} name @param {number} count @param {number} endpoints
  */
-async function createApplications(bench, subject, name, count, endpoints) {
+export async function createApplications(bench, subject, name, count, endpoints) {
   let next = 0;
   const maker = async () => {
     while (next < count) {

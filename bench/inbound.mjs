@@ -15,7 +15,7 @@ const JOB_WITHIN_MS = 300_000;
  *
  * @param {import('./rows.mjs').Service} subject @param {string} slug @param {string[]} destinations
  */
-async function createEndpoint(subject, slug, destinations) {
+export async function createEndpoint(subject, slug, destinations) {
   const { id, url } = await subject.call('POST', '/v1/endpoints', { slug, preset: 'gitlab', destinations });
   await subject.call('PUT', `/v1/endpoints/${id}/secret`, { secret: SECRET });
   const { pathname } = new URL(url);
@@ -128,6 +128,6 @@ function rateOnly(count, ms) {
   const none = { p50: 0, p99: 0, max: 0 };
   return {
     deliveriesPerSecond: (count * 1000) / ms,
-    accept: none, receipt: none, total: none, cpuMicros: {}, idle: 0, others: 0, commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
+    accept: none, receipt: none, total: none, cpuMicros: {}, idle: 0, steal: 0, waiting: 0, others: 0, commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
   };
 }

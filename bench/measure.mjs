@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 /** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick is (proc(5)). */
 const MS_PER_TICK = 10;
 
-/** @typedef {{ group: string, pid: number }} Measured */
+/** `isTree`: with all processes below it. @typedef {{ group: string, pid: number, isTree?: boolean }} Measured */
 /**
- * CPU time so far: `ms` by group, the others of the whole machine.
+ * CPU time so far: `ms` by group, the others of the whole machine. `stealMs`: what the machine's host gave to other machines.
  *
- * @typedef {{ ms: Record<string, number>, idleMs: number, totalMs: number }} CpuSnapshot
+ * @typedef {{ ms: Record<string, number>, idleMs: number, stealMs: number, totalMs: number }} CpuSnapshot
  */
 
 /** @param {number} pid @returns {{ parent: number, own: number, reaped: number } | null} milliseconds */
@@ -41,19 +41,19 @@ function treeMs(root) {
 }
 
 /**
- * The CPU time that each group of processes has used so far, `postgres` being the whole tree of the server.
- * Empty where there is no /proc.
+ * The CPU time that each group of processes has used so far, `postgres` being the whole tree of the server
+ * (left out for 0). Empty where there is no /proc.
  *
  * @param {Measured[]} processes @param {number} postmasterPid @returns {CpuSnapshot}
  */
 export function cpuSnapshot(processes, postmasterPid) {
-  if (!existsSync('/proc/self/stat')) return { ms: {}, idleMs: 0, totalMs: 0 };
+  if (!existsSync('/proc/self/stat')) return { ms: {}, idleMs: 0, stealMs: 0, totalMs: 0 };
   /** @type {Record<string, number>} */
-  const ms = { postgres: treeMs(postmasterPid) };
-  for (const { group, pid } of processes) ms[group] = (ms[group] ?? 0) + (readProcess(pid)?.own ?? 0);
+  const ms = postmasterPid > 0 ? { postgres: treeMs(postmasterPid) } : {};
+  for (const { group, pid, isTree } of processes) ms[group] = (ms[group] ?? 0) + (isTree ? treeMs(pid) : (readProcess(pid)?.own ?? 0));
   const machine = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]?.trim().split(/ +/).slice(1, 9) ?? [];
   const times = machine.map((ticks) => Number(ticks) * MS_PER_TICK);
-  return { ms, idleMs: (times[3] ?? 0) + (times[4] ?? 0), totalMs: times.reduce((sum, time) => sum + time, 0) };
+  return { ms, idleMs: (times[3] ?? 0) + (times[4] ?? 0), stealMs: times[7] ?? 0, totalMs: times.reduce((sum, time) => sum + time, 0) };
 }
 
 /**

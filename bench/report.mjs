@@ -10,8 +10,14 @@ import { median } from './measure.mjs';
 
 const GROUPS = { service: 'service', api: 'service', worker: 'service', smtp: 'service', postgres: 'pg', load: 'load', receiver: 'recv' };
 
+/** The median of each figure over the rounds, and all that was lost or came twice in any of them. @param {Figures[]} rounds @returns {Figures} */
+export function summaryOf(rounds) {
+  const sum = (/** @type {(figures: Figures) => number} */ figure) => rounds.reduce((total, figures) => total + figure(figures), 0);
+  return { ...medianOf(rounds), lost: sum(({ lost }) => lost), duplicates: sum(({ duplicates }) => duplicates) };
+}
+
 /** The median of each figure over the rounds. @param {any[]} rounds @returns {any} */
-export function medianOf(rounds) {
+function medianOf(rounds) {
   const [first] = rounds;
   if (typeof first === 'number') return median(rounds.map((value) => value ?? 0));
   const names = new Set(rounds.flatMap((round) => Object.keys(round)));
@@ -28,21 +34,26 @@ const OTHERS_MAX = 0.1;
  */
 function rate(rows, name) {
   const figures = rows.get(name);
-  return figures === undefined ? Number.NaN : figures.deliveriesPerSecond / (1 - figures.others);
+  return figures === undefined ? Number.NaN : fairRate(figures);
 }
+
+/** The rate, with what was taken by strangers, by the machine's host, and by subjects that waited. @param {Figures} figures */
+export const fairRate = ({ deliveriesPerSecond, others, steal, waiting }) => deliveriesPerSecond / (1 - others - steal - waiting);
 
 /**
  * What was promised, against what was measured.
  *
- * @param {Rows} rows @returns {Promised[]}
+ * @param {Rows} rows @param {readonly import('./paired-report.mjs').Comparison[]} comparisons of rows that took turns
+ * @returns {Promised[]}
  */
-export function promises(rows) {
+export function promises(rows, comparisons) {
+  const paired = comparisons.find(({ name, reference }) => name === 'service' && reference === 'limit');
   const half = rows.get('service-half');
   const ofService = [...rows.keys()].filter((name) => !name.startsWith('limit') && !name.endsWith('-limit'));
   const lost = ofService.reduce((sum, name) => sum + (rows.get(name)?.lost ?? 0), 0);
   const judge = judgeBy(rows);
   return [
-    judge('service / limit', rate(rows, 'service') / rate(rows, 'limit'), '>= 0.6', ['service', 'limit']),
+    judge('service / limit', paired?.rate.ratio, '>= 0.6', ['service', 'limit']),
     judge('receive / service', rate(rows, 'receive') / rate(rows, 'service'), '>= 0.7', ['receive', 'service']),
     judge('replay / service', rate(rows, 'replay') / rate(rows, 'service'), '>= 0.5', ['service']),
     judge('replay-beside / alone', rate(rows, 'replay-beside') / rate(rows, 'replay-beside:alone'), '>= 0.8', ['replay-beside', 'replay-beside:alone']),
@@ -90,7 +101,7 @@ function ratioOf(rows, probe) {
 function judgeBy(rows) {
   /** @type {(promise: string, value: number | undefined, bound: string, from: string[]) => Promised} */
   return (promise, value, bound, from) => {
-    const isDisturbed = from.some((name) => (rows.get(name)?.others ?? 0) > OTHERS_MAX);
+    const isDisturbed = from.some((name) => isDisturbedBy(rows.get(name)));
     if (value === undefined || Number.isNaN(value)) return { promise, value: null, bound, isKept: null, isDisturbed };
     const [relation = '', number = ''] = bound.split(' ');
     const against = Number(number);
@@ -99,19 +110,22 @@ function judgeBy(rows) {
   };
 }
 
-/** @param {Rows} rows @returns {string} */
-export function table(rows) {
+/** @param {Figures | undefined} figures */
+const isDisturbedBy = (figures) => figures !== undefined && figures.others + figures.steal > OTHERS_MAX;
+
+/** @param {Rows} rows @param {Map<string, Figures[]>} rounds what each is the median of @returns {string} */
+export function table(rows, rounds) {
   const header = [
-    'row', 'deliv/s', 'scaled', 'x limit', 'accept p50', 'p99', 'max', 'receipt p50', 'p99', 'us service', 'pg', 'load', 'recv',
-    'idle', 'others', 'commits', 'WAL B', 'lost', 'dup', 'refused',
+    'row', 'deliv/s', 'min-max', 'scaled', 'x limit', 'accept p50', 'p99', 'max', 'receipt p50', 'p99', 'us service', 'pg', 'load', 'recv',
+    'idle', 'others', 'steal', 'fsync ms', 'max', 'commits', 'WAL B', 'lost', 'dup', 'refused',
   ];
-  const lines = [header, ...[...rows].map(([name, figures]) => cells(name, figures, rate(rows, name), rate(rows, limitOf(name))))];
+  const lines = [header, ...[...rows].map(([name, figures]) => cells(name, figures, rounds.get(name) ?? [], rate(rows, limitOf(name))))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const pad = (/** @type {string} */ cell, /** @type {number} */ i) =>
     i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0);
   const aligned = lines.map((line) => line.map(pad).join('  '));
-  const isDisturbed = [...rows.values()].some(({ others }) => others > OTHERS_MAX);
-  if (isDisturbed) aligned.push('* other programs took more than a tenth of the machine: measure this row again');
+  const isDisturbed = [...rows.values()].some((figures) => isDisturbedBy(figures));
+  if (isDisturbed) aligned.push('* other programs or the host took more than a tenth of the machine: measure this row again');
   return aligned.join('\n');
 }
 
@@ -121,18 +135,22 @@ function limitOf(name) {
   return mail === undefined ? 'limit' : `${mail}-limit`;
 }
 
-/** @param {string} name @param {Figures} figures @param {number} scaled @param {number} limit @returns {string[]} */
-function cells(name, figures, scaled, limit) {
+/** @param {string} name @param {Figures} figures @param {Figures[]} rounds @param {number} limit @returns {string[]} */
+function cells(name, figures, rounds, limit) {
   const { accept, receipt, refusals } = figures;
+  const scaled = fairRate(figures);
+  const rates = rounds.map(({ deliveriesPerSecond }) => deliveriesPerSecond);
   const isPaced = name.endsWith('-half');
   return [
     name,
-    figures.deliveriesPerSecond.toFixed(0) + (figures.others > OTHERS_MAX ? '*' : ' '),
+    figures.deliveriesPerSecond.toFixed(0) + (isDisturbedBy(figures) ? '*' : ' '),
+    rates.length < 2 ? '-' : `${Math.min(...rates).toFixed(0)}-${Math.max(...rates).toFixed(0)}`,
     isPaced ? '-' : scaled.toFixed(0),
     isPaced || Number.isNaN(limit) ? '-' : (scaled / limit).toFixed(2),
     ...[accept.p50, accept.p99, accept.max, receipt.p50, receipt.p99].map((ms) => ms.toFixed(1)),
     ...['service', 'pg', 'load', 'recv'].map((column) => micros(figures.cpuMicros, column)),
-    ...[figures.idle, figures.others].map((share) => `${(share * 100).toFixed(0)}%`),
+    ...[figures.idle, figures.others, figures.steal].map((share) => `${(share * 100).toFixed(0)}%`),
+    ...[figures.fsyncMs?.median, figures.fsyncMs?.max].map((ms) => ms?.toFixed(1) ?? '-'),
     figures.commits.toFixed(3),
     figures.walBytes.toFixed(0),
     String(figures.lost),

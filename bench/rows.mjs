@@ -2,20 +2,21 @@ import { startLimit } from './limit/subject.mjs';
 import { fanOuts } from './fan-out.mjs';
 import { besideSlowCode, pull, receive, replay } from './inbound.mjs';
 import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './mail.mjs';
+import { median } from './measure.mjs';
 import { flapping, hangingTenant } from './neighbours.mjs';
+import { startPosthorn } from './posthorn.mjs';
 import { scale } from './scale.mjs';
+import { startSide, stopSide, takeTurns } from './slices.mjs';
 import { slowNames } from './slow-names.mjs';
-import { receiver, withService, withSubject } from './subjects.mjs';
-import { fill, measure } from './window.mjs';
+import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
+import { breakIn, fill, measure } from './window.mjs';
 
 /** Processes of the limit; the service has as many. */
 const LIMIT_PROCESSES = 2;
-/** A limit that is never reached: what remains is the limiter's own cost. */
-const UNREACHED_PER_SECOND = 1_000_000;
 
-/** @typedef {import('./window.mjs').Bench & { directory: string }} Bench */
+/** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
-/** @typedef {{ name: string, figures: import('./window.mjs').Figures }} Row */
+/** `round`, `half`: of rows that take turns. @typedef {{ name: string, figures: import('./window.mjs').Figures, round?: number, half?: number }} Row */
 /** @typedef {(row: Row) => void} Report */
 /**
  * Rows that share one start of a subject.
@@ -23,47 +24,58 @@ const UNREACHED_PER_SECOND = 1_000_000;
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
 
-/** The limit, sustained, and at half of that. @type {Block} */
-const limit = {
-  rows: ['limit', 'limit-half'],
-  run: (bench, wanted, report) =>
-    withSubject(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES }), async (subject) => {
-      await sustainedAndHalf(bench, subject, 'limit', wanted, report);
-    }),
-};
+/** Of all rows that take turns: no two have the same. */
+let turns = 0;
 
 /**
- * The service: sustained, at half of that, with an Idempotency-Key on every request, with a rate limit out of reach.
+ * The rows of the service, which are the same processes.
+ *
+ * @param {Bench} bench @param {import('./slices.mjs').Side} side @param {Set<string>} wanted @returns {Promise<import('./slices.mjs').Contestant[]>}
+ */
+async function serviceRows(bench, side, wanted) {
+  const rows = [];
+  if (wanted.has('service') || wanted.has('service-half')) rows.push({ ...side, name: 'service' });
+  if (wanted.has('service-idempotency')) rows.push({ ...side, name: 'service-idempotency', to: { hasKey: true } });
+  if (wanted.has('service-limiter')) {
+    const { createDestination } = /** @type {Service} */ (side.subject);
+    const destination = await createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND });
+    rows.push({ ...side, name: 'service-limiter', to: { destination } });
+  }
+  return rows;
+}
+
+/**
+ * The limit and the service, which take turns in slices: sustained, the service also with an Idempotency-Key on every
+ * request and with a rate limit out of reach; then each at half of its own rate, in one window.
  *
  * @type {Block}
  */
-const service = {
-  rows: ['service', 'service-half', 'service-idempotency', 'service-limiter'],
-  run: (bench, wanted, report) =>
-    withService(bench, ['all', 'all'], async (subject) => {
-      await sustainedAndHalf(bench, subject, 'service', wanted, report);
-      if (wanted.has('service-idempotency')) {
-        report({ name: 'service-idempotency', figures: await measure(bench, subject, { hasKey: true }) });
-      }
-      if (!wanted.has('service-limiter')) return;
-      const destination = await subject.createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND });
-      report({ name: 'service-limiter', figures: await measure(bench, subject, { destination }) });
-    }),
+const sustained = {
+  rows: ['limit', 'limit-half', 'service', 'service-half', 'service-idempotency', 'service-limiter'],
+  async run(bench, wanted, report) {
+    const isOf = (/** @type {string} */ kind) => sustained.rows.some((name) => name.startsWith(kind) && wanted.has(name));
+    const limit = isOf('limit') ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES })) : null;
+    const service = isOf('service') ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
+    const all = [limit, service].filter((side) => side !== null);
+    for (const { subject } of all) await breakIn(bench, subject);
+    const contestants = [...(limit === null ? [] : [{ ...limit, name: 'limit' }]), ...(service === null ? [] : await serviceRows(bench, service, wanted))];
+    /** @type {Map<string, number[]>} */
+    const rates = new Map();
+    const rounds = Math.max(1, Math.round(bench.seconds / bench.slice / 2));
+    for (let round = 0; round < rounds; round++) {
+      await takeTurns(bench, all, contestants, { round: turns++, seconds: bench.slice }, (slice) => {
+        rates.set(slice.name, [...(rates.get(slice.name) ?? []), slice.figures.deliveriesPerSecond]);
+        report(slice);
+      });
+    }
+    for (const { name, subject, server } of contestants.filter((each) => wanted.has(`${each.name}-half`))) {
+      const own = { ...bench, database: server };
+      report({ name: `${name}-half`, figures: await measure(own, subject, { perSecond: median(rates.get(name) ?? []) / 2 }) });
+      bench.nextNumber = own.nextNumber;
+    }
+    for (const side of all) await stopSide(side);
+  },
 };
-
-/**
- * @param {Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
- * @param {string} name @param {Set<string>} wanted @param {Report} report
- */
-async function sustainedAndHalf(bench, subject, name, wanted, report) {
-  const half = `${name}-half`;
-  if (!wanted.has(name) && !wanted.has(half)) return;
-  const figures = await measure(bench, subject);
-  report({ name, figures });
-  if (!wanted.has(half)) return;
-  const perSecond = figures.deliveriesPerSecond / 2;
-  report({ name: half, figures: await measure(bench, subject, { perSecond }) });
-}
 
 /**
  * The healthy destination alone, and then beside another one that holds so many waiting deliveries.
@@ -108,4 +120,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [limit, service, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, scale];
+export const BLOCKS = [sustained, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, scale];

@@ -1,69 +1,76 @@
 /**
- * `npm run bench`: the limit and the service in one call, on one machine, against one PostgreSQL. See README.md.
+ * `npm run bench`: the limit and the service in one call, on one machine, against one PostgreSQL; or this tree and another
+ * one. See README.md.
  *
  * It reports and does not judge: the exit code is 0 unless the bench itself fails.
  */
 import { mkdir, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { Database } from './database.mjs';
+import { compareCheckouts, sidesOf } from './against.mjs';
+import { commitOf, HERE, stopCheckouts } from './checkout.mjs';
+import { Database, stopDatabases } from './database.mjs';
+import { historyOf, readHistory, remember } from './history.mjs';
+import { readOptions } from './options.mjs';
+import { compare, comparisonLines, slicesTable } from './paired-report.mjs';
 import { startHelper, stopEverything } from './processes.mjs';
-import { medianOf, promises, table, verdicts } from './report.mjs';
+import { promises, summaryOf, table, verdicts } from './report.mjs';
 import { BLOCKS } from './rows.mjs';
 
-const RESULTS = fileURLToPath(new URL('results/latest.json', import.meta.url));
-const ROWS = BLOCKS.flatMap((block) => block.rows);
+/** @typedef {import('./options.mjs').Options} Options */
+/** @typedef {import('./slices.mjs').Slice} Slice */
+/** @typedef {Map<string, import('./window.mjs').Figures[]>} Rounds by row */
 
-/** @typedef {{ seconds: number, connections: number, rounds: number, only: string[], json: string }} Options */
-
-/** @returns {Options} */
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '15' },
-      connections: { type: 'string', default: '128' },
-      rounds: { type: 'string', default: '1' },
-      only: { type: 'string', default: ROWS.join(',') },
-      json: { type: 'string', default: RESULTS },
-    },
-  });
-  const only = values.only.split(',');
-  const unknown = only.filter((name) => !ROWS.includes(name));
-  if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join(', ')}. Rows: ${ROWS.join(', ')}.`);
-  const numbers = { seconds: Number(values.seconds), connections: Number(values.connections), rounds: Number(values.rounds) };
-  for (const [name, value] of Object.entries(numbers)) if (!(value >= 1)) throw new Error(`--${name} is a number from 1.`);
-  return { ...numbers, only, json: path.resolve(values.json) };
-}
-
-/** @param {Options} options @param {string} directory @param {Database} database */
-async function runRows(options, directory, database) {
-  const { seconds, connections, rounds } = options;
+/** @param {Options} options @param {string} directory @param {Database} database @returns {Promise<import('./window.mjs').Bench>} */
+async function openBench({ seconds, connections, slice }, directory, database) {
   const load = startHelper('load.mjs');
   const receiver = startHelper('receiver.mjs');
   const { port: receiverPort, countsPort } = await receiver.ask({ kind: 'ports' });
-  const bench = { load, receiver, receiverPort, countsPort, database, directory, seconds, connections, nextNumber: 1 };
-  /** @type {Map<string, import('./window.mjs').Figures[]>} */
+  return { load, receiver, receiverPort, countsPort, database, directory, seconds, slice, connections, nextNumber: 1 };
+}
+
+/** @param {Options} options @param {import('./window.mjs').Bench} bench */
+async function runRows(options, bench) {
+  /** @type {Rounds} */
   const measured = new Map();
-  for (let round = 1; round <= rounds; round++) {
-    // The limit and the service take turns, so a machine that slows down slows both.
-    for (const block of BLOCKS.filter(({ rows }) => rows.some((name) => options.only.includes(name)))) {
-      await block.run(bench, new Set(options.only), ({ name, figures }) => {
-        measured.set(name, [...(measured.get(name) ?? []), figures]);
-        process.stderr.write(`${rounds > 1 ? `round ${round}  ` : ''}${name}  ${figures.deliveriesPerSecond.toFixed(0)}/s\n`);
-      });
+  /** @type {Slice[]} */
+  const slices = [];
+  /** @param {import('./rows.mjs').Row} row */
+  const keep = ({ name, figures, round, half }) => {
+    measured.set(name, [...(measured.get(name) ?? []), figures]);
+    if (round !== undefined && half !== undefined) slices.push({ name, round, half, figures });
+    process.stderr.write(`${name}  ${figures.deliveriesPerSecond.toFixed(0)}/s\n`);
+  };
+  if (options.against !== null) {
+    await compareCheckouts(bench, { ...options, against: options.against }, keep);
+  } else {
+    for (let round = 1; round <= options.rounds; round++) {
+      if (options.rounds > 1) process.stderr.write(`round ${round}\n`);
+      for (const block of BLOCKS.filter(({ rows }) => rows.some((name) => options.only.includes(name)))) {
+        await block.run(bench, new Set(options.only), keep);
+      }
     }
   }
-  return measured;
+  return { measured, slices };
+}
+
+/** What is compared by pairs of slices: with the other checkout, or each row that took turns with the limit. @param {Options} options @param {readonly Slice[]} slices */
+function compareAll({ against, only, tolerance }, slices) {
+  if (against !== null) return only.map(sidesOf).map(({ own, other }) => compare(slices, own, other, tolerance));
+  const names = [...new Set(slices.map(({ name }) => name))];
+  const reference = names.includes('limit') ? 'limit' : 'service';
+  return names.includes(reference) ? names.filter((name) => name !== reference).map((name) => compare(slices, name, reference, tolerance)) : [];
 }
 
 /** @param {Options} options @param {Record<string, string>} postgres */
 function conditions(options, postgres) {
   const cpus = os.cpus();
-  const system = `${os.type()} ${os.release()}`;
-  const machine = { cores: cpus.length, model: cpus[0]?.model ?? '', memoryBytes: os.totalmem(), system };
-  return { date: new Date().toISOString(), machine, node: process.version, postgres, options };
+  const machine = {
+    name: os.hostname(), cores: cpus.length, model: cpus[0]?.model ?? '', memoryBytes: os.totalmem(),
+    system: `${os.type()} ${os.release()}`, kernel: os.release(),
+  };
+  const against = options.against === null ? null : { path: options.against, ...commitOf(options.against) };
+  return { date: new Date().toISOString(), machine, node: process.version, postgres, ...commitOf(HERE), against, options };
 }
 
 /** @param {Options} options @param {string} directory @param {Promise<Database>} starting */
@@ -71,41 +78,60 @@ async function runBench(options, directory, starting) {
   const database = await starting;
   const at = conditions(options, database.settings);
   console.log(`${headline(at)}\n`);
-  const measured = await runRows(options, directory, database);
-  const rows = new Map([...measured].map(([name, rounds]) => [name, medianOf(rounds)]));
-  const promised = promises(rows);
-  const result = { ...at, promises: promised, rows: Object.fromEntries(rows), rounds: Object.fromEntries(measured) };
+  const { measured, slices } = await runRows(options, await openBench(options, directory, database));
+  const rows = new Map([...measured].map(([name, rounds]) => [name, summaryOf(rounds)]));
+  const comparisons = compareAll(options, slices);
+  const promised = options.against === null ? promises(rows, comparisons) : [];
+  const result = { ...at, promises: promised, comparisons, rows: Object.fromEntries(rows), rounds: Object.fromEntries(measured), slices: slices.map(({ name, round, half }) => ({ name, round, half })) };
   await mkdir(path.dirname(options.json), { recursive: true });
   await writeFile(options.json, `${JSON.stringify(result, null, 2)}\n`);
-  console.log(`\n${table(rows)}\n\n${verdicts(promised)}\n\n${path.relative('', options.json)}`);
+  await remember(result);
+  const parts = [
+    ...(options.against === null ? [table(rows, measured)] : []),
+    ...(slices.length > 0 ? [slicesTable(slices)] : []),
+    ...comparisons.map(comparisonLines),
+    ...(promised.length > 0 ? [verdicts(promised)] : []),
+    path.relative('', options.json),
+  ];
+  console.log(`\n${parts.join('\n\n')}`);
 }
 
 /** @param {ReturnType<typeof conditions>} at */
-function headline({ machine, node, postgres, options: { seconds, connections, rounds } }) {
+function headline({ machine, node, postgres, commit, isDirty, against, options }) {
+  const { seconds, connections, rounds, slice, spin } = options;
   const durable = `fsync ${postgres.fsync}, synchronous_commit ${postgres.synchronous_commit}`;
+  const named = (/** @type {{ commit: string, isDirty: boolean }} */ tree) => `${tree.commit || 'no commit'}${tree.isDirty ? ' and changes' : ''}`;
+  const span = against === null ? `${seconds} s a row, ` : '';
   return [
-    `${machine.cores} cores ${machine.model}, Node ${node}`,
+    `${machine.name}: ${machine.cores} cores ${machine.model}, ${machine.system}, Node ${node}`,
     `PostgreSQL ${postgres.server_version} on ${postgres.disk}, ${durable}`,
-    `${seconds} s a row, ${connections} connections, ${rounds} round${rounds === 1 ? '' : 's'}`,
+    `${named({ commit, isDirty })}${spin > 0 ? `, burning ${spin} us a delivery` : ''}${against === null ? '' : ` against ${named(against)} in ${against.path}`}`,
+    `${span}slices of ${slice} s, ${connections} connections, ${rounds} round${rounds === 1 ? '' : 's'}`,
   ].join('\n');
 }
 
-const options = readOptions();
-const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
-// PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
-await chmod(directory, 0o755);
-const starting = Database.start(directory);
-const interrupted = new Promise((resolve) => {
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => resolve(signal));
-});
-try {
-  const run = runBench(options, directory, starting);
-  run.catch(() => undefined); // what fails because of Ctrl-C is not worth a message
-  const signal = await Promise.race([run, interrupted]);
-  if (signal !== undefined) process.exitCode = 130;
-} finally {
-  await stopEverything();
-  await (await starting.catch(() => null))?.stop();
-  await rm(directory, { recursive: true, force: true });
+/** @param {Options} options */
+async function main(options) {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'posthorn-bench-'));
+  // PostgreSQL refuses to run as root and then runs as somebody who must be able to get in.
+  await chmod(directory, 0o755);
+  const starting = Database.start(directory);
+  const interrupted = new Promise((resolve) => {
+    for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => resolve(signal));
+  });
+  try {
+    const run = runBench(options, directory, starting);
+    run.catch(() => undefined); // what fails because of Ctrl-C is not worth a message
+    const signal = await Promise.race([run, interrupted]);
+    if (signal !== undefined) process.exitCode = 130;
+  } finally {
+    await Promise.all([stopEverything(), stopCheckouts()]);
+    await stopDatabases();
+    await rm(directory, { recursive: true, force: true });
+  }
 }
+
+const options = readOptions(process.argv.slice(2));
+if (options.history === null) await main(options);
+else console.log(historyOf(readHistory(), options.history));
 process.exit();

@@ -2,6 +2,9 @@
 import { startPosthorn } from './posthorn.mjs';
 import { breakIn } from './window.mjs';
 
+/** A limit that is never reached: what remains is the limiter's own cost. */
+export const UNREACHED_PER_SECOND = 1_000_000;
+
 /**
  * @template {import('./window.mjs').Subject} T
  * @param {import('./rows.mjs').Bench} bench

@@ -1,4 +1,5 @@
 import { nowMs } from './clock.mjs';
+import { probeDisk } from './disk-probe.mjs';
 import { cpuSnapshot, databaseCounters, percentiles } from './measure.mjs';
 import { payload } from './protocol.mjs';
 
@@ -13,6 +14,8 @@ const LOST_AFTER_MS = 10_000;
 const POLL_MS = 50;
 const BREAK_IN_MESSAGES = 30_000;
 const FILL_WITHIN_MS = 300_000;
+/** The group of processes that are there and not measured. */
+export const WAITING = 'waiting';
 /** Whose recipients emails have: one domain alone would be spared by the throttle that each has. */
 const EMAIL_DOMAINS = 1000;
 
@@ -39,7 +42,9 @@ const EMAIL_DOMAINS = 1000;
  * @property {number} receiverPort
  * @property {number} countsPort
  * @property {import('./database.mjs').Database} database
+ * @property {string} directory where the databases lie
  * @property {number} seconds
+ * @property {number} slice seconds of a slice where subjects take turns
  * @property {number} connections
  * @property {number} nextNumber
  */
@@ -55,6 +60,9 @@ const EMAIL_DOMAINS = 1000;
  * @property {Record<string, number>} cpuMicros by group, per delivery
  * @property {number} idle share of the machine's CPU time
  * @property {number} others share of the machine's CPU time that went to processes that are no part of the bench
+ * @property {number} steal share that the machine's host took
+ * @property {number} waiting share of the other subjects, which wait for their slices
+ * @property {{ median: number, max: number }} [fsyncMs] of a small file directly before
  * @property {number} commits per delivery
  * @property {number} walBytes per delivery
  * @property {number} lost accepted and not received
@@ -150,26 +158,37 @@ async function send(bench, order, count) {
 }
 
 /**
+ * How long a row is, and what else is there: `waiting` are the processes of subjects that wait for their slices. A slice
+ * makes no checkpoint, and rests outside of this.
+ *
+ * @typedef {{ warmUpMs: number, seconds: number, isSlice?: boolean, waiting?: import('./measure.mjs').Measured[] }} Span
+ */
+
+/**
  * One row: warms up, measures for `bench.seconds`, and lets what is accepted arrive.
  *
  * @param {Bench} bench @param {Subject & { database: string }} subject
  * @param {To & { perSecond?: number }} [options] `perSecond` paces it; otherwise it is saturated
+ * @param {Span} [span]
  * @returns {Promise<Figures>}
  */
-export async function measure(bench, subject, { perSecond, ...to } = {}) {
+export async function measure(bench, subject, { perSecond, ...to } = {}, span = { warmUpMs: WARM_UP_MS, seconds: bench.seconds }) {
   const { load, receiver, database } = bench;
   const ours = [{ group: 'load', pid: load.child.pid ?? 0 }, { group: 'receiver', pid: receiver.child.pid ?? 0 }];
-  const processes = [...subject.processes, ...ours];
+  const processes = [...subject.processes, ...ours, ...(span.waiting ?? [])];
   const form = perSecond === undefined ? { backlog: BACKLOG_MAX } : { perSecond };
-  await sleep(SETTLE_MS);
-  await database.client.query('checkpoint');
+  if (!span.isSlice) {
+    await sleep(SETTLE_MS);
+    await database.client.query('checkpoint');
+  }
+  const fsyncMs = await probeDisk(bench.directory);
   const countersBefore = await databaseCounters(database.client, subject.database);
   await receiver.ask({ kind: 'reset', first: bench.nextNumber });
 
   await load.ask(order(bench, subject, to, form));
-  await sleep(WARM_UP_MS);
+  await sleep(span.warmUpMs);
   const [fromMs, cpuBefore] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
-  await sleep(bench.seconds * 1000);
+  await sleep(span.seconds * 1000);
   const [untilMs, cpuAfter] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
 
   const sent = await load.ask({ kind: 'stop' });
@@ -190,6 +209,7 @@ export async function measure(bench, subject, { perSecond, ...to } = {}) {
     lost: countLost(sent.acceptedAt, received.receivedAt, copies),
     duplicates: received.total - received.unique,
     refusals: sent.refusals,
+    fsyncMs,
   };
 }
 
@@ -254,13 +274,19 @@ export function latencies({ sentAt, acceptedAt }, receivedAt, copies, [fromMs, u
 
 /** @param {CpuSnapshot} before @param {CpuSnapshot} after @param {number} deliveries */
 export function cpuPerDelivery(before, after, deliveries) {
+  const totalMs = Math.max(1, after.totalMs - before.totalMs);
   /** @type {Record<string, number>} */
   const cpuMicros = {};
-  for (const [group, ms] of Object.entries(after.ms)) cpuMicros[group] = ((ms - (before.ms[group] ?? 0)) * 1000) / deliveries;
-  const totalMs = Math.max(1, after.totalMs - before.totalMs);
+  let ours = 0;
+  for (const [group, ms] of Object.entries(after.ms)) {
+    const usedMs = ms - (before.ms[group] ?? 0);
+    if (group !== WAITING) cpuMicros[group] = (usedMs * 1000) / deliveries;
+    ours += usedMs / totalMs;
+  }
   const idle = (after.idleMs - before.idleMs) / totalMs;
-  const ours = (Object.values(cpuMicros).reduce((sum, micros) => sum + micros, 0) * deliveries) / 1000 / totalMs;
-  return { cpuMicros, idle, others: Math.max(0, 1 - idle - ours) };
+  const steal = (after.stealMs - before.stealMs) / totalMs;
+  const waiting = ((after.ms[WAITING] ?? 0) - (before.ms[WAITING] ?? 0)) / totalMs;
+  return { cpuMicros, idle, steal, waiting, others: Math.max(0, 1 - idle - steal - ours) };
 }
 
 /** @param {Float64Array} acceptedAt @param {Float64Array} receivedAt @param {number} copies */

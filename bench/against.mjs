@@ -1,0 +1,80 @@
+/** `npm run bench -- --against PATH`: the same rows for this tree and for another checkout, slice by slice. */
+import { HERE, openCheckout } from './checkout.mjs';
+import { createApplications } from './fan-out.mjs';
+import { createEndpoint } from './inbound.mjs';
+import { startPosthorn } from './posthorn.mjs';
+import { startSide, stopSide, takeTurns } from './slices.mjs';
+import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
+import { breakIn, fillApplications, fillEndpoint } from './window.mjs';
+
+const FANOUT = 100;
+const FANOUT_BREAK_IN = 600;
+const RECEIVE_BREAK_IN = 20_000;
+const SPIN = new URL('control/spin.mjs', import.meta.url).href;
+
+/** @typedef {import('./window.mjs').Bench} Bench */
+/** @typedef {import('./rows.mjs').Service} Service */
+
+/**
+ * Sustained rows, and what each needs on either side before it begins.
+ *
+ * @type {Record<string, (bench: Bench, subject: Service) => Promise<import('./window.mjs').To>>}
+ */
+const PREPARATIONS = {
+  service: async () => ({}),
+  'service-idempotency': async () => ({ hasKey: true }),
+  'service-limiter': async (bench, subject) => ({
+    destination: await subject.createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND }),
+  }),
+  receive: async (bench, subject) => {
+    const { receive } = await createEndpoint(subject, 'bench', [subject.destination]);
+    await fillEndpoint(bench, subject, receive, RECEIVE_BREAK_IN);
+    return { receive };
+  },
+  fanout: async (bench, subject) => {
+    const emit = await createApplications(bench, subject, 'hundred', 1, FANOUT);
+    await fillApplications(bench, subject, emit, FANOUT_BREAK_IN);
+    return { emit };
+  },
+};
+
+export const ROWS_AGAINST = Object.keys(PREPARATIONS);
+
+/** @typedef {{ subject: Service, server: import('./database.mjs').Database }} ServiceSide */
+
+/** How the two of a row are called. @param {string} row */
+export const sidesOf = (row) => ({ own: row, other: `${row}:against` });
+
+/**
+ * Starts both, breaks both in, and lets them take turns, row by row in every round.
+ *
+ * @param {Bench} bench
+ * @param {{ against: string, only: string[], rounds: number, slice: number, spin: number }} options
+ *   `spin`: microseconds that this tree's service burns for each delivery, a control of the bench itself
+ * @param {(slice: import('./slices.mjs').Slice) => void} report
+ */
+export async function compareCheckouts(bench, { against, only, rounds, slice, spin }, report) {
+  const startOther = await openCheckout(against);
+  /** @type {Record<string, string>} */
+  const more = spin > 0 ? { NODE_OPTIONS: `--import=${SPIN}`, BENCH_SPIN_MICROS: String(spin) } : {};
+  process.stderr.write(`this tree: ${HERE}\nagainst:   ${against}\n`);
+  const own = /** @type {ServiceSide} */ (await startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more })));
+  const other = /** @type {ServiceSide} */ (await startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'] })));
+  const all = [own, other];
+  for (const { subject } of all) await breakIn(bench, subject);
+  /** @type {import('./slices.mjs').Contestant[][]} */
+  const pairs = [];
+  for (const row of only) {
+    const names = sidesOf(row);
+    const prepare = PREPARATIONS[row];
+    if (prepare === undefined) throw new Error(`--against has no row ${row}. Rows: ${ROWS_AGAINST.join(', ')}.`);
+    pairs.push([
+      { ...own, name: names.own, to: await prepare(bench, own.subject) },
+      { ...other, name: names.other, to: await prepare(bench, other.subject) },
+    ]);
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const pair of pairs) await takeTurns(bench, all, pair, { round, seconds: slice }, report);
+  }
+  for (const side of all) await stopSide(side);
+}

@@ -1,0 +1,53 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ROWS_AGAINST } from './against.mjs';
+import { BLOCKS } from './rows.mjs';
+
+const RESULTS = fileURLToPath(new URL('results/latest.json', import.meta.url));
+const ROWS = BLOCKS.flatMap((block) => block.rows);
+/** Two pairs of slices a round: enough for 5 % on a machine that does nothing else. */
+const ROUNDS_AGAINST = '12';
+
+/**
+ * `tolerance` as a share; `against`: null without one; `history`: the row to print, and nothing is measured.
+ *
+ * @typedef {{
+ *   seconds: number, connections: number, rounds: number, slice: number, tolerance: number, spin: number, only: string[],
+ *   json: string, against: string | null, history: string | null,
+ * }} Options
+ */
+
+/** @param {string[]} args @returns {Options} */
+export function readOptions(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seconds: { type: 'string', default: '15' },
+      connections: { type: 'string', default: '128' },
+      rounds: { type: 'string' },
+      slice: { type: 'string', default: '3' },
+      only: { type: 'string' },
+      json: { type: 'string', default: RESULTS },
+      against: { type: 'string' },
+      tolerance: { type: 'string', default: '3' },
+      spin: { type: 'string', default: '0' },
+      history: { type: 'string' },
+    },
+  });
+  const { against, history = null } = values;
+  const rows = against === undefined ? ROWS : ROWS_AGAINST;
+  const only = (values.only ?? (against === undefined ? ROWS.join(',') : 'service')).split(',');
+  const unknown = only.filter((name) => !rows.includes(name));
+  if (unknown.length > 0) throw new Error(`--only: there is no row ${unknown.join(', ')}. Rows: ${rows.join(', ')}.`);
+  const numbers = {
+    seconds: Number(values.seconds), connections: Number(values.connections), slice: Number(values.slice),
+    rounds: Number(values.rounds ?? (against === undefined ? '1' : ROUNDS_AGAINST)),
+  };
+  for (const [name, value] of Object.entries(numbers)) if (!(value >= 1)) throw new Error(`--${name} is a number from 1.`);
+  const [tolerance, spin] = [Number(values.tolerance) / 100, Number(values.spin)];
+  if (!(tolerance > 0 && tolerance < 1)) throw new Error('--tolerance is a number of percent.');
+  if (!(spin >= 0)) throw new Error('--spin is a number of microseconds.');
+  if (spin > 0 && against === undefined) throw new Error('--spin is a control of --against.');
+  return { ...numbers, tolerance, spin, only, json: path.resolve(values.json), against: against === undefined ? null : path.resolve(against), history };
+}

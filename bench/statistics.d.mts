@@ -1,0 +1,15 @@
+/** `low` to `high`: where the ratio lies with 95 % confidence. */
+export interface Ratio {
+  readonly ratio: number;
+  readonly low: number;
+  readonly high: number;
+  readonly pairs: number;
+}
+
+export declare function quantile(values: readonly number[], share: number): number;
+export declare function spreadOf(values: readonly number[]): { median: number; low: number; high: number };
+export declare function centreOf(values: readonly number[]): { centre: number; low: number; high: number };
+export declare function ratioOf(pairs: readonly (readonly [number, number])[]): Ratio;
+export declare function verdictOf(
+  ratio: Ratio, tolerance: number, words: { more: string; less: string },
+): { kind: 'same' | 'more' | 'less' | 'unknown'; text: string };
