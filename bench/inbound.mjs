@@ -1,6 +1,6 @@
 /** What comes in: receive-to-forward, pull, and replays of a range, alone and beside live traffic. */
 import { nowMs } from './clock.mjs';
-import { TURNS } from './neighbours.mjs';
+import { takeTurnsBeside } from './neighbours.mjs';
 import { receiver, withService } from './subjects.mjs';
 import { fill, fillEndpoint, measure } from './window.mjs';
 
@@ -92,20 +92,12 @@ export const besideSlowCode = {
       await subject.call('PATCH', `/v1/endpoints/${id}`, { transform: { engine: 'managed', code: SLOW_CODE, timeoutMs: 5000 } });
       const send = () => subject.ports.forEach((port) =>
         void fetch(`http://127.0.0.1:${port}${slow.path}`, { method: 'POST', headers: slow.headers, body: '{}' }).then((answer) => answer.arrayBuffer()).catch(() => null));
-      // The first one is no measure of the others (neighbours.mjs).
-      await measure(bench, subject, { receive: provider });
-      for (let turn = 1; turn <= TURNS; turn++) {
-        const alone = await measure(bench, subject, { receive: provider });
-        report({ name: 'beside-slow-code:alone', figures: alone });
-        const perSecond = alone.deliveriesPerSecond / 2;
-        report({ name: 'beside-slow-code:alone-half', figures: await measure(bench, subject, { receive: provider, perSecond }) });
+      const begin = async () => {
         const timer = setInterval(send, SLOW_EVERY_MS);
-        report({ name: 'beside-slow-code', figures: await measure(bench, subject, { receive: provider }) });
-        report({ name: 'beside-slow-code-half', figures: await measure(bench, subject, { receive: provider, perSecond }) });
-        clearInterval(timer);
-        // The last ones run to their end.
-        await new Promise((resolve) => setTimeout(resolve, 2 * SLOW_MS));
-      }
+        return () => clearInterval(timer);
+      };
+      // The last ones run to their end.
+      await takeTurnsBeside(bench, subject, 'beside-slow-code', { begin, quietAfterMs: 2 * SLOW_MS, to: { receive: provider } }, report);
     }),
 };
 

@@ -1,8 +1,9 @@
 /** A healthy destination beside a neighbour that goes on misbehaving: one that flaps, and a tenant whose receivers all hang. */
 import net from 'node:net';
 import { template } from './connection.mjs';
+import { median } from './measure.mjs';
 import { receiver, withService } from './subjects.mjs';
-import { measure } from './window.mjs';
+import { measure, sleep } from './window.mjs';
 
 const FLAPS_PER_SECOND = 120;
 /** What was seen to starve everybody else: more than the 1,024 slots of a process take, at fifteen seconds each. */
@@ -34,20 +35,55 @@ function sendOn(subject, perSecond, destination, authorization = /** @type {stri
   };
 }
 
-/** A machine drifts by more than the rows promise, so what is compared takes turns within one start. */
-export const TURNS = 3;
+/** Connections are opened and the backlog filled within it. */
+const RAMP_MS = 1000;
+const ROUNDS_MIN = 2;
+
+/** @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, to?: import('./window.mjs').To }} Neighbour
+ * `begin` resolves, once it has done its worst, with what ends it; `quietAfterMs` after that what it has under way is over.
+ */
 
 /**
- * In turns: alone, beside the neighbour, and beside it at half of the rate alone.
+ * In short slices, since a machine drifts by more than the rows promise: alone, beside the neighbour, beside it, alone; so in
+ * every round, in which one slice more beside it is at half of the rate alone. A round is as long as two slices of either,
+ * and there are as many as make `bench.seconds` of each.
+ *
+ * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
+ * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report
+ */
+export async function takeTurnsBeside(bench, subject, name, { begin, quietAfterMs, to = {} }, report) {
+  const span = { warmUpMs: RAMP_MS, seconds: bench.slice, isSlice: true };
+  /** @type {number[]} */
+  const rates = [];
+  /** @param {string} row @param {number} round @param {number} half */
+  const slice = async (row, round, half) => {
+    const figures = await measure(bench, subject, to, span);
+    report({ name: row, figures, round, half });
+    return figures.deliveriesPerSecond;
+  };
+  // The first one is the quickest, since nothing has to be tidied up in its tables yet: it is no measure of the others.
+  await measure(bench, subject, to);
+  const rounds = Math.max(ROUNDS_MIN, Math.round(bench.seconds / bench.slice / 2));
+  for (let round = 0; round < rounds; round++) {
+    await bench.database.client.query('checkpoint');
+    rates.push(await slice(`${name}:alone`, round, 0));
+    const end = await begin();
+    await slice(name, round, 0);
+    await slice(name, round, 1);
+    report({ name: `${name}-half`, figures: await measure(bench, subject, { ...to, perSecond: median(rates) / 2 }, { ...span, seconds: 2 * bench.slice }) });
+    await end();
+    await sleep(quietAfterMs);
+    rates.push(await slice(`${name}:alone`, round, 1));
+  }
+}
+
+/**
+ * The healthy destination of the subject beside somebody who goes on misbehaving.
  *
  * @param {string} name
  * @param {(bench: import('./rows.mjs').Bench, subject: import('./rows.mjs').Service) => Promise<Neighbour>} invite
  * @param {{ more?: Record<string, string>, roles?: import('./posthorn.mjs').Role[] }} [service] `more` of its environment, and its processes
  * @returns {import('./rows.mjs').Block}
- *
- * @typedef {object} Neighbour
- * @property {() => Promise<() => void | Promise<void>>} begin resolves, once it has done its worst, with what ends it
- * @property {number} quietAfterMs what it has under way is over then
  */
 export function besideWhoGoesOn(name, invite, { more = {}, roles = ['all', 'all'] } = {}) {
   return {
@@ -55,19 +91,15 @@ export function besideWhoGoesOn(name, invite, { more = {}, roles = ['all', 'all'
     run: (bench, _wanted, report) =>
       withService(bench, roles, async (subject) => {
         const { begin, quietAfterMs } = await invite(bench, subject);
-        // The first one is the quickest, since nothing has to be tidied up in its tables yet: it is no measure of the others.
-        await measure(bench, subject);
-        for (let turn = 1; turn <= TURNS; turn++) {
-          const alone = await measure(bench, subject);
-          report({ name: `${name}:alone`, figures: alone });
+        const beginAndBreak = async () => {
           await bench.receiver.ask({ kind: 'break' });
           const end = await begin();
-          report({ name, figures: await measure(bench, subject) });
-          report({ name: `${name}-half`, figures: await measure(bench, subject, { perSecond: alone.deliveriesPerSecond / 2 }) });
-          await end();
-          await bench.receiver.ask({ kind: 'mend' });
-          if (turn < TURNS) await new Promise((resolve) => setTimeout(resolve, quietAfterMs));
-        }
+          return async () => {
+            await end();
+            await bench.receiver.ask({ kind: 'mend' });
+          };
+        };
+        await takeTurnsBeside(bench, subject, name, { begin: beginAndBreak, quietAfterMs }, report);
       }, more),
   };
 }

@@ -48,6 +48,7 @@ export const fairRate = ({ deliveriesPerSecond, others, steal, waiting }) => del
  */
 export function promises(rows, comparisons) {
   const paired = comparisons.find(({ name, reference }) => name === 'service' && reference === 'limit');
+  const pairedRate = (/** @type {string} */ alone) => comparisons.find(({ reference }) => reference === alone)?.rate.ratio;
   const half = rows.get('service-half');
   const ofService = [...rows.keys()].filter((name) => !name.startsWith('limit') && !name.endsWith('-limit'));
   const lost = ofService.reduce((sum, name) => sum + (rows.get(name)?.lost ?? 0), 0);
@@ -66,7 +67,7 @@ export function promises(rows, comparisons) {
     judge('accept p99 at half load, ms', half?.accept.p99, '< 20', ['service-half']),
     judge('202 to receipt p99 at half load, ms', half?.receipt.p99, '< 60', ['service-half']),
     ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited', 'beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'].map((name) =>
-      judge(`${name} / alone`, rate(rows, name) / rate(rows, `${name}:alone`), '>= 0.9', [name, `${name}:alone`])),
+      judge(`${name} / alone`, pairedRate(`${name}:alone`) ?? rate(rows, name) / rate(rows, `${name}:alone`), '>= 0.9', [name, `${name}:alone`])),
     ...['beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'].map((name) =>
       judge(`${name}, 202 to receipt p99 at half load, ms`, rows.get(`${name}-half`)?.receipt.p99, '< 60', [`${name}-half`])),
     ...['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'].map((probe) =>

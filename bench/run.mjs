@@ -58,8 +58,11 @@ async function runRows(options, bench) {
 function compareAll({ against, only, tolerance }, slices) {
   if (against !== null) return only.map(sidesOf).map(({ own, other }) => compare(slices, own, other, tolerance));
   const names = [...new Set(slices.map(({ name }) => name))];
-  const reference = names.includes('limit') ? 'limit' : 'service';
-  return names.includes(reference) ? names.filter((name) => name !== reference).map((name) => compare(slices, name, reference, tolerance)) : [];
+  const sustained = names.includes('limit') ? 'limit' : 'service';
+  return names.flatMap((name) => {
+    const reference = names.find((other) => other === `${name}:alone`) ?? (name.startsWith('service') ? sustained : name);
+    return names.includes(reference) && reference !== name ? [compare(slices, name, reference, tolerance)] : [];
+  });
 }
 
 /** @param {Options} options @param {Record<string, string>} postgres */

@@ -1,10 +1,9 @@
 /** A destination with a name, beside sends to names whose servers never answer. */
 import dgram from 'node:dgram';
 import { once } from 'node:events';
-import { TURNS } from './neighbours.mjs';
+import { takeTurnsBeside } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { withSubject } from './subjects.mjs';
-import { measure } from './window.mjs';
 
 const NAME = 'receiver.bench.example';
 /** A look-up lasts five seconds: sixty are under way at any time, each of a domain of its own. Each send is tried again, too. */
@@ -55,15 +54,8 @@ export const slowNames = {
     const names = await startNameServer();
     await withSubject(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'], more: { DNS_SERVERS: names.address } }), async (subject) => {
       const destination = await subject.createDestination({ url: `http://${NAME}:${bench.receiverPort}/ok` });
-      for (let turn = 1; turn <= TURNS; turn++) {
-        const alone = await measure(bench, subject, { destination });
-        report({ name: 'beside-slow-names:alone', figures: alone });
-        const stop = sendToSlowNames(subject);
-        report({ name: 'beside-slow-names', figures: await measure(bench, subject, { destination }) });
-        const perSecond = alone.deliveriesPerSecond / 2;
-        report({ name: 'beside-slow-names-half', figures: await measure(bench, subject, { destination, perSecond }) });
-        await stop();
-      }
+      const begin = async () => sendToSlowNames(subject);
+      await takeTurnsBeside(bench, subject, 'beside-slow-names', { begin, quietAfterMs: 0, to: { destination } }, report);
     });
     names.close();
   },
