@@ -65,7 +65,7 @@ function ranksOutside(count) {
  * @param {readonly (readonly [number, number])[]} pairs @returns {import('./statistics.mjs').Ratio}
  */
 export function ratioOf(pairs) {
-  const usable = pairs.filter(([a, b]) => a > 0 && b > 0 && Number.isFinite(a / b));
+  const usable = pairs.filter((pair) => pair.every((value) => value > 0 && Number.isFinite(value)));
   const { centre, low, high } = centreOf(usable.map(([a, b]) => Math.log(a / b)));
   return { ratio: Math.exp(centre), low: Math.exp(low), high: Math.exp(high), pairs: usable.length };
 }
