@@ -35,7 +35,7 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
  */
 export function lostNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];
-  return new Scan(text, kept).lost().map(({ level, member, number }) => ({ path: pathTo(level, member), message: said(number) }));
+  return new Scan(text, kept).lost().map(({ level, member, number }) => ({ path: pathTo(level, member), message: wordsOfLost(number) }));
 }
 
 /** Whether a number would be kept as another one; `-0` and `1.0` say the same as `0` and `1`. */
@@ -147,7 +147,8 @@ function pathTo(last: Level, member: string | number): string {
   return path.slice(-PATH_LENGTH_MAX);
 }
 
-function said(number: string): string {
+/** What is said of a number that is lost. */
+export function wordsOfLost(number: string): string {
   const shown = number.length > SHOWN_LENGTH_MAX ? `${number.slice(0, SHOWN_LENGTH_MAX)}…` : number;
   const value = Number(number);
   if (!Number.isFinite(value)) return `${shown} is larger than any number that is stored: write it as a string`;

@@ -17,8 +17,8 @@ interface Compiled {
   explain: () => ValidateFunction;
   properties: Record<string, ParameterSchema>;
   verbatim: ReadonlySet<string>;
-  /** Whether a number may stand in it, outside of what is verbatim. */
-  holdsNumbers: boolean;
+  /** In which of its fields numbers are not looked at; null where no number may stand in any other one. */
+  numbersExcept: ReadonlySet<string> | null;
   fixed: ReadonlyMap<string, string>;
 }
 
@@ -43,6 +43,7 @@ interface SchemaParts {
 }
 
 const VERBATIM = Symbol('posthorn:verbatim');
+const TELLS_NUMBERS = Symbol('posthorn:tells-numbers');
 const FIXED = Symbol('posthorn:fixed');
 const COMPONENTS = '#/components/schemas/';
 /** Keywords whose values are no schemas. */
@@ -58,10 +59,20 @@ export function Fixed(fields: Readonly<Record<string, string>>): ClassDecorator 
 
 /** Top-level field of a body that is stored as the characters it was sent in, so that no string in it is refused. */
 export function Verbatim(): PropertyDecorator {
-  return (target, name) => {
-    const before = (Reflect.getMetadata(VERBATIM, target.constructor) ?? []) as string[];
-    Reflect.defineMetadata(VERBATIM, [...before, String(name)], target.constructor);
-  };
+  return noted(VERBATIM);
+}
+
+/** Top-level field of a body in which a number that is kept as another one is told by the answer, and not refused. */
+export function TellsNumbers(): PropertyDecorator {
+  return noted(TELLS_NUMBERS);
+}
+
+function noted(key: symbol): PropertyDecorator {
+  return (target, name) => Reflect.defineMetadata(key, [...notedOf(key, target.constructor), String(name)], target.constructor);
+}
+
+function notedOf(key: symbol, type: object): string[] {
+  return (Reflect.getMetadata(key, type) ?? []) as string[];
 }
 
 /**
@@ -96,7 +107,8 @@ export function compileChecks(document: OpenAPIObject, routes: readonly RouteHan
     if (!schema) throw new Error(`${type.name} is not in the OpenAPI document: does it stand in a *.dto.ts file?`);
     const $ref = `openapi#/components/schemas/${type.name}`;
     refuseMistakes(schema);
-    const verbatim = new Set((Reflect.getMetadata(VERBATIM, type) ?? []) as string[]);
+    const verbatim = new Set(notedOf(VERBATIM, type));
+    const except = new Set([...verbatim, ...notedOf(TELLS_NUMBERS, type)]);
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
@@ -105,7 +117,7 @@ export function compileChecks(document: OpenAPIObject, routes: readonly RouteHan
       explain: () => (explain ??= thorough.compile({ $ref })),
       properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
       verbatim,
-      holdsNumbers: mayHoldNumbers(schema, schemas, verbatim),
+      numbersExcept: mayHoldNumbers(schema, schemas, except) ? except : null,
       fixed: new Map(Object.entries((Reflect.getOwnMetadata(FIXED, type) ?? {}) as Record<string, string>)),
     };
   };
@@ -151,14 +163,14 @@ function closeBodies(schemas: Record<string, Record<string, unknown>>, routes: r
 }
 
 /** Whether a value of this schema may be or hold a number: bodies that cannot, such as those of sends, are not looked at for numbers. */
-function mayHoldNumbers(schema: SchemaParts, schemas: Record<string, SchemaParts>, verbatim: ReadonlySet<string>): boolean {
+function mayHoldNumbers(schema: SchemaParts, schemas: Record<string, SchemaParts>, except: ReadonlySet<string>): boolean {
   const seen = new Set<SchemaParts>();
   const may = (part: SchemaParts): boolean => {
     const { $ref, type, enum: values, const: value, properties, items, anyOf = [], oneOf = [], allOf = [], additionalProperties } = part;
     if (seen.has(part) || values !== undefined || value !== undefined) return false;
     seen.add(part);
     if ($ref !== undefined) return may(schemas[$ref.slice(COMPONENTS.length)] ?? {});
-    const inner = [...Object.entries(properties ?? {}).filter(([name]) => part !== schema || !verbatim.has(name)).map(([, each]) => each), ...anyOf, ...oneOf, ...allOf];
+    const inner = [...Object.entries(properties ?? {}).filter(([name]) => part !== schema || !except.has(name)).map(([, each]) => each), ...anyOf, ...oneOf, ...allOf];
     if (type === undefined && inner.length === 0) return true;
     const types = [type ?? []].flat();
     if (types.includes('number') || types.includes('integer')) return true;
@@ -196,7 +208,7 @@ function checkBodyWith(compiled: Compiled): CheckBody {
     if (!compiled.validate()(object)) throw invalid(explain(compiled, object));
     const faults = isSuspect(object) ? unstorable(object, compiled.verbatim) : [];
     if (faults.length > 0) throw invalid(faults);
-    const lost = compiled.holdsNumbers && text !== null ? lostNumbers(text, compiled.verbatim) : [];
+    const lost = compiled.numbersExcept !== null && text !== null ? lostNumbers(text, compiled.numbersExcept) : [];
     if (lost.length > 0) throw invalid(lost);
     return object;
   };
