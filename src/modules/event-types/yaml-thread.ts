@@ -45,4 +45,6 @@ function placeOf(key: number | string | null, path: readonly unknown[]): string 
   }).join('.').slice(0, 500);
 }
 
-const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : '');
+function nameOf(key: unknown): string {
+  return isScalar(key) ? String(key.value) : '';
+}
