@@ -19,6 +19,10 @@ const CHROMIUM = process.env.POSTHORN_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const STARTS = 5;
 const KEY_EVERY_MS = 400;
 const SENDING_CONNECTIONS = 64;
+/** What is told of a burst is all there is when it has not changed for so long. */
+const UNCHANGED_MS = 3_000;
+const SETTLED_MS_MAX = 60_000;
+const ROW_PX = 40;
 const MIB = 1024 * 1024;
 
 /** @typedef {{ name: string, measured: string, bound: string }} Figure */
@@ -130,13 +134,13 @@ async function measureScrolling(scene, wanted) {
   const before = await sizeOf(page);
   const startedAt = performance.now();
   for (let rows = 0; rows < wanted;) {
-    rows = await page.evaluate(async () => {
+    rows = await page.evaluate(async (rowPx) => {
       const box = document.querySelector('.table-box');
       if (box === null) return Infinity;
       box.scrollTop = box.scrollHeight;
       await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 20)));
-      return Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / 40);
-    });
+      return Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / rowPx);
+    }, ROW_PX);
     if (performance.now() - startedAt > 20 * 60_000) throw new Error(`Only ${rows} rows after twenty minutes.`);
   }
   const seconds = (performance.now() - startedAt) / 1000;
@@ -180,19 +184,17 @@ async function measureBurst(scene, perSecond, seconds) {
   const sent = await sendAtRate(scene, perSecond, seconds);
   const sentInSeconds = (performance.now() - startedAt) / 1000;
   await pressing;
-  const until = performance.now() + 60_000;
-  let told = await toldOf(page);
-  while (told.shown + told.waiting + told.missed < sent.accepted && performance.now() < until) {
-    await sleep(500);
-    told = await toldOf(page);
-  }
+  const { told, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
+  // So many at once that older rows were let go: the list goes on from there as one scrolls, and what it has is what is seen on the way.
+  const isGoingOn = told.shown < sent.accepted && told.waiting === 0 && told.missed === 0 && !told.hasGap;
+  const there = isGoingOn ? await seenOnTheWay(page) : { shown: told.shown, twice: told.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') => scene.report({ name, measured, bound });
   const refused = Object.entries(sent.refusals).map(([status, count]) => `, ${count} answered ${status}`).join('');
   figure(`accepted in ${sentInSeconds.toFixed(1)} s`, `${sent.accepted} of ${perSecond * seconds}, ${(sent.accepted / sentInSeconds).toFixed(0)} a second${refused}`, `${perSecond} a second`);
-  figure('all of them told after', `${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
-  figure('of them shown, waiting behind the button, said to be not shown', `${told.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and that something is not shown' : ''}`, `${sent.accepted} together, or said`);
-  figure('shown twice', String(told.twice), '0');
+  figure('nothing new was told from', `${(afterMs / 1000).toFixed(1)} s on`);
+  figure('of them shown, waiting behind the button, said to be not shown', `${there.shown} + ${told.waiting} + ${told.missed}${told.hasGap ? ', and that something is not shown' : ''}${isGoingOn ? ` (${told.shown} at once, the rest as one scrolls)` : ''}`, `${sent.accepted} together, or said`);
+  figure('shown twice', String(there.twice), '0');
   // Answers within a frame are not told: they are the quickest ones.
   const slowest = keys.toSorted((a, b) => b - a);
   const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
@@ -217,17 +219,62 @@ async function sendAtRate({ service, countsPort }, perSecond, seconds) {
   return { sent: sentAt.length, accepted, refusals };
 }
 
+/** What the page says once it says no more, and since when. @param {Page} page @param {number} accepted @param {number} startedAt */
+async function settled(page, accepted, startedAt) {
+  const deadline = performance.now() + SETTLED_MS_MAX;
+  let told = await toldOf(page);
+  let changedAt = performance.now();
+  while (told.shown + told.waiting + told.missed < accepted && performance.now() - changedAt < UNCHANGED_MS && performance.now() < deadline) {
+    await sleep(250);
+    const now = await toldOf(page);
+    if (JSON.stringify(now) !== JSON.stringify(told)) changedAt = performance.now();
+    told = now;
+  }
+  return { told, afterMs: changedAt - startedAt };
+}
+
+/**
+ * Scrolls from the first row to the end of the list, over every row on the way: how many events there are, and rows whose event has
+ * another row. Places stay, since nothing arrives any more.
+ *
+ * @param {Page} page
+ */
+async function seenOnTheWay(page) {
+  return page.evaluate(async ({ rowPx, unchangedMs }) => {
+    const box = /** @type {HTMLElement} */ (document.querySelector('.table-box'));
+    const places = /** @type {Map<string, string>} */ (new Map());
+    const again = new Set();
+    box.scrollTop = 0;
+    let movedAt = performance.now();
+    for (let before = ''; performance.now() - movedAt < unchangedMs;) {
+      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+      for (const row of box.querySelectorAll('[data-id]')) {
+        const [id, place] = [row.getAttribute('data-id') ?? '', row.getAttribute('aria-rowindex') ?? ''];
+        if ((places.get(id) ?? place) !== place) again.add(place);
+        else places.set(id, place);
+      }
+      const now = `${box.scrollTop} ${box.scrollHeight}`;
+      if (now !== before) movedAt = performance.now();
+      before = now;
+      // Less than is in sight, and only once that is drawn: no row is passed over.
+      const isDrawn = box.querySelector(`[data-id][aria-rowindex="${Math.floor(box.scrollTop / rowPx) + 4}"]`) !== null;
+      if (isDrawn) box.scrollTop += Math.max(rowPx, box.clientHeight - 6 * rowPx);
+    }
+    return { shown: places.size, twice: again.size };
+  }, { rowPx: ROW_PX, unchangedMs: UNCHANGED_MS });
+}
+
 /** What the page says: rows in the list, behind its button, and left out. @param {Page} page */
 async function toldOf(page) {
-  return page.evaluate(() => {
+  return page.evaluate((rowPx) => {
     const number = (/** @type {RegExp} */ pattern) => Number(pattern.exec(document.querySelector('.news')?.textContent ?? '')?.[1]?.replaceAll(',', '') ?? 0);
     const ids = [...document.querySelectorAll('[data-id]')].map((row) => row.getAttribute('data-id'));
     return {
-      shown: Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / 40),
+      shown: Math.round((document.querySelector('.table-rows')?.clientHeight ?? 0) / rowPx),
       waiting: number(/^([\d,]+) new/), missed: number(/(?<!new )([\d,]+)\+? not shown/),
       hasGap: /Something happened/.test(document.querySelector('.news')?.textContent ?? ''), twice: ids.length - new Set(ids).size,
     };
-  });
+  }, ROW_PX);
 }
 
 const LARGE = JSON.stringify({ lines: Array.from({ length: 14_000 }, (_, i) => ({ key: `value ${i}`, price: 1.5, text: 'in a megabyte of lines' })) });

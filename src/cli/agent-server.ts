@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
+import { parseExact, writeExact } from '../engine/exact-json.js';
 import { EventSourceParser } from '../client/event-source.js';
 import { retryAfterOf } from '../client/errors.js';
 import { reasonOf } from '../client/retries.js';
@@ -62,7 +63,8 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion';
  * first, so that it is done once however often it is sent.
  */
 export class AgentServer {
-  private readonly underWay = new Map<Id, AbortController>();
+  /** By id, as JSON: an id may be a number of any length. */
+  private readonly underWay = new Map<string, AbortController>();
   private tools: ReadonlyMap<string, Tool> | null = null;
   /** Of the handshake of 2025; later revisions name theirs in each message. */
   private agreed: string | null = null;
@@ -93,18 +95,18 @@ export class AgentServer {
     if (typeof message.method !== 'string') return message.id === undefined ? this.refuse(null, INVALID_REQUEST, 'The method is missing.') : undefined;
     const { id, method, params } = message;
     if (id === undefined) {
-      if (method === 'notifications/cancelled') this.underWay.get((params?.requestId ?? null) as Id)?.abort();
+      if (method === 'notifications/cancelled') this.underWay.get(writeExact(params?.requestId ?? null))?.abort();
       return;
     }
     const gone = new AbortController();
-    this.underWay.set(id, gone);
+    this.underWay.set(writeExact(id), gone);
     try {
       await this.answer(message as Message & { id: Id; method: string }, gone.signal);
     } catch (error) {
       // Who gave it up expects no answer.
       if (!gone.signal.aborted) await this.refuse(id, error instanceof Away ? error.code : UNREACHABLE, reasonOf(error));
     } finally {
-      this.underWay.delete(id);
+      this.underWay.delete(writeExact(id));
     }
   }
 
@@ -181,7 +183,7 @@ export class AgentServer {
     const isHeader = typeof name === 'string' && /^[\x21-\x7e]+$/.test(name);
     const late = AbortSignal.timeout(TIMEOUT_MS);
     const response = await this.connection.fetch(new Request(`${url}/mcp`, {
-      method: 'POST', redirect: 'error', signal: AbortSignal.any([signal, late]), body: JSON.stringify(message),
+      method: 'POST', redirect: 'error', signal: AbortSignal.any([signal, late]), body: writeExact(message),
       headers: {
         authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'user-agent': 'posthorn-cli mcp',
         ...(typeof version === 'string' ? { 'mcp-protocol-version': version, 'mcp-method': method, ...(isHeader && { 'mcp-name': name }) }
@@ -224,9 +226,10 @@ function refusalOf({ status }: Response, text: string): Away {
   return status === 401 ? new Away(UNAUTHENTICATED, `${what} Run \`posthorn login\`, or set POSTHORN_API_KEY.`) : new Away(status === 403 ? UNAUTHENTICATED : UNREACHABLE, what);
 }
 
+/** With numbers as they were written: what is passed on is what was said. */
 function parsed(text: string): Message | null {
   try {
-    return JSON.parse(text) as Message;
+    return parseExact(text) as Message;
   } catch {
     return null;
   }

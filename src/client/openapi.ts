@@ -1459,7 +1459,7 @@ export interface paths {
         put?: never;
         /**
          * Import event types
-         * @description From the `webhooks` of an OpenAPI document, all of them or none. Needs a key of scope `write`.
+         * @description From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`. Needs a key of scope `write`.
          */
         post: operations["importEventTypes"];
         delete?: never;
@@ -8100,6 +8100,18 @@ export interface components {
              */
             enforce?: boolean;
         };
+        ChangedNumber: {
+            /**
+             * @description Where it stands.
+             * @example spec.components.schemas.Invoice.properties.id.maximum
+             */
+            path: string;
+            /**
+             * @description What it is kept as.
+             * @example 9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits
+             */
+            message: string;
+        };
         OpenApiImported: {
             /**
              * @description Made.
@@ -8123,6 +8135,11 @@ export interface components {
              * @example []
              */
             archived: string[];
+            /**
+             * @description Numbers in webhooks and components that are kept as others, since no double holds them: the first 20.
+             * @example []
+             */
+            changed_numbers: components["schemas"]["ChangedNumber"][];
             /**
              * @description True when nothing was changed.
              * @example false

@@ -14,8 +14,8 @@ export class ExactNumber {
   }
 }
 
-/** What may hold such a number; everything else is left to `JSON.parse`, which is ten times as fast. */
-const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
+/** A text that may hold such a number; everything else is left to `JSON.parse`, which is ten times as fast. */
+export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean | null]>> = { t: ['true', true], f: ['false', false], n: ['null', null] };
 
@@ -28,12 +28,12 @@ export function parseExact(text: string): unknown {
   return SUSPECT.test(text) ? new Reader(text).read() : value;
 }
 
-/** As `JSON.stringify`, with every number as it was written. */
+/** As `JSON.stringify`, with every number as it was written; for what JSON can hold, and members that are undefined. */
 export function writeExact(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof ExactNumber) return value.toString();
   if (Array.isArray(value)) return `[${value.map(writeExact).join(',')}]`;
-  return `{${Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${writeExact(member)}`).join(',')}}`;
+  return `{${Object.entries(value).filter(([, member]) => member !== undefined).map(([name, member]) => `${JSON.stringify(name)}:${writeExact(member)}`).join(',')}}`;
 }
 
 /** A number by its text: as it is where that says the same, else exact. */

@@ -12,7 +12,7 @@ export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done
   try {
     if (idempotency !== undefined) request.idempotency = idempotencyOf(request);
     if (checkQuery !== undefined) request.query = checkQuery(request.query);
-    if (checkBody !== undefined) request.body = checkBody(request.body);
+    if (checkBody !== undefined) request.body = checkBody(request.body, request.bodyText);
   } catch (error) {
     const waits = idempotency === 'create' && request.idempotency !== null && error instanceof ApiError;
     if (!waits) return done(error as Error);

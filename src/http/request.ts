@@ -56,13 +56,16 @@ export interface EdgeRouteConfig {
   /** The largest body, where the route takes another one than the rest. */
   bodyBytesMax?: number;
   /** The body in its class, or 422. `compileChecks` sets both for what the handler takes whole. */
-  checkBody?: Check;
+  checkBody?: CheckBody;
   /** The query with its types, or 400. */
   checkQuery?: Check;
 }
 
 /** Gives back what it was given when that fits, perhaps with better types. Throws `ApiError`. */
 export type Check = (value: unknown) => unknown;
+
+/** The same of a body, whose text says what its numbers were. */
+export type CheckBody = (body: unknown, text: string | null) => unknown;
 
 declare module 'fastify' {
   interface FastifyRequest {

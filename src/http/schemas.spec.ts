@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { Check, EdgeRouteConfig } from './request.js';
+import type { CheckBody, EdgeRouteConfig } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { parseJson } from './body-parser.js';
 import { compileChecks, Verbatim } from './schemas.js';
@@ -28,6 +28,7 @@ function documentOf(): OpenAPIObject {
         policy: { description: 'x', anyOf: [{ $ref: '#/components/schemas/PolicyDto' }, { type: 'null' }] },
       },
     },
+    OpenDto: { type: 'object', properties: { name: { type: 'string' }, any: { type: 'object', additionalProperties: true } } },
     PolicyDto: { type: 'object', properties: { schedule: { type: 'array', maxItems: 3, items: { type: 'integer', minimum: 0 } } } },
     ListDto: { type: 'object', properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 50 } } },
   };
@@ -40,9 +41,9 @@ function checks(): Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>> {
   return route.config as Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>>;
 }
 
-function faultsOf(check: Check, value: unknown): Record<string, string> {
+function faultsOf(check: CheckBody, value: unknown, text: string | null = null): Record<string, string> {
   try {
-    check(value);
+    check(value, text);
     return {};
   } catch (error) {
     const { details } = error as { details: { fields: { path: string; message: string }[] } };
@@ -83,7 +84,7 @@ describe('a body', () => {
   it('is handed on as it is', () => {
     const body = { name: 'a', payload: { b: 1 } };
 
-    expect(checks().checkBody(body)).toBe(body);
+    expect(checks().checkBody(body, null)).toBe(body);
   });
 
   it('is not answered with thousands of faults', () => {
@@ -99,6 +100,41 @@ describe('a body', () => {
 
     expect(Object.keys(faultsOf(checkBody, read('{"name":"a\\u0000"}')))).toEqual(['name']);
     expect(faultsOf(checkBody, read('{"name":"a","payload":{"b":"\\u0000"}}'))).toEqual({});
+  });
+
+  describe('with a number that is kept as another one', () => {
+    const faultsIn = (text: string, fields: object): Record<string, string> => {
+      const document = documentOf();
+      Object.assign(document.components?.schemas?.['ThingDto'] as object, { required: [], properties: { payload: { type: 'object', additionalProperties: true }, ...fields } });
+      const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
+      compileChecks(document, [route]);
+      return faultsOf(route.config.checkBody as CheckBody, parseJson(Buffer.from(text)).value, text);
+    };
+    const said = '9007199254740993 would be stored as 9007199254740992: write it as a string, or with fewer digits';
+
+    it.each<[string, object, string, string[]]>([
+      ['in an object of anything', { config: { type: 'object', additionalProperties: true } }, '{"config":{"a":[1,9007199254740993]}}', ['config.a.1']],
+      ['in an object that says no more', { config: { type: 'object' } }, '{"config":{"a":9007199254740993}}', ['config.a']],
+      ['in a field of any type', { config: {} }, '{"config":9007199254740993}', ['config']],
+      ['in a nullable class', { config: { anyOf: [{ $ref: '#/components/schemas/OpenDto' }, { type: 'null' }] } }, '{"config":{"any":{"a":9007199254740993}}}', ['config.any.a']],
+      ['in a list', { list: { type: 'array', items: { type: 'number' } } }, '{"list":[1,9007199254740993]}', ['list.1']],
+      ['in a map of numbers', { map: { type: 'object', additionalProperties: { type: ['number', 'null'] } } }, '{"map":{"a":9007199254740993}}', ['map.a']],
+      ['beside what is stored as it was sent', { config: {} }, '{"payload":{"a":9007199254740993},"config":9007199254740993}', ['config']],
+      ['only in what is stored as it was sent', { config: {} }, '{"payload":{"a":9007199254740993},"config":1}', []],
+    ])('%s', (_, fields, text, paths) => {
+      expect(faultsIn(text, fields)).toEqual(Object.fromEntries(paths.map((path) => [path, said])));
+    });
+
+    it('is not looked for where no number may stand: a large body of texts is not gone through', () => {
+      const fields = { headers: { type: 'object', additionalProperties: { type: 'string' } }, kind: { enum: ['a', 1] }, names: { type: 'array', items: { type: 'string' } }, none: { type: 'object', additionalProperties: false } };
+      const document = documentOf();
+      Object.assign(document.components?.schemas?.['ThingDto'] as object, { required: [], properties: { payload: { type: 'object', additionalProperties: true }, ...fields } });
+      const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
+      compileChecks(document, [route]);
+
+      // Were the text looked at, the number in it would be refused.
+      expect((route.config.checkBody as CheckBody)({}, '{"other":9007199254740993}')).toEqual({});
+    });
   });
 });
 
@@ -122,7 +158,7 @@ describe('a query', () => {
     const document = { ...documentOf(), paths: { '/a': { get: { operationId: 'showThing', parameters } } } } as unknown as OpenAPIObject;
     const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
     compileChecks(document, [route]);
-    const check = route.config.checkQuery as Check;
+    const check = route.config.checkQuery as NonNullable<EdgeRouteConfig['checkQuery']>;
 
     expect(check({ part: 'x' })).toEqual({ part: 'x' });
     expect(faultsOf(check, { id: 'x' })).toEqual({ id: 'is not known here' });

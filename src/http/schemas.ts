@@ -3,11 +3,12 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { badRequest, invalid, type Fault } from '#kernel/errors.js';
+import { lostNumbers } from '#engine/lost-numbers.js';
 import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
 import { FAULTS_MAX, faultsOf } from './faults.js';
 import { typedQuery, type ParameterSchema } from './query-values.js';
-import type { Check } from './request.js';
+import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
 
 /** One component of the document, compiled when it is first asked for: to the first fault for everybody, and, once somebody has one, to every fault. */
@@ -16,6 +17,8 @@ interface Compiled {
   explain: () => ValidateFunction;
   properties: Record<string, ParameterSchema>;
   verbatim: ReadonlySet<string>;
+  /** In which of its fields numbers are not looked at; null where no number may stand in any other one. */
+  numbersExcept: ReadonlySet<string> | null;
   fixed: ReadonlyMap<string, string>;
 }
 
@@ -28,6 +31,9 @@ interface Operation {
 /** What a schema is made of, as far as DTO classes need it. */
 interface SchemaParts {
   $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
   properties?: Record<string, SchemaParts>;
   items?: SchemaParts;
   anyOf?: SchemaParts[];
@@ -37,6 +43,7 @@ interface SchemaParts {
 }
 
 const VERBATIM = Symbol('posthorn:verbatim');
+const TELLS_NUMBERS = Symbol('posthorn:tells-numbers');
 const FIXED = Symbol('posthorn:fixed');
 const COMPONENTS = '#/components/schemas/';
 /** Keywords whose values are no schemas. */
@@ -52,10 +59,20 @@ export function Fixed(fields: Readonly<Record<string, string>>): ClassDecorator 
 
 /** Top-level field of a body that is stored as the characters it was sent in, so that no string in it is refused. */
 export function Verbatim(): PropertyDecorator {
-  return (target, name) => {
-    const before = (Reflect.getMetadata(VERBATIM, target.constructor) ?? []) as string[];
-    Reflect.defineMetadata(VERBATIM, [...before, String(name)], target.constructor);
-  };
+  return noted(VERBATIM);
+}
+
+/** Top-level field of a body in which a number that is kept as another one is told by the answer, and not refused. */
+export function TellsNumbers(): PropertyDecorator {
+  return noted(TELLS_NUMBERS);
+}
+
+function noted(key: symbol): PropertyDecorator {
+  return (target, name) => Reflect.defineMetadata(key, [...notedOf(key, target.constructor), String(name)], target.constructor);
+}
+
+function notedOf(key: symbol, type: object): string[] {
+  return (Reflect.getMetadata(key, type) ?? []) as string[];
 }
 
 /**
@@ -90,6 +107,8 @@ export function compileChecks(document: OpenAPIObject, routes: readonly RouteHan
     if (!schema) throw new Error(`${type.name} is not in the OpenAPI document: does it stand in a *.dto.ts file?`);
     const $ref = `openapi#/components/schemas/${type.name}`;
     refuseMistakes(schema);
+    const verbatim = new Set(notedOf(VERBATIM, type));
+    const except = new Set([...verbatim, ...notedOf(TELLS_NUMBERS, type)]);
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
@@ -97,7 +116,8 @@ export function compileChecks(document: OpenAPIObject, routes: readonly RouteHan
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough.compile({ $ref })),
       properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
-      verbatim: new Set((Reflect.getMetadata(VERBATIM, type) ?? []) as string[]),
+      verbatim,
+      numbersExcept: mayHoldNumbers(schema, schemas, except) ? except : null,
       fixed: new Map(Object.entries((Reflect.getOwnMetadata(FIXED, type) ?? {}) as Record<string, string>)),
     };
   };
@@ -142,6 +162,29 @@ function closeBodies(schemas: Record<string, Record<string, unknown>>, routes: r
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});
 }
 
+/** Whether a value of this schema may be or hold a number: bodies that cannot, such as those of sends, are not looked at for numbers. */
+function mayHoldNumbers(schema: SchemaParts, schemas: Record<string, SchemaParts>, except: ReadonlySet<string>): boolean {
+  const seen = new Set<SchemaParts>();
+  const may = (part: SchemaParts): boolean => {
+    const { $ref, type, enum: values, const: value, properties, items, anyOf = [], oneOf = [], allOf = [], additionalProperties } = part;
+    if (seen.has(part) || values !== undefined || value !== undefined) return false;
+    seen.add(part);
+    if ($ref !== undefined) return may(schemas[$ref.slice(COMPONENTS.length)] ?? {});
+    const inner = [...Object.entries(properties ?? {}).filter(([name]) => part !== schema || !except.has(name)).map(([, each]) => each), ...anyOf, ...oneOf, ...allOf];
+    if (type === undefined && inner.length === 0) return true;
+    const types = [type ?? []].flat();
+    if (types.includes('number') || types.includes('integer')) return true;
+    // What is said of neither members nor items may be anything.
+    if (types.includes('object') && additionalProperties !== false && (properties === undefined || additionalProperties !== undefined) && may(partOf(additionalProperties))) return true;
+    return (types.includes('array') && may(items ?? {})) || inner.some(may);
+  };
+  return may(schema);
+}
+
+function partOf(additional: unknown): SchemaParts {
+  return typeof additional === 'object' && additional !== null ? additional : {};
+}
+
 /** The names of the query parameters of every documented operation. */
 function queryParameters(document: OpenAPIObject): Map<string, ReadonlySet<string>> {
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item) as Operation[]);
@@ -155,8 +198,8 @@ function refuseUnknown(query: object, known: ReadonlySet<string>): void {
   if (fields.length > 0) throw badRequest(`The query parameter ${fields[0]?.path} is not known here. ${known.size === 0 ? 'There are none.' : `Known are ${[...known].join(', ')}.`}`, { fields });
 }
 
-function checkBodyWith(compiled: Compiled): Check {
-  return (body) => {
+function checkBodyWith(compiled: Compiled): CheckBody {
+  return (body, text) => {
     if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);
     }
@@ -165,6 +208,8 @@ function checkBodyWith(compiled: Compiled): Check {
     if (!compiled.validate()(object)) throw invalid(explain(compiled, object));
     const faults = isSuspect(object) ? unstorable(object, compiled.verbatim) : [];
     if (faults.length > 0) throw invalid(faults);
+    const lost = compiled.numbersExcept !== null && text !== null ? lostNumbers(text, compiled.numbersExcept) : [];
+    if (lost.length > 0) throw invalid(lost);
     return object;
   };
 }

@@ -48,7 +48,7 @@ describe('POST /v1/event-types/import/openapi', () => {
     const unchanged = (await server.api('GET', '/v1/event-types')).json.data.map(({ name }: { name: string }) => name);
     const real = await imported(again);
 
-    const expected = { created: ['fresh'], updated: [voided], unchanged: [paid], archived: ['gone'] };
+    const expected = { created: ['fresh'], updated: [voided], unchanged: [paid], archived: ['gone'], changed_numbers: [] };
     expect([dry.json, real.json]).toEqual([{ ...expected, dry_run: true }, { ...expected, dry_run: false }]);
     expect(unchanged.sort()).toEqual(['gone', paid, voided]);
     const types = (await server.api('GET', '/v1/event-types')).json.data;

@@ -96,6 +96,19 @@ describe('posthorn mcp', () => {
     await client.close();
   }, 120_000);
 
+  it('passes numbers on as they were written: an id beyond 2^53 is delivered, and an answer has the id of its question', async () => {
+    const target = targets.open();
+    const destination = await destinationAt(server, target.url);
+    const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_webhook","arguments":{"destination":"${destination}","event_type":"mcp.exact","payload":{"id":12345678901234567890}}}}\n`;
+
+    const ran = start({ ...env, ...ofEnvironment() }, ['mcp', '--scope', 'write'], ask);
+    await until(async () => ran.child.exitCode, (code) => code !== null, WITHIN_MS);
+    const [post] = await target.arrived(1);
+
+    expect(ran.lines()).toEqual([expect.objectContaining({ id: 1, result: expect.objectContaining({ structuredContent: expect.anything() }) })]);
+    expect(post?.rawBody.toString()).toBe('{"id":12345678901234567890}');
+  });
+
   it('writes nothing but the protocol, whatever comes in, and ends when its input does', async () => {
     const asked = [
       'no json', '[]', '{"jsonrpc":"2.0","id":7}', '{"jsonrpc":"2.0"}', '{"jsonrpc":"2.0","method":"notifications/initialized"}', `"${'x'.repeat(1_100_000)}"`,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
+import { writeExact } from '../../engine/exact-json.js';
 import { AgentServer } from '../agent-server.js';
 import { CommandFailure, EXIT } from '../failure.js';
 import type { Globals } from '../globals.js';
@@ -38,7 +39,7 @@ Another service, and tools that send and replay:
       if (apiKey === null) throw new CommandFailure(`You are not signed in at ${url}. Run \`posthorn login\`, or set POSTHORN_API_KEY.`, EXIT.unauthenticated);
       const complain = (line: string): void => void process.stderr.write(`${line}\n`);
       const write = async (message: unknown): Promise<void> => {
-        if (!process.stdout.write(`${JSON.stringify(message)}\n`)) await once(process.stdout, 'drain');
+        if (!process.stdout.write(`${writeExact(message)}\n`)) await once(process.stdout, 'drain');
       };
       // The service that it began with: a login elsewhere does not lead an agent there.
       const access = (): ReturnType<typeof accessOf> => accessOf({ url });

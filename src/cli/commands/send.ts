@@ -21,8 +21,11 @@ export function addSendCommand(program: Command): void {
       const terminal = terminalOf(command);
       const client = clientOf(command.optsWithGlobals<Globals>());
       const headers: Record<string, string> = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
+      const payload = payloadOf(options.data);
       const { message_id: id } = await client.post('/v1/send', {
-        body: { destination, event_type: eventType, payload: payloadOf(options.data), ...(options.header !== undefined && { headers: options.header }) }, headers,
+        body: { destination, event_type: eventType, ...(options.header !== undefined && { headers: options.header }), payload: {} }, headers,
+        // The payload goes in as it was given: parsed and written again, ids beyond 2^53 would be others, and 1.10 would be 1.1.
+        bodySerializer: ({ payload: _, ...rest }: object & { payload: unknown }) => `${JSON.stringify(rest).slice(0, -1)},"payload":${payload}}`,
       });
       if (!options.wait) return terminal.show({ message_id: id }, () => id);
       for (;;) {
@@ -38,11 +41,12 @@ export function addSendCommand(program: Command): void {
     });
 }
 
-/** JSON in the characters that were given is sent as it is parsed: large integers keep their value only up to 2^53. */
-export function payloadOf(given: string): Record<string, unknown> {
+/** The JSON that was given, in its very characters. Throws for what is none. */
+export function payloadOf(given: string): string {
   const text = textOf(given);
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    JSON.parse(text);
+    return text;
   } catch (error) {
     throw new CommandFailure(`The payload is not JSON: ${(error as Error).message}`, EXIT.usage);
   }

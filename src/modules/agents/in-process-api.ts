@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { writeExact } from '#engine/exact-json.js';
 import { answerBytes, partOf } from '#modules/agents/answer-size.contract.js';
 import type { ApiObject, ApiPath, ApiQuery, ApiWriter, TextPart } from '#modules/agents/contract.js';
 
@@ -86,8 +87,11 @@ export class InProcessApi implements ApiWriter {
     const { authorization, address, host, userAgent } = this.origin;
     const answer = await this.fastify.inject({
       method, url, remoteAddress: address,
-      headers: { authorization, host, 'user-agent': userAgent, ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }) },
-      ...(body !== undefined && { payload: body }),
+      headers: {
+        authorization, host, 'user-agent': userAgent, ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { payload: writeExact(body) }),
     });
     if (answer.statusCode >= 300) throw refusedWith(answer.statusCode, answer.payload, answer.headers['retry-after']);
     return { body: answer.rawPayload, contentType: String(answer.headers['content-type'] ?? '') };

@@ -3,6 +3,8 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { createMcpHandler, type McpHttpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { toWebRequest } from '@modelcontextprotocol/node';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseExact, SUSPECT } from '#engine/exact-json.js';
+import { badRequest } from '#kernel/errors.js';
 import { grants, type Caller } from '#kernel/tenant.js';
 import { InProcessApi } from './in-process-api.js';
 import { callTool } from './tool-call.js';
@@ -46,7 +48,7 @@ export class McpServer implements OnModuleDestroy {
     const authInfo = { token: '', clientId: '', scopes: [] };
     this.callers.set(authInfo, request);
     const asked = await toWebRequest(request.raw, request.body, { signal });
-    return this.handler.fetch(asked, { authInfo, parsedBody: request.body });
+    return this.handler.fetch(asked, { authInfo, parsedBody: exactBody(request) });
   }
 
   private serverFor(authInfo: object): Server {
@@ -70,6 +72,17 @@ export class McpServer implements OnModuleDestroy {
   private unknownTool(name: string, { scope }: Caller): Error {
     const names = this.tools.list(scope).map((tool) => tool.name).join(', ');
     return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool called ${name.slice(0, 64)}. There are: ${names}.`);
+  }
+}
+
+/** The message with its numbers as they were written: a tool passes them on, as a payload for example. */
+function exactBody({ body, bodyText }: FastifyRequest): unknown {
+  if (bodyText === null || !SUSPECT.test(bodyText)) return body;
+  try {
+    return parseExact(bodyText);
+  } catch (error) {
+    // Only the depth of what the parser has taken is too much for it.
+    throw error instanceof RangeError ? badRequest('The message is nested too deeply.') : error;
   }
 }
 

@@ -1,5 +1,6 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
@@ -49,10 +50,10 @@ export class EventTypesController {
   @Scope('write')
   @HttpCode(200)
   @Idempotent()
-  @ApiOperation({ summary: 'Import event types', description: 'From the `webhooks` of an OpenAPI document, all of them or none.' })
+  @ApiOperation({ summary: 'Import event types', description: 'From the `webhooks` of an OpenAPI document, all of them or none. A number in it that no double holds is imported, and named in `changed_numbers`.' })
   @ApiOkResponse({ type: OpenApiImported, description: 'What became of each type.' })
-  async importEventTypes(@CurrentTenant() tenant: Tenant, @Body() body: OpenApiImportBody): Promise<OpenApiImported> {
-    const options = importOptions(body);
+  async importEventTypes(@CurrentTenant() tenant: Tenant, @Body() body: OpenApiImportBody, @Req() { bodyText }: FastifyRequest): Promise<OpenApiImported> {
+    const options = importOptions(body, bodyText ?? '');
     return presentImport(await this.imports.run(tenant, options), options.dryRun);
   }
 

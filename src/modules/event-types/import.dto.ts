@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { memberSpan } from '#engine/payload-span.js';
 import { Examples } from '#http/openapi-examples.js';
+import { TellsNumbers } from '#http/schemas.js';
 import type { Imported, ImportOptions } from './import.js';
 
 const SPEC_EXAMPLE = {
@@ -14,6 +16,7 @@ const SPEC_EXAMPLE = {
 })
 export class OpenApiImportBody {
   /** The document as an object. */
+  @TellsNumbers()
   @ApiProperty({ selfRequired: false, type: 'object', additionalProperties: true, example: SPEC_EXAMPLE })
   spec?: Record<string, unknown>;
 
@@ -34,6 +37,17 @@ export class OpenApiImportBody {
   enforce?: boolean;
 }
 
+/** A number of the document that is kept as another one. */
+export class ChangedNumber {
+  /** Where it stands. */
+  @ApiProperty({ example: 'spec.components.schemas.Invoice.properties.id.maximum' })
+  path: string;
+
+  /** What it is kept as. */
+  @ApiProperty({ example: '9223372036854775807 would be stored as 9223372036854776000: write it as a string, or with fewer digits' })
+  message: string;
+}
+
 /** What an import did, by the names of the types. */
 export class OpenApiImported {
   /** Made. */
@@ -52,16 +66,22 @@ export class OpenApiImported {
   @ApiProperty({ type: [String], example: [] })
   archived: string[];
 
+  /** Numbers in webhooks and components that are kept as others, since no double holds them: the first 20. */
+  @ApiProperty({ type: [ChangedNumber], example: [] })
+  changed_numbers: ChangedNumber[];
+
   /** True when nothing was changed. */
   @ApiProperty({ example: false })
   dry_run: boolean;
 }
 
-export function importOptions(body: OpenApiImportBody): ImportOptions {
+/** `bodyText` is the whole body as it came: what its numbers were stands there alone. */
+export function importOptions(body: OpenApiImportBody, bodyText: string): ImportOptions {
   const { spec, text, replace_all: replaceAll = false, dry_run: dryRun = false, enforce } = body;
-  return { spec, text, replaceAll, dryRun, enforce };
+  const span = memberSpan(bodyText, 'spec');
+  return { spec: spec && { document: spec, text: bodyText.slice(span?.start, span?.end) }, text, replaceAll, dryRun, enforce };
 }
 
-export function presentImport({ created, updated, unchanged, archived }: Imported, dryRun: boolean): OpenApiImported {
-  return { created, updated, unchanged, archived, dry_run: dryRun };
+export function presentImport({ created, updated, unchanged, archived, changedNumbers }: Imported, dryRun: boolean): OpenApiImported {
+  return { created, updated, unchanged, archived, changed_numbers: changedNumbers, dry_run: dryRun };
 }

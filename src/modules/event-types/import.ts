@@ -7,12 +7,13 @@ import { below, isSame, type TypeDraft } from './drafts.js';
 import { EventTypeKeeper, tooMany, TYPES_MAX } from './event-type-keeper.js';
 import type { EventTypeEntity } from './event-types.entities.js';
 import { EventTypesStore } from './event-types.store.js';
-import { DocumentTexts } from './openapi-text.js';
+import { changedIn, DocumentTexts } from './openapi-text.js';
 import { type Webhook, webhooksOf } from './openapi-webhooks.js';
 
 /** What to import, and how. */
 export interface ImportOptions {
-  spec: Record<string, unknown> | undefined;
+  /** The document, and the JSON that it was read from. */
+  spec: { document: Record<string, unknown>; text: string } | undefined;
   text: string | undefined;
   replaceAll: boolean;
   dryRun: boolean;
@@ -26,10 +27,12 @@ export interface Imported {
   updated: string[];
   unchanged: string[];
   archived: string[];
+  /** Where in the document a number stands that is kept as another one. */
+  changedNumbers: Fault[];
 }
 
 /** What is to be written, and what to say of it. */
-interface Plan extends Imported {
+interface Plan extends Omit<Imported, 'changedNumbers'> {
   rows: EventTypeEntity[];
 }
 
@@ -47,25 +50,26 @@ export class OpenApiImport {
 
   /** All of the document or nothing. Throws 422 with every fault, and 409 when there would be too many types. */
   async run(tenant: Tenant, options: ImportOptions): Promise<Imported> {
-    const webhooks = await this.read(options);
+    const { webhooks, changedNumbers } = await this.read(options);
     const { environmentId } = tenant;
-    if (options.dryRun) return this.plan(environmentId, webhooks, options);
+    if (options.dryRun) return { ...await this.plan(environmentId, webhooks, options), changedNumbers };
     return this.database.transaction(async () => {
       await this.store.lock(environmentId);
       const { rows, ...imported } = await this.plan(environmentId, webhooks, options);
       await this.keeper.save(environmentId, rows);
-      return imported;
+      return { ...imported, changedNumbers };
     });
   }
 
-  private async read({ spec, text }: ImportOptions): Promise<Webhook[]> {
+  private async read({ spec, text }: ImportOptions): Promise<{ webhooks: Webhook[]; changedNumbers: Fault[] }> {
     if ((spec === undefined) === (text === undefined)) {
       throw invalid([{ path: 'spec', message: 'give the document as spec or as text, one of the two' }]);
     }
-    const document = spec ?? (await this.texts.read(text ?? ''));
-    const found = await webhooksOf(document, spec === undefined ? 'text' : 'spec');
+    const { document, changedNumbers } = spec === undefined ? await this.texts.read(text ?? '') : { document: spec.document, changedNumbers: changedIn(spec.text) };
+    const root = spec === undefined ? 'text' : 'spec';
+    const found = await webhooksOf(document, root);
     if ('faults' in found) throw invalid(found.faults);
-    return found.webhooks;
+    return { webhooks: found.webhooks, changedNumbers: below(root, changedNumbers) };
   }
 
   private async plan(environmentId: number, webhooks: readonly Webhook[], options: ImportOptions): Promise<Plan> {

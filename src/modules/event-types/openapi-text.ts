@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { Injectable } from '@nestjs/common';
 import { isObject } from '#engine/conditions/faults.js';
-import { invalid, unavailable } from '#kernel/errors.js';
+import { lostNumbers } from '#engine/lost-numbers.js';
+import { type Fault, invalid, unavailable } from '#kernel/errors.js';
+import { PASSED_OVER } from './passed-over.js';
 import type { YamlAnswer } from './yaml-thread.js';
 
 const TEXT_BYTES_MAX = 1024 * 1024;
@@ -20,21 +22,22 @@ export class DocumentTexts {
   private threads = 0;
   private readonly waiting: (() => void)[] = [];
 
-  /** The document. Throws 422 for a text that is none, and 503 while too many others wait to be read. */
-  async read(text: string): Promise<Record<string, unknown>> {
+  /** The document, and which of its numbers are kept as others. Throws 422 for a text that is none, and 503 while too many others wait to be read. */
+  async read(text: string): Promise<{ document: Record<string, unknown>; changedNumbers: Fault[] }> {
     if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw fault('must have at most 1 MB');
-    const document = json(text) ?? (await this.yaml(text));
+    const value = json(text);
+    const { document, changedNumbers } = value === undefined ? await this.yaml(text) : { document: value, changedNumbers: changedIn(text) };
     if (!isObject(document)) throw fault('must be an OpenAPI document');
-    return document;
+    return { document, changedNumbers };
   }
 
-  private async yaml(text: string): Promise<unknown> {
+  private async yaml(text: string): Promise<{ document: unknown; changedNumbers: Fault[] }> {
     await this.turn();
     try {
       const answer = await readOnThread(text);
       if ('reason' in answer) throw fault(`must be JSON or YAML: ${answer.reason.slice(0, 200)}`);
       if (answer.json.length > JSON_LENGTH_MAX) throw fault('must have at most 4 MB once its aliases are filled in');
-      return JSON.parse(answer.json);
+      return { document: JSON.parse(answer.json), changedNumbers: answer.changedNumbers };
     } finally {
       const next = this.waiting.shift();
       if (next) next();
@@ -51,6 +54,11 @@ export class DocumentTexts {
     if (this.waiting.length >= WAITING_MAX) throw unavailable('Other YAML documents are being read. Send it again in a few seconds, or as JSON.', 5);
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
+}
+
+/** Which numbers of a document in JSON are kept as others, where anything is kept of them. */
+export function changedIn(json: string): Fault[] {
+  return lostNumbers(json, PASSED_OVER);
 }
 
 /** Undefined for what is no JSON. */

@@ -1,19 +1,50 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { parse } from 'yaml';
+import { type Document, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
+import type { Fault } from '#engine/conditions/faults.js';
+import { isDecimal } from '#engine/decimals.js';
+import { isLost, wordsOfLost } from '#engine/lost-numbers.js';
+import { PASSED_OVER } from './passed-over.js';
 
-/** What the thread answers: the document as JSON, or why it can't be read. */
-export type YamlAnswer = { json: string } | { reason: string };
+/** What the thread answers: the document as JSON with the numbers that are kept as others, or why it can't be read. */
+export type YamlAnswer = { json: string; changedNumbers: Fault[] } | { reason: string };
 
 const ALIASES_MAX = 100;
+const CHANGED_MAX = 20;
 
 parentPort?.postMessage(answer(workerData as string));
 
 function answer(text: string): YamlAnswer {
   try {
     // With `uniqueKeys` every key is compared with every other one.
-    const document: unknown = parse(text, { maxAliasCount: ALIASES_MAX, uniqueKeys: false, logLevel: 'error' });
-    return { json: JSON.stringify(document ?? null) };
+    const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error' });
+    if (document.errors[0] !== undefined) throw document.errors[0];
+    return { json: JSON.stringify(document.toJS({ maxAliasCount: ALIASES_MAX }) ?? null), changedNumbers: changedIn(document) };
   } catch (error) {
     return { reason: error instanceof RangeError ? 'it is too deep' : ((error as Error).message.split('\n', 1)[0] ?? '') };
   }
+}
+
+function changedIn(document: Document): Fault[] {
+  const changed: Fault[] = [];
+  visit(document, {
+    Pair: (_, { key }, path) => (path.length === 2 && PASSED_OVER.has(nameOf(key)) ? visit.SKIP : undefined),
+    Scalar: (key, { value, source = '' }, path) => {
+      if (key === 'key' || typeof value !== 'number' || !isDecimal(source) || !isLost(source)) return undefined;
+      changed.push({ path: placeOf(key, path), message: wordsOfLost(source) });
+      return changed.length < CHANGED_MAX ? undefined : visit.BREAK;
+    },
+  });
+  return changed;
+}
+
+/** The names and numbers that lead to a value: `key` is its own in what `path` ends with. */
+function placeOf(key: number | string | null, path: readonly unknown[]): string {
+  return path.flatMap((step, at) => {
+    if (isPair(step)) return [nameOf(step.key)];
+    return isSeq(step) ? [at + 1 < path.length ? step.items.indexOf(path[at + 1]) : key] : [];
+  }).join('.').slice(0, 500);
+}
+
+function nameOf(key: unknown): string {
+  return isScalar(key) ? String(key.value) : '';
 }
