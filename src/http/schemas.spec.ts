@@ -36,7 +36,7 @@ function documentOf(): OpenAPIObject {
 
 function checks(): Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>> {
   const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: ListDto } as unknown as RouteHandler;
-  compileChecks(documentOf(), [route]);
+  compileChecks(documentOf(), [route], documentOf);
   return route.config as Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>>;
 }
 
@@ -121,7 +121,7 @@ describe('a query', () => {
     const parameters = [{ name: 'part', in: 'query' }, { name: 'id', in: 'path' }];
     const document = { ...documentOf(), paths: { '/a': { get: { operationId: 'showThing', parameters } } } } as unknown as OpenAPIObject;
     const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
-    compileChecks(document, [route]);
+    compileChecks(document, [route], () => document);
     const check = route.config.checkQuery as Check;
 
     expect(check({ part: 'x' })).toEqual({ part: 'x' });
@@ -138,7 +138,7 @@ describe('a document with a mistake stops the start', () => {
     class LostDto {}
     const route = { config: {}, body: LostDto, query: null } as unknown as RouteHandler;
 
-    expect(() => compileChecks(documentOf(), [route])).toThrow('LostDto is not in the OpenAPI document');
+    expect(() => compileChecks(documentOf(), [route], documentOf)).toThrow('LostDto is not in the OpenAPI document');
   });
 
   it.each<[string, object, string | RegExp]>([
@@ -151,7 +151,7 @@ describe('a document with a mistake stops the start', () => {
     Object.assign(document.components?.schemas?.['ListDto'] as object, { properties: { at: field } });
     const route = { config: {}, body: null, query: ListDto } as unknown as RouteHandler;
 
-    expect(() => compileChecks(document, [route])).toThrow(told);
+    expect(() => compileChecks(document, [route], () => document)).toThrow(told);
   });
 
   it('but fields and examples that are named like keywords do not', () => {
@@ -159,6 +159,6 @@ describe('a document with a mistake stops the start', () => {
     const properties = { format: { type: 'string', example: { format: 'v1={signature}' } }, pattern: { type: 'string', default: '(', enum: [{ $ref: 'x' }] } };
     Object.assign(document.components?.schemas?.['ListDto'] as object, { properties });
 
-    expect(() => compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler])).not.toThrow();
+    expect(() => compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler], () => document)).not.toThrow();
   });
 });
