@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { jest } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Check, EdgeRouteConfig } from './request.js';
 import type { RouteHandler } from './routes.js';
@@ -126,6 +127,19 @@ describe('a query', () => {
 
     expect(check({ part: 'x' })).toEqual({ part: 'x' });
     expect(faultsOf(check, { id: 'x' })).toEqual({ id: 'is not known here' });
+  });
+
+  it('the whole document is asked for once somebody sends a parameter, and no sooner', () => {
+    const document = jest.fn(documentOf);
+    const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
+    compileChecks(documentOf(), [route], document);
+    const check = route.config.checkQuery as Check;
+
+    check({});
+    expect(document).not.toHaveBeenCalled();
+    check({ part: 'x' });
+    check({ part: 'x' });
+    expect(document).toHaveBeenCalledTimes(1);
   });
 
   it.each(['0', '101', 'abc', '1.5', ''])('400 for limit=%s', (limit) => {
