@@ -16,11 +16,11 @@ import { serveDocs } from './docs.js';
 import { EnvelopeFilter } from './envelope.filter.js';
 import { registerFormParser } from './form-parser.js';
 import { tidyForwardedFor } from './forwarded.js';
-import { buildDocument, finishDocument } from './openapi.js';
+import { buildDocument, buildInputs, finishDocument } from './openapi.js';
 import { checkRequest } from './request-checks.js';
 import { RequestGate } from './request-gate.js';
 import { checkRoutes, listRoutes } from './routes.js';
-import { compileChecks } from './schemas.js';
+import { closeBodies, compileChecks } from './schemas.js';
 
 /**
  * Puts the edge in front of an app that was created on `createAdapter()` and imports `HttpModule`. Called once, between
@@ -39,9 +39,13 @@ export function configureApp(app: NestFastifyApplication): void {
   checkRoutes(routes);
   auditRoutes(routes, app.get(AuditTrail, { strict: false }), app.get(Database));
   const { configuredBaseUrl } = app.get(Config);
-  const document = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);
-  compileChecks(document, routes);
-  serveDocs(app, once(() => finishDocument(document, routes)));
+  const document = once(() => {
+    const built = buildDocument(app, routes, configuredBaseUrl === null ? '/' : new URL(configuredBaseUrl).pathname);
+    closeBodies(built, routes);
+    return finishDocument(built, routes);
+  });
+  compileChecks(buildInputs(app, routes), routes, document);
+  serveDocs(app, document);
 }
 
 /** What it makes when it is first asked, and that from then on. */

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
+import { jest } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { CheckBody, EdgeRouteConfig } from './request.js';
+import type { Check, CheckBody, EdgeRouteConfig } from './request.js';
 import type { RouteHandler } from './routes.js';
 import { parseJson } from './body-parser.js';
 import { compileChecks, Verbatim } from './schemas.js';
@@ -37,7 +38,7 @@ function documentOf(): OpenAPIObject {
 
 function checks(): Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>> {
   const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: ListDto } as unknown as RouteHandler;
-  compileChecks(documentOf(), [route]);
+  compileChecks(documentOf(), [route], documentOf);
   return route.config as Required<Pick<EdgeRouteConfig, 'checkBody' | 'checkQuery'>>;
 }
 
@@ -107,7 +108,7 @@ describe('a body', () => {
       const document = documentOf();
       Object.assign(document.components?.schemas?.['ThingDto'] as object, { required: [], properties: { payload: { type: 'object', additionalProperties: true }, ...fields } });
       const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
-      compileChecks(document, [route]);
+      compileChecks(document, [route], () => document);
       return faultsOf(route.config.checkBody as CheckBody, parseJson(Buffer.from(text)).value, text);
     };
     const said = '9007199254740993 would be stored as 9007199254740992: write it as a string, or with fewer digits';
@@ -130,7 +131,7 @@ describe('a body', () => {
       const document = documentOf();
       Object.assign(document.components?.schemas?.['ThingDto'] as object, { required: [], properties: { payload: { type: 'object', additionalProperties: true }, ...fields } });
       const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
-      compileChecks(document, [route]);
+      compileChecks(document, [route], () => document);
 
       // Were the text looked at, the number in it would be refused.
       expect((route.config.checkBody as CheckBody)({}, '{"other":9007199254740993}')).toEqual({});
@@ -157,11 +158,24 @@ describe('a query', () => {
     const parameters = [{ name: 'part', in: 'query' }, { name: 'id', in: 'path' }];
     const document = { ...documentOf(), paths: { '/a': { get: { operationId: 'showThing', parameters } } } } as unknown as OpenAPIObject;
     const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
-    compileChecks(document, [route]);
+    compileChecks(document, [route], () => document);
     const check = route.config.checkQuery as NonNullable<EdgeRouteConfig['checkQuery']>;
 
     expect(check({ part: 'x' })).toEqual({ part: 'x' });
     expect(faultsOf(check, { id: 'x' })).toEqual({ id: 'is not known here' });
+  });
+
+  it('the whole document is asked for once somebody sends a parameter, and no sooner', () => {
+    const document = jest.fn(documentOf);
+    const route = { name: 'showThing', config: {} as EdgeRouteConfig, body: null, query: null } as unknown as RouteHandler;
+    compileChecks(documentOf(), [route], document);
+    const check = route.config.checkQuery as Check;
+
+    check({});
+    expect(document).not.toHaveBeenCalled();
+    check({ part: 'x' });
+    check({ part: 'x' });
+    expect(document).toHaveBeenCalledTimes(1);
   });
 
   it.each(['0', '101', 'abc', '1.5', ''])('400 for limit=%s', (limit) => {
@@ -174,7 +188,7 @@ describe('a document with a mistake stops the start', () => {
     class LostDto {}
     const route = { config: {}, body: LostDto, query: null } as unknown as RouteHandler;
 
-    expect(() => compileChecks(documentOf(), [route])).toThrow('LostDto is not in the OpenAPI document');
+    expect(() => compileChecks(documentOf(), [route], documentOf)).toThrow('LostDto is not in the OpenAPI document');
   });
 
   it.each<[string, object, string | RegExp]>([
@@ -187,7 +201,7 @@ describe('a document with a mistake stops the start', () => {
     Object.assign(document.components?.schemas?.['ListDto'] as object, { properties: { at: field } });
     const route = { config: {}, body: null, query: ListDto } as unknown as RouteHandler;
 
-    expect(() => compileChecks(document, [route])).toThrow(told);
+    expect(() => compileChecks(document, [route], () => document)).toThrow(told);
   });
 
   it('but fields and examples that are named like keywords do not', () => {
@@ -195,6 +209,6 @@ describe('a document with a mistake stops the start', () => {
     const properties = { format: { type: 'string', example: { format: 'v1={signature}' } }, pattern: { type: 'string', default: '(', enum: [{ $ref: 'x' }] } };
     Object.assign(document.components?.schemas?.['ListDto'] as object, { properties });
 
-    expect(() => compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler])).not.toThrow();
+    expect(() => compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler], () => document)).not.toThrow();
   });
 });

@@ -76,8 +76,9 @@ function notedOf(key: symbol, type: object): string[] {
 }
 
 /**
- * Gives every route the checks of its body and query, compiled from the OpenAPI document itself, so that the two cannot
- * differ. Throws for a class that the document does not know, and for a schema with a mistake.
+ * Gives every route the checks of its body and query, compiled from the schemas of the OpenAPI document itself, so that the
+ * two cannot differ. `inputs` has those of bodies and queries; the whole `document` is asked for no sooner than somebody sends a
+ * parameter to a route without a class for them. Throws for a class that `inputs` does not know, and for a schema with a mistake.
  *
  * How a DTO is written. It stands in a `*.dto.ts` file: only there does the Swagger plugin (under `nest build`) turn
  * types, `?`, `| null`, doc comments and `@example` into the schema. `@ApiProperty` only adds what TypeScript cannot
@@ -96,11 +97,12 @@ function notedOf(key: symbol, type: object): string[] {
  * `Record<string, string>` needs its `additionalProperties`, and times `@ApiProperty({ format: 'date-time' })` on a
  * string; a field never has an initializer, which would make it required. Defaults count in query classes only.
  */
-export function compileChecks(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
-  const schemas = (document.components?.schemas ?? {}) as Record<string, Record<string, unknown>>;
-  closeBodies(schemas, routes);
-  const parameters = queryParameters(document);
-  const [quick, thorough] = [engine(schemas, false), engine(schemas, true)];
+export function compileChecks(inputs: OpenAPIObject, routes: readonly RouteHandler[], document: () => OpenAPIObject): void {
+  const schemas = schemasOf(inputs);
+  closeBodies(inputs, routes);
+  let parameters: ReturnType<typeof queryParameters> | undefined;
+  let thorough: Ajv | undefined;
+  const quick = engine(schemas, false);
   const refuseMistakes = mistakesIn(schemas, quick.formats);
   const compile = (type: Type): Compiled => {
     const schema = schemas[type.name];
@@ -114,7 +116,7 @@ export function compileChecks(document: OpenAPIObject, routes: readonly RouteHan
     return {
       // A tenth of a start's time if all of them were compiled there, for routes that most processes are never asked for.
       validate: () => (validate ??= quick.compile({ $ref })),
-      explain: () => (explain ??= thorough.compile({ $ref })),
+      explain: () => (explain ??= (thorough ??= engine(schemas, true)).compile({ $ref })),
       properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
       verbatim,
       numbersExcept: mayHoldNumbers(schema, schemas, except) ? except : null,
@@ -123,10 +125,9 @@ export function compileChecks(document: OpenAPIObject, routes: readonly RouteHan
   };
   for (const { name, config, body, query } of routes) {
     if (body) config.checkBody = checkBodyWith(compile(body));
-    const known = parameters.get(name);
     if (query) config.checkQuery = checkQueryWith(compile(query));
     // OAuth has every server ignore parameters that it does not know (RFC 6749, section 3.1).
-    else if (known && config.uncounted !== true && config.page !== true && config.oauth !== true) config.checkQuery = (given) => (refuseUnknown(given as object, known), given);
+    else if (config.uncounted !== true && config.page !== true && config.oauth !== true) config.checkQuery = checkNames(() => (parameters ??= queryParameters(document())).get(name));
   }
 }
 
@@ -148,8 +149,13 @@ function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: u
   };
 }
 
-/** A key that the schema of a body does not know is 422: a misspelt field must not mean its default (contract, section 3). */
-function closeBodies(schemas: Record<string, Record<string, unknown>>, routes: readonly RouteHandler[]): void {
+function schemasOf(document: OpenAPIObject): Record<string, Record<string, unknown>> {
+  return (document.components?.schemas ?? {}) as Record<string, Record<string, unknown>>;
+}
+
+/** A key that the schema of a body does not know is 422: a misspelt field must not mean its default (contract, section 3). Changes the document. */
+export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
+  const schemas = schemasOf(document);
   const seen = new Set<SchemaParts>();
   const close = (schema: SchemaParts): void => {
     if (seen.has(schema)) return;
@@ -196,6 +202,15 @@ function queryParameters(document: OpenAPIObject): Map<string, ReadonlySet<strin
 function refuseUnknown(query: object, known: ReadonlySet<string>): void {
   const fields = Object.keys(query).filter((name) => !known.has(name)).slice(0, FAULTS_MAX).map((path) => ({ path, message: 'is not known here' }));
   if (fields.length > 0) throw badRequest(`The query parameter ${fields[0]?.path} is not known here. ${known.size === 0 ? 'There are none.' : `Known are ${[...known].join(', ')}.`}`, { fields });
+}
+
+/** Without a class: names alone. Most requests there have no query at all, and ask for nothing; what the document does not know has no names. */
+function checkNames(names: () => ReadonlySet<string> | undefined): Check {
+  return (query) => {
+    const known = Object.keys(query as object).length > 0 ? names() : undefined;
+    if (known) refuseUnknown(query as object, known);
+    return query;
+  };
 }
 
 function checkBodyWith(compiled: Compiled): CheckBody {

@@ -6,6 +6,11 @@ const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { Script } = require('node:vm');
 
+// As Node.js 21 and later have it. Without it `pg` makes a Response to find out where it runs, and that loads all of Node's own fetch.
+if (globalThis.navigator === undefined) {
+  Object.defineProperty(globalThis, 'navigator', { value: { userAgent: `Node.js/${process.versions.node.split('.')[0]}` }, configurable: true });
+}
+
 const [, , folder, program] = process.argv;
 const cacheFile = path.join(folder, 'modules.cache');
 /** The place of each program, and `[file, format, links]` of each module. */
