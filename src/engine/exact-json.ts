@@ -16,7 +16,8 @@ export class ExactNumber {
 
 /** A text that may hold such a number; everything else is left to `JSON.parse`, which is ten times as fast. */
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
-const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** One number of JSON, where its `lastIndex` was set to. */
+export const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERALS: Readonly<Record<string, readonly [text: string, value: boolean | null]>> = { t: ['true', true], f: ['false', false], n: ['null', null] };
 
 /**

@@ -1,6 +1,6 @@
 import type { Fault } from './conditions/faults.js';
 import { compareDecimals } from './decimals.js';
-import { SUSPECT } from './exact-json.js';
+import { NUMBER, SUSPECT } from './exact-json.js';
 
 /** One list or object of the text that is open, and what was found in it. */
 interface Level {
@@ -25,7 +25,6 @@ interface Lost {
 const LOST_MAX = 20;
 const PATH_LENGTH_MAX = 500;
 const SHOWN_LENGTH_MAX = 60;
-const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /**
  * What is wrong with numbers of a JSON object that a number of JavaScript would keep as others: ids beyond 2^53, more digits than it

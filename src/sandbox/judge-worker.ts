@@ -18,7 +18,7 @@ if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness);
 parentPort?.on('message', ({ question, timeoutMs, sliceMs }: JudgeCall) => {
   const meter = meterOf(thread);
   say({ kind: 'begun', thread });
-  const rests = cells === null ? null : restsOf(cells, meter);
+  const rests = restsOf(cells, thread, meter);
   const usedMs = (): number => {
     rests?.look();
     return meter();

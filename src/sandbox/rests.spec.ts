@@ -1,4 +1,4 @@
-import { Rests, SHARE, USED } from './rests.js';
+import { Rests, restsOf, SHARE, USED } from './rests.js';
 
 /** A thread that runs and waits in a time of its own, with what it was allowed. */
 function arrange(share: number) {
@@ -52,6 +52,11 @@ describe('rests of a slow thread', () => {
     };
     run(4);
     expect(thread.waits).toEqual([36, 30]);
+  });
+
+  it('are none where no CPU time is to be had: rests would be taken for use, and end the call', () => {
+    const cells = new Int32Array(new SharedArrayBuffer(8));
+    expect([restsOf(cells, null, () => 0), restsOf(cells, '0', () => 0), restsOf(null, null, () => 0)]).toEqual([null, null, null]);
   });
 
   it('count CPU time and not what passes: what others keep waiting owes nothing for it', () => {

@@ -1,3 +1,5 @@
+import { cpuMsOf } from './thread-cpu.js';
+
 /** Places in what is shared with the threads: the part of its time that a slow one may run, in thousandths (0: all of it), and what they have used, in µs of CPU time. */
 export const SHARE = 0;
 export const USED = 1;
@@ -52,7 +54,11 @@ export class Rests {
   }
 }
 
-/** Rests of the calling thread, which sleeps in them; they end with it. */
-export function restsOf(cells: Int32Array, usedMs: () => number): Rests {
+/**
+ * Rests of the calling thread, which sleeps in them; they end with it. Null for one without cells, and where the system tells no CPU
+ * time of a thread: time-outs are taken of the time that passes there, and a call would have run out of it while it rested.
+ */
+export function restsOf(cells: Int32Array | null, thread: string | null, usedMs: () => number): Rests | null {
+  if (cells === null || cpuMsOf(thread) === null) return null;
   return new Rests(cells, { usedMs, nowMs: () => performance.now(), wait: (share, ms) => void Atomics.wait(cells, SHARE, share, ms) });
 }
