@@ -4,7 +4,14 @@ const seen = (change: Partial<Seen> = {}): Seen => ({ urgentPerSecond: 1_000, ut
 
 describe('the pace of what lets others pass', () => {
   it('is none while there is nobody to let pass, however busy the process is', () => {
-    expect([nextPace(Infinity, seen({ urgentPerSecond: 0 }), 10), nextPace(20, seen({ urgentPerSecond: 9 }), 10)]).toEqual([Infinity, Infinity]);
+    expect(nextPace(Infinity, seen({ urgentPerSecond: 0 }), 10)).toBe(Infinity);
+  });
+
+  it('doubles at each look once nobody is there any more, and is none within a second of looks', () => {
+    let [pace, looks] = [nextPace(20, seen({ urgentPerSecond: 9 }), 10), 1];
+    expect(pace).toBe(40);
+    while (pace !== Infinity && looks < 100) [pace, looks] = [nextPace(pace, seen({ urgentPerSecond: 0 }), 10), looks + 1];
+    expect([pace, looks]).toEqual([Infinity, 8]);
   });
 
   it('begins with half of what was done, and halves until the floor', () => {

@@ -16,13 +16,17 @@ const ROOMY = 0.65;
 const PACE_MAX = 5_000;
 
 /**
- * How much work per second may be done that lets other work pass: all of it (Infinity) while there is none, half of what it was where
- * the loop has hardly a moment left, and slowly more where it has. Never less than `floor`: it goes on, however crowded it is.
+ * How much work per second may be done that lets other work pass: half of what it was where the loop has hardly a moment left, slowly
+ * more where it has, and twice as much at each look where there is nobody to let pass, until it is all (Infinity). What comes in bursts
+ * would find the door wide open each time if a pause opened it at once. Never less than `floor`: it goes on, however crowded it is.
  */
 export function nextPace(perSecond: number, { urgentPerSecond, utilization, tookPerSecond }: Seen, floor: number): number {
-  if (urgentPerSecond < URGENT_MIN) return Infinity;
+  if (urgentPerSecond < URGENT_MIN) return orNone(perSecond * 2);
   if (utilization >= CROWDED) return Math.max(floor, Math.min(perSecond, tookPerSecond) / 2);
   if (utilization > ROOMY || perSecond === Infinity) return perSecond;
-  const next = perSecond * 1.1 + floor / 10;
-  return next > PACE_MAX ? Infinity : next;
+  return orNone(perSecond * 1.1 + floor / 10);
+}
+
+function orNone(perSecond: number): number {
+  return perSecond > PACE_MAX ? Infinity : perSecond;
 }

@@ -67,6 +67,8 @@ describe('the pace of slow code', () => {
 
     now.traffic = { urgentPerSecond: 0, utilization: 0.1 };
     look(1, 50);
+    expect(pace.cells[SHARE]).toBe(100);
+    look(6, 50);
 
     expect([pace.pace, pace.cells[SHARE]]).toEqual([Infinity, 0]);
   });

@@ -11,7 +11,7 @@ const STALE_MS = 1_000;
  * However crowded the process is, this part of the deliveries that it makes is taken of messages, and as many are read, so that what
  * waits for being read does not grow. The two cost what four or five deliveries do.
  */
-const FLOOR_PART = 0.01;
+const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
 /** Senders wait so long for their turn, and come again then. */
 const TURN_MS_MAX = 30_000;
