@@ -29,6 +29,13 @@ describe('faults at once', () => {
     expect(chosen.flat().some((kinds) => kinds.length === 3)).toBe(true);
     expect(FLEETS.every((fleet, i) => chosen[i]?.flat().every(({ fleets }) => fleets.includes(fleet)))).toBe(true);
   });
+
+  it('are as many as asked for at least, where the fleet has so many kinds that go together', () => {
+    const counts = (fleet: (typeof FLEETS)[number]): number[] => Array.from({ length: 50 }, (_, i) => overlapping(KINDS, fleet, new Seeded(i), 6, 4).length);
+
+    expect(new Set(counts('postgres'))).toEqual(new Set([4, 5, 6]));
+    expect(counts('small disk').every((count) => count > 0)).toBe(true);
+  });
 });
 
 describe('the verdict of a round', () => {

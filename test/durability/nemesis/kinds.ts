@@ -15,10 +15,10 @@ export function kindNamed(name: string): FaultKind {
   return kind;
 }
 
-/** Half of the time one kind, otherwise from two to `atOnceMax` that do not get into each other's way. */
-export function overlapping(kinds: readonly FaultKind[], fleet: FleetKind, dice: Seeded, atOnceMax: number): FaultKind[] {
+/** Half of the time `atOnceMin` kinds, otherwise more, up to `atOnceMax`, that do not get into each other's way; fewer where the fleet has not so many. */
+export function overlapping(kinds: readonly FaultKind[], fleet: FleetKind, dice: Seeded, atOnceMax: number, atOnceMin = 1): FaultKind[] {
   const possible = dice.shuffled(kinds.filter(({ fleets }) => fleets.includes(fleet)));
-  const count = atOnceMax === 1 || dice.next() < 0.5 ? 1 : dice.between(2, atOnceMax);
+  const count = atOnceMax <= atOnceMin || dice.next() < 0.5 ? atOnceMin : dice.between(atOnceMin + 1, atOnceMax);
   const chosen: FaultKind[] = [];
   for (const kind of possible) {
     if (chosen.length < count && !chosen.some(({ group }) => group === kind.group)) chosen.push(kind);

@@ -1,6 +1,6 @@
 /**
  * `npm run nemesis -- --minutes 60 --seed 7 --only kill-worker,postgres-cut --json FILE`: breaks one thing after the
- * other, and several at once (`--at-once 3`), for as long as it is told to; `--short` has each last as in CI. What it found is in the table, in the file, and in its exit
+ * other, and several at once (`--at-once 3`, never fewer than `--at-least 1`), for as long as it is told to; `--short` has each last as in CI. What it found is in the table, in the file, and in its exit
  * code: 0 when every promise was kept and deliveries were back within 15 seconds of every fault.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -23,18 +23,21 @@ const { values } = parseArgs({
     only: { type: 'string', default: KINDS.map(({ name }) => name).join(',') },
     fleets: { type: 'string', default: FLEETS.join(',') },
     'at-once': { type: 'string', default: '3' },
+    'at-least': { type: 'string', default: '1' },
     short: { type: 'boolean', default: false },
     json: { type: 'string', default: RESULTS },
   },
 });
-const [minutes, seed, atOnceMax] = [Number(values.minutes), Number(values.seed), Number(values['at-once'])];
-if (!(minutes > 0) || !Number.isInteger(seed) || !(atOnceMax > 0)) throw new Error('--minutes and --at-once are numbers above 0, --seed a whole number.');
+const [minutes, seed, atOnceMin, atOnceMax] = [Number(values.minutes), Number(values.seed), Number(values['at-least']), Number(values['at-once'])];
+if (!(minutes > 0) || !Number.isInteger(seed) || !(atOnceMin > 0) || !(atOnceMax >= atOnceMin)) {
+  throw new Error('--minutes and --at-least are numbers above 0, --at-once is no fewer than --at-least, --seed a whole number.');
+}
 const kinds = values.only.split(',').map(kindNamed);
 const fleets = FLEETS.filter((fleet) => values.fleets.split(',').includes(fleet) && kinds.some((kind) => kind.fleets.includes(fleet)) && isPossible(fleet));
 if (fleets.length === 0) throw new Error('None of these kinds can be inflicted here.');
 
 await globalSetup();
-const run = new Run({ kinds, fleets, dice: new Seeded(seed), seed, minutes, atOnceMax, isShort: values.short });
+const run = new Run({ kinds, fleets, dice: new Seeded(seed), seed, minutes, atOnceMin, atOnceMax, isShort: values.short });
 const interrupted = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
 process.stdout.write(`seed ${seed}, ${minutes} minutes, on ${fleets.join(', ')}\n${header()}\n`);
 try {

@@ -12,7 +12,8 @@ export interface RunOptions {
   dice: Seeded;
   seed: number;
   minutes: number;
-  /** How many faults a round has at most. */
+  /** How many faults a round has at least, as far as the fleet has kinds, and at most. */
+  atOnceMin: number;
   atOnceMax: number;
   /** Whether each lasts as short as in CI, for more of them. */
   isShort: boolean;
@@ -83,11 +84,11 @@ export class Run {
   }
 
   private async runFleet(kind: FleetKind, tell: (done: Done) => void): Promise<void> {
-    const { kinds, dice, seed, minutes, atOnceMax, isShort } = this.options;
+    const { kinds, dice, seed, minutes, atOnceMin, atOnceMax, isShort } = this.options;
     this.fleet = await Fleet.open(kind, seed + this.rounds.length);
     let isGood = true;
     for (let i = 0; i < ROUNDS_PER_FLEET && isGood && this.minute() < minutes; i += 1) {
-      const chosen = overlapping(kinds, kind, dice, atOnceMax);
+      const chosen = overlapping(kinds, kind, dice, atOnceMax, atOnceMin);
       const names = chosen.map(({ name }) => name);
       const done: Done = { number: this.rounds.length + 1, atMinute: 0, ofMinutes: minutes, fleet: kind, names, verdict: null, error: null };
       try {
