@@ -51,14 +51,14 @@ async function createAlias(subject) {
 async function measureMail(bench, load, subject, { to, table }) {
   const { database, connections, seconds } = bench;
   const order = { kind: 'start', ports: subject.smtpPorts, connections, to, bytes: MESSAGE_BYTES };
-  await fillMail(load, { ...order, first: 0, count: BREAK_IN_MAILS });
+  const first = await fillMail(load, { ...order, first: 0, count: BREAK_IN_MAILS });
   const processes = [...subject.processes, { group: 'load', pid: load.child.pid ?? 0 }];
   await sleep(SETTLE_MS);
   await database.client.query('checkpoint');
   const storedBefore = await countRows(bench, subject, table);
   const countersBefore = await databaseCounters(database.client, subject.database);
 
-  await load.ask({ ...order, first: BREAK_IN_MAILS });
+  await load.ask({ ...order, first });
   await sleep(WARM_UP_MS);
   const [fromMs, cpuBefore] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
   await sleep(seconds * 1000);
@@ -81,13 +81,18 @@ async function measureMail(bench, load, subject, { to, table }) {
   };
 }
 
-/** @param {Helper} load @param {{ count: number }} order */
+/**
+ * How many were sent for that, those that were refused included: no later message may have the number of one of them, since what comes twice is one row.
+ *
+ * @param {Helper} load @param {{ count: number }} order @returns {Promise<number>}
+ */
 async function fillMail(load, order) {
   await load.ask(order);
   for (const giveUpAt = nowMs() + FILL_WITHIN_MS; (await load.ask({ kind: 'accepted' })) < order.count; await sleep(POLL_MS)) {
     if (nowMs() > giveUpAt) throw new Error(`${order.count} messages were not taken within ${FILL_WITHIN_MS / 60_000} minutes.`);
   }
-  await load.ask({ kind: 'stop' });
+  const { sentAt } = await load.ask({ kind: 'stop' });
+  return sentAt.length;
 }
 
 /** @param {Bench} bench @param {MailSubject} subject @param {string} table @returns {Promise<number>} */

@@ -72,6 +72,15 @@ describe('the verdict of a round', () => {
     expect(judge(evidence({ failedTries, away: NODES.slice(1) })).refused).toBe(1);
   });
 
+  it('does not count what was refused while one node had its turn to restart and another fault had the other one', () => {
+    const failedTries = [failed(NODES[0] as string, 4_000), failed(NODES[1] as string, 4_100)];
+    const { faults } = evidence({ away: NODES.slice(1) });
+    const rolling = (fromMs: number, toMs: number): RoundEvidence['faults'] => faults.map((fault) => ({ ...fault, turns: [{ url: NODES[0] as string, fromMs, toMs }] }));
+
+    expect(judge({ ...evidence({ failedTries }), faults: rolling(3_500, 4_500) }).refused).toBe(0);
+    expect(judge({ ...evidence({ failedTries }), faults: rolling(4_200, 4_500) }).refused).toBe(1);
+  });
+
   it('counts every single failed try while processes are stopped in turns', () => {
     const failedTries = [failed(NODES[0] as string, 4_000)];
 

@@ -22,6 +22,8 @@ export interface Inflicted {
   undrained?: number;
   /** Addresses of API nodes that were away. */
   away: readonly string[];
+  /** Processes that were stopped and came back one after the other, and when: another fault may have had the only other one meanwhile. */
+  turns?: readonly { url: string; fromMs: number; toMs: number }[];
   /** What shows that something was broken. A fault without an effect is none, and fails. */
   effect: string;
 }

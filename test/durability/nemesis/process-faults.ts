@@ -76,16 +76,19 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
 async function roll(fleet: Fleet): Promise<Inflicted> {
   const ends: (number | string)[] = [];
   const cuts: Disruption[] = [];
+  const turns: { url: string; fromMs: number; toMs: number }[] = [];
   const inflicted = await during(
     'rolling SIGTERM',
     () => undefined,
     async () => {
       for (const member of fleet.members) {
+        const fromMs = Date.now();
         const end = await member.terminate();
         ends.push(end);
         if (end === 'SIGKILL') cuts.push(...cutNow(fleet, member));
         await member.start();
         await fleet.balancer.sees(member.url);
+        turns.push({ url: member.url, fromMs, toMs: Date.now() });
       }
     },
     () => {
@@ -93,7 +96,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
       return `${ends.length} processes were stopped and started`;
     },
   );
-  return { ...inflicted, disruptions: cuts, undrained: ends.filter((end) => end === 'SIGKILL').length };
+  return { ...inflicted, disruptions: cuts, turns, undrained: ends.filter((end) => end === 'SIGKILL').length };
 }
 
 /** One process goes by a wrong clock: from its start on, or all of a sudden. Both ways there is a step back at the end. */

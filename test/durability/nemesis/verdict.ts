@@ -98,9 +98,11 @@ export function judge(evidence: RoundEvidence): Verdict {
 function refusedMessages({ failedTries, faults, nodes }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();
   for (const failed of failedTries) byKey.set(failed.key, [...(byKey.get(failed.key) ?? []), failed]);
+  const turns = faults.flatMap((fault) => fault.turns ?? []);
   const wasUp = ({ fromMs, toMs }: FailedTry): boolean => {
     const during = faults.filter((fault) => fault.fromMs <= toMs && fault.toMs + ACCEPT_AGAIN_MS_MAX >= fromMs);
-    return !during.some(({ isOutage }) => isOutage) && nodes.some((node) => !during.some(({ away }) => away.includes(node)));
+    const hadTurn = (node: string): boolean => turns.some((turn) => turn.url === node && turn.fromMs <= toMs && turn.toMs >= fromMs);
+    return !during.some(({ isOutage }) => isOutage) && nodes.some((node) => !hadTurn(node) && !during.some(({ away }) => away.includes(node)));
   };
   return [...byKey.values()].filter((tries) => tries.slice(1).some((failed, i) => failed.url !== tries[i]?.url && wasUp(failed))).length;
 }
