@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** What node-postgres calls of a query that somebody else wrote, and calls on its own; `one-commit.spec.ts` fails when a release renames it. */
+/** What node-postgres calls of a query that somebody else wrote, and calls on its own; `test/api/shared-commit.e2e-spec.ts` fails when a release renames it. */
 interface Part {
   readonly name?: string;
   readonly text?: string;
