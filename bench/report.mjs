@@ -50,6 +50,7 @@ export function promises(rows, comparisons) {
   const paired = comparisons.find(({ name, reference }) => name === 'service' && reference === 'limit');
   const pairedRate = (/** @type {string} */ alone) => comparisons.find(({ reference }) => reference === alone)?.rate.ratio;
   const half = rows.get('service-half');
+  const quiet = rows.get('service-quiet');
   const ofService = [...rows.keys()].filter((name) => !name.startsWith('limit') && !name.endsWith('-limit'));
   const lost = ofService.reduce((sum, name) => sum + (rows.get(name)?.lost ?? 0), 0);
   const judge = judgeBy(rows);
@@ -66,6 +67,12 @@ export function promises(rows, comparisons) {
     judge('commits per delivery', rows.get('service')?.commits, '<= 0.1', ['service']),
     judge('accept p99 at half load, ms', half?.accept.p99, '< 20', ['service-half']),
     judge('202 to receipt p99 at half load, ms', half?.receipt.p99, '< 60', ['service-half']),
+    judge('CPU per delivery at 400/s, us', cpuOf(rows, 'service-quiet'), '<= 600', ['service-quiet']),
+    judge('commits per delivery at 400/s', quiet?.commits, '<= 0.4', ['service-quiet']),
+    judge('accept p99 at 400/s, ms', quiet?.accept.p99, '< 10', ['service-quiet']),
+    judge('202 to receipt p99 at 400/s, ms', quiet?.receipt.p99, '< 12', ['service-quiet']),
+    judge('idle, CPU a second, us', cpuOf(rows, 'idle'), '< 10000', ['idle']),
+    judge('idle, commits a second', rows.get('idle')?.commits, '< 5', ['idle']),
     ...['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited', 'beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'].map((name) =>
       judge(`${name} / alone`, pairedRate(`${name}:alone`) ?? rate(rows, name) / rate(rows, `${name}:alone`), '>= 0.9', [name, `${name}:alone`])),
     ...['beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'].map((name) =>
@@ -85,11 +92,14 @@ export function promises(rows, comparisons) {
  * @param {Rows} rows @param {[many: string, one: string]} names @param {number} copies that the figures of `many` are each for
  */
 function cpuRatio(rows, names, copies) {
-  const [many, one] = names.map((name) => {
-    const figures = rows.get(name);
-    return figures && (figures.cpuMicros.service ?? 0) + (figures.cpuMicros.postgres ?? 0);
-  });
+  const [many, one] = names.map((name) => cpuOf(rows, name));
   return many === undefined || one === undefined ? undefined : (many * copies) / one;
+}
+
+/** CPU of service and PostgreSQL, in microseconds. @param {Rows} rows @param {string} name */
+function cpuOf(rows, name) {
+  const figures = rows.get(name);
+  return figures && (figures.cpuMicros.service ?? 0) + (figures.cpuMicros.postgres ?? 0);
 }
 
 /** What a probe takes with a million stored events, against the empty database. @param {Rows} rows @param {string} probe */
@@ -141,7 +151,7 @@ function cells(name, figures, rounds, limit) {
   const { accept, receipt, refusals } = figures;
   const scaled = fairRate(figures);
   const rates = rounds.map(({ deliveriesPerSecond }) => deliveriesPerSecond);
-  const isPaced = name.endsWith('-half');
+  const isPaced = name.endsWith('-half') || name.startsWith('service-quiet') || name === 'idle';
   return [
     name,
     figures.deliveriesPerSecond.toFixed(0) + (isDisturbedBy(figures) ? '*' : ' '),

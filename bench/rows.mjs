@@ -5,6 +5,7 @@ import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './ma
 import { median } from './measure.mjs';
 import { flapping, hangingTenant } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
+import { idle, quiet } from './quiet.mjs';
 import { scale } from './scale.mjs';
 import { startSide, stopSide, takeTurns } from './slices.mjs';
 import { slowNames } from './slow-names.mjs';
@@ -120,4 +121,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [sustained, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, scale];
+export const BLOCKS = [sustained, quiet, idle, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, scale];

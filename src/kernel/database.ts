@@ -14,6 +14,20 @@ export interface Statement {
   readonly deadlineMs?: number;
 }
 
+/** A statement that another one takes along into its commit. */
+export interface Ride {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+  /** Both are committed; with the rows of this one. */
+  arrived(rows: unknown[]): void;
+}
+
+/**
+ * Who takes a ride along must not wait long for what it wants: rows that somebody else has locked. It stands between the two, so
+ * it is only the ride that it keeps short.
+ */
+const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
+
 /** What happens in one unit of work: the transaction once something began it, and what waits for its commit. */
 interface Unit {
   runner: QueryRunner | null;
@@ -67,11 +81,18 @@ export class Database {
     return result.rows as R[];
   }
 
-  /** Rows of a hot statement: outside of any transaction, planned for tables of any size. */
-  async hot<R>(statement: Statement, values: unknown[]): Promise<R[]> {
-    const result = await this.hotPool.query(this.prepared(statement, values));
-    return result.rows as R[];
+  /**
+   * Rows of a hot statement: outside of any transaction, planned for tables of any size. With a ride both hold, or neither does: the
+   * error of either is thrown, also when the ride would have had to wait for a lock.
+   */
+  async hot<R>(statement: Statement, values: unknown[], ride: Ride | null = null): Promise<R[]> {
+    if (ride === null) return (await this.hotPool.query(this.prepared(statement, values))).rows as R[];
+    const statements = [this.prepared(statement, values), this.prepared(SHORT_RIDE, []), this.prepared(ride.statement, [...ride.values])];
+    const [own, , taken] = await this.hotPool.together(statements);
+    ride.arrived(taken?.rows ?? []);
+    return (own?.rows ?? []) as R[];
   }
+
 
   /** Rows of a statement that only reads: planned like a hot one, on connections that no accept waits for. */
   async read<R>(statement: Statement, values: unknown[]): Promise<R[]> {

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
+import { Company } from './company.js';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.js';
 
 /** A group that was handed to `write`, and the two ways in which its write can end. */
@@ -303,5 +304,138 @@ describe('GroupCommit that lingers', () => {
     await write(0).succeed();
 
     expect(drained).toBe(true);
+  });
+});
+
+describe('GroupCommit that waits for company', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  const arrangeWithCompany = () => arrange({ company: new Company({ waitMsMax: 6, togetherMs: 8, enough: 3 }) });
+
+  /** Brings one every 2 ms, written at once, until a wait would pay. */
+  async function busy(seen: ReturnType<typeof arrangeWithCompany>): Promise<number> {
+    for (let n = 0; n < 7; n += 1) {
+      void seen.commit.add(1);
+      await settle();
+      await seen.write(n).succeed();
+      await jest.advanceTimersByTimeAsync(2);
+    }
+    return 7;
+  }
+
+  it('writes at once what comes alone, and together what comes within the wait of the first', async () => {
+    const seen = arrangeWithCompany();
+    const next = await busy(seen);
+
+    void seen.commit.add(2);
+    await jest.advanceTimersByTimeAsync(5);
+    void seen.commit.add(3);
+    expect(seen.writes).toHaveLength(next);
+    await jest.advanceTimersByTimeAsync(1);
+
+    expect(seen.write(next).items).toEqual([2, 3]);
+    await seen.write(next).succeed();
+    await jest.advanceTimersByTimeAsync(1_000);
+    void seen.commit.add(4);
+    await settle();
+    expect(seen.write(next + 1).items).toEqual([4]);
+    await seen.write(next + 1).succeed();
+  });
+
+  it('counts the wait from the coming of the first, also behind a write', async () => {
+    const seen = arrangeWithCompany();
+    const next = await busy(seen);
+    void seen.commit.add(2);
+    await jest.advanceTimersByTimeAsync(3);
+    void seen.commit.add(2);
+    await jest.advanceTimersByTimeAsync(3);
+    void seen.commit.add(3);
+    await jest.advanceTimersByTimeAsync(4);
+
+    await seen.write(next).succeed();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(seen.writes).toHaveLength(next + 1);
+    await jest.advanceTimersByTimeAsync(1);
+
+    expect(seen.write(next + 1).items).toEqual([3]);
+    await seen.write(next + 1).succeed();
+  });
+
+  it('waits no longer once enough have come', async () => {
+    const seen = arrangeWithCompany();
+    const next = await busy(seen);
+
+    for (const item of [2, 3, 4]) void seen.commit.add(item);
+    await settle();
+
+    expect(seen.write(next).items).toEqual([2, 3, 4]);
+    await seen.write(next).succeed();
+  });
+});
+
+describe('GroupCommit whose items go along with something else', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  it('hands over what waits, which is not written, and answers each as it is told', async () => {
+    const { commit, writes } = arrange({ lingerMs: 20 });
+    const outcomes = [1, 2, 3].map((item) => watch(commit.add(item)));
+
+    const carried = commit.carry();
+    expect(carried?.items).toEqual([1, 2, 3]);
+    expect([commit.backlog, commit.carry()]).toEqual([0, null]);
+    carried?.arrived(['a', new Error('no'), 'c']);
+    carried?.missed();
+    await jest.advanceTimersByTimeAsync(100);
+
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['a', 'refused: no', 'c']);
+    expect(writes).toHaveLength(0);
+  });
+
+  it('writes what has missed it as ever, beside what has gathered since', async () => {
+    const { commit, write } = arrange({ lingerMs: 20 });
+    const first = watch(commit.add(1));
+    const carried = commit.carry();
+    const second = watch(commit.add(2));
+
+    carried?.missed();
+    carried?.arrived(['late']);
+    await settle();
+    expect(write(0).items).toEqual([1]);
+    await write(0).succeed();
+    await jest.advanceTimersByTimeAsync(20);
+    expect(write(1).items).toEqual([2]);
+    await write(1).succeed();
+
+    expect([first.outcome, second.outcome]).toEqual(['stored 1', 'stored 2']);
+  });
+
+  it('writes nothing when all of a group went along in the turn in which its write would have begun', async () => {
+    const { commit, writes } = arrange();
+    void commit.add(1);
+
+    commit.carry()?.arrived(['a']);
+    await settle();
+    void commit.add(2);
+    await settle();
+
+    expect(writes.map(({ items }) => items)).toEqual([[2]]);
+    await writes[0]?.succeed();
+  });
+
+  it('is drained only when what went along has arrived', async () => {
+    const { commit } = arrange({ lingerMs: 20 });
+    void commit.add(1);
+    const carried = commit.carry();
+    let isDrained = false;
+    void commit.drained().then(() => (isDrained = true));
+    await settle();
+    expect(isDrained).toBe(false);
+
+    carried?.arrived(['a']);
+    await settle();
+
+    expect(isDrained).toBe(true);
   });
 });

@@ -1,3 +1,5 @@
+import type { Company } from './company.js';
+
 /** One thing that waits for the next commit. */
 interface Waiting<T, R> {
   item: T;
@@ -24,6 +26,17 @@ export interface GroupCommitOptions<T, R> {
   lingerMs: number;
   /** Least time between the starts of two groups: a busy service commits less often, an idle one still at once. */
   gapMs: number;
+  /** Whether others are worth a wait beyond that; left out, nobody waits for them. */
+  company?: Company;
+}
+
+/** What is written with something else: in one of two ways it ends, and the first one counts. */
+export interface Carried<T, R> {
+  readonly items: T[];
+  /** They are written: a result for each, in order. */
+  arrived: (results: (R | Error)[]) => void;
+  /** They are not: `write` does it, as ever. */
+  missed: () => void;
 }
 
 /** What waited for so long behind a group that could not be written is refused with it: it would wait as long again. */
@@ -39,6 +52,9 @@ export class GroupCommit<T, R> {
   private writing = false;
   private timer: NodeJS.Timeout | null = null;
   private startedAtMs = -Infinity;
+  /** For the group that gathers: asked when its first one is there. */
+  private patienceMs: number | null = null;
+  private carried = 0;
   private readonly idle: (() => void)[] = [];
 
   constructor(private readonly options: GroupCommitOptions<T, R>) {}
@@ -55,7 +71,9 @@ export class GroupCommit<T, R> {
 
   add(item: T): Promise<R> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, sinceMs: performance.now(), resolve, reject });
+      const sinceMs = performance.now();
+      this.options.company?.came(sinceMs);
+      this.waiting.push({ item, sinceMs, resolve, reject });
       this.weight += this.options.weigh(item);
       this.schedule();
     });
@@ -63,18 +81,52 @@ export class GroupCommit<T, R> {
 
   /** Resolves when nothing waits and nothing is being written. */
   drained(): Promise<void> {
-    if (!this.writing && this.waiting.length === 0) return Promise.resolve();
+    if (this.isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.idle.push(resolve));
+  }
+
+  /** Hands over what waits to who writes it with something of his own; null while nothing does. What gathers behind a write goes along, too. */
+  carry(): Carried<T, R> | null {
+    if (this.waiting.length === 0) return null;
+    const group = this.nextGroup();
+    if (this.waiting.length === 0 && this.timer) {
+      clearTimeout(this.timer);
+      this.timer = null;
+    }
+    this.carried += 1;
+    let hasEnded = false;
+    const end = (how: () => void | Promise<void>): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      void Promise.resolve(how()).finally(() => {
+        this.carried -= 1;
+        this.rest();
+      });
+    };
+    return {
+      items: group.map(({ item }) => item),
+      arrived: (results) => end(() => answer(group, results)),
+      missed: () => end(() => this.write(group)),
+    };
+  }
+
+  private isIdle(): boolean {
+    return !this.writing && this.waiting.length === 0 && this.carried === 0;
+  }
+
+  private rest(): void {
+    if (this.isIdle()) for (const resolve of this.idle.splice(0)) resolve();
   }
 
   private schedule(): void {
     if (this.writing) return;
+    const { lingerMs, gapMs, itemsMax, company } = this.options;
     if (this.timer) {
-      if (this.waiting.length < this.options.itemsMax) return;
+      if (this.waiting.length < itemsMax && this.waiting.length !== company?.enough) return;
       clearTimeout(this.timer);
     }
-    const { lingerMs, gapMs, itemsMax } = this.options;
-    const restMs = Math.max(lingerMs, this.startedAtMs + gapMs - performance.now());
+    const nowMs = performance.now();
+    const restMs = Math.max(lingerMs, this.startedAtMs + gapMs - nowMs, this.companyMs(nowMs));
     if (restMs > 0 && this.waiting.length < itemsMax) {
       this.timer = setTimeout(() => this.flush(), restMs);
     } else {
@@ -84,16 +136,34 @@ export class GroupCommit<T, R> {
     }
   }
 
+  /** How much longer those who wait do so for company. */
+  private companyMs(nowMs: number): number {
+    const { company } = this.options;
+    const [first] = this.waiting;
+    if (!company || !first || this.waiting.length >= company.enough) return 0;
+    this.patienceMs ??= company.patienceMs(nowMs);
+    return first.sinceMs + this.patienceMs - nowMs;
+  }
+
   private flush(): void {
+    const { company } = this.options;
     this.timer = null;
     this.writing = true;
     this.startedAtMs = performance.now();
     const group = this.nextGroup();
+    if (group.length === 0) return this.settled();
+    if ((this.patienceMs ?? 0) > 0) company?.left((group.at(-1)?.sinceMs ?? 0) - (group[0]?.sinceMs ?? 0));
+    this.patienceMs = null;
     void this.write(group).finally(() => {
-      this.writing = false;
-      if (this.waiting.length > 0) this.schedule();
-      else for (const resolve of this.idle.splice(0)) resolve();
+      company?.wrote(performance.now() - this.startedAtMs);
+      this.settled();
     });
+  }
+
+  private settled(): void {
+    this.writing = false;
+    if (this.waiting.length > 0) this.schedule();
+    else this.rest();
   }
 
   private nextGroup(): Waiting<T, R>[] {
@@ -112,12 +182,7 @@ export class GroupCommit<T, R> {
 
   private async write(group: Waiting<T, R>[]): Promise<void> {
     try {
-      const results = await this.options.write(group.map(({ item }) => item));
-      for (const [i, { resolve, reject }] of group.entries()) {
-        const result = results[i] as R | Error;
-        if (result instanceof Error) reject(result);
-        else resolve(result);
-      }
+      answer(group, await this.options.write(group.map(({ item }) => item)));
     } catch (error) {
       if (this.options.isOfOne?.(error) !== true) return refuse([...group, ...this.late()], error);
       if (group.length === 1) return refuse(group, error);
@@ -131,6 +196,14 @@ export class GroupCommit<T, R> {
     const late = this.waiting.splice(0, count === -1 ? this.waiting.length : count);
     for (const { item } of late) this.weight -= this.options.weigh(item);
     return late;
+  }
+}
+
+function answer<T, R>(group: readonly Waiting<T, R>[], results: readonly (R | Error)[]): void {
+  for (const [i, { resolve, reject }] of group.entries()) {
+    const result = results[i] as R | Error;
+    if (result instanceof Error) reject(result);
+    else resolve(result);
   }
 }
 

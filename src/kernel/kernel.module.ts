@@ -9,6 +9,7 @@ import { DatabaseTime } from './database-time.js';
 import { Ids } from './ids.js';
 import { Keyring } from './keyring.js';
 import { KeyringStore } from './keyring.store.js';
+import { Lookout } from './lookout.js';
 import { Metrics } from './metrics.js';
 import { Notifications } from './notifications.js';
 import { Readiness } from './readiness.js';
@@ -22,7 +23,7 @@ import { VitalSigns } from './vital-signs.js';
 @Module({})
 export class KernelModule {
   static with(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
-    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Metrics, Notifications, Readiness, RightOfWay, Tracing, Vault];
+    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Lookout, Metrics, Notifications, Readiness, RightOfWay, Tracing, Vault];
     return {
       module: KernelModule,
       providers: [
@@ -37,6 +38,7 @@ export class KernelModule {
         Ids,
         Keyring,
         KeyringStore,
+        Lookout,
         Metrics,
         Notifications,
         Readiness,

@@ -236,6 +236,23 @@ describe('Loop', () => {
     await loop.stop();
   });
 
+  it('is due when it is woken, however long it would have rested: a turn that does not end is missed from then on', async () => {
+    let works = true;
+    const { loop } = arrange(() => (works ? Promise.resolve({ restMs: 60_000 }) : new Promise(() => undefined)));
+    loop.start();
+    await pass(1_000);
+    works = false;
+
+    loop.wake();
+    await pass(29_000);
+    const before = loop.isLate();
+    await pass(2_000);
+
+    expect([before, loop.isLate()]).toEqual([false, true]);
+    void loop.stop();
+    await pass(80_000);
+  });
+
   it('is never late where it is housekeeping, and never once it is stopped', async () => {
     const failing = (): Promise<Rest> => Promise.reject(new Error('no'));
     const housekeeping = new Loop('Test', failing, () => 0, HOUSEKEEPING);

@@ -78,6 +78,7 @@ export class Loop {
   /** Takes the next turn now, or right after the one that is running. */
   wake(): void {
     if (this.stopped) return;
+    this.dueMs = Math.min(this.dueMs, performance.now());
     if (this.turning) this.again = true;
     else this.schedule(0);
   }

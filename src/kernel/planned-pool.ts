@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { connectionOptions } from './connection.js';
+import { OneCommit } from './one-commit.js';
 
 /**
  * How the hot statements must be planned. They touch a few rows by key each; a planner that meets tables which grow
@@ -37,16 +38,24 @@ export class PlannedPool {
   }
 
   async query(statement: pg.QueryConfig): Promise<pg.QueryResult> {
-    return this.isPooled ? this.planned(statement) : this.pool.query(statement);
+    if (!this.isPooled) return this.pool.query(statement);
+    const [result] = await this.planned([statement]);
+    return result as pg.QueryResult;
   }
 
-  /** Three statements in one round trip. Until the last is answered the connection is not anybody else's. */
-  private async planned(statement: pg.QueryConfig): Promise<pg.QueryResult> {
+  /** Several statements in one round trip and one commit. Resolves to their results, in order; none holds when one fails. */
+  async together(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
+    if (this.isPooled) return this.planned(statements);
+    return (await this.pool.query(new OneCommit(statements) as unknown as pg.QueryConfig)) as unknown as pg.QueryResult[];
+  }
+
+  /** In one round trip. Until the last is answered the connection is not anybody else's. */
+  private async planned(statements: readonly pg.QueryConfig[]): Promise<pg.QueryResult[]> {
     const client = await this.pool.connect();
-    const answers = await Promise.allSettled([client.query(BEGIN_PLANNED), client.query(statement), client.query('commit')]);
+    const answers = await Promise.allSettled([client.query(BEGIN_PLANNED), ...statements.map((each) => client.query(each)), client.query('commit')]);
     client.release();
     const refused = answers.find(({ status }) => status === 'rejected');
     if (refused) throw (refused as PromiseRejectedResult).reason;
-    return (answers[1] as PromiseFulfilledResult<pg.QueryResult>).value;
+    return answers.slice(1, -1).map((answer) => (answer as PromiseFulfilledResult<pg.QueryResult>).value);
   }
 }

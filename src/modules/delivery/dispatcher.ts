@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Claims, type DeliveryKey } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
+import { Lookout } from '#kernel/lookout.js';
 import { Loop } from '#kernel/loop.js';
 import { Gates } from './gates.js';
 import { DeliveryLane } from './lane.js';
@@ -28,6 +29,7 @@ export class Dispatcher {
     private readonly lane: DeliveryLane,
     private readonly gates: Gates,
     private readonly presence: WorkerPresence,
+    private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Dispatcher', () => this.turn(), () => clock.nowMs());
@@ -58,6 +60,8 @@ export class Dispatcher {
     if (limit === 0) return this.beside(claimant);
     const claimed = await this.claims.due(claimant, limit);
     await this.gates.pass(claimed);
-    return { restMs: claimed.length === limit ? 0 : SWEEP_MS };
+    if (claimed.length === limit) return { restMs: 0 };
+    // Where some were due, others are soon.
+    return { restMs: claimed.length > 0 ? SWEEP_MS : this.lookout.restMs(SWEEP_MS) };
   }
 }

@@ -29,6 +29,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.presence.start(this.lane);
     // Without the sweep only wake-ups start deliveries: durability tests use it to show that they would notice.
     if (this.config.reconcile) {
+      this.claims.attend(() => this.dispatcher.loop.wake(), () => this.pump.stir());
       this.dispatcher.loop.start();
       this.pump.loop.start();
     }

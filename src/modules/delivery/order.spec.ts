@@ -3,6 +3,7 @@ import type { Environments } from '#modules/auth/contract.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { Claims, ClaimedDelivery, TargetKey } from '#modules/ledger/claims.contract.js';
 import type { Config } from '#kernel/config.js';
+import type { Lookout } from '#kernel/lookout.js';
 import type { Clock } from '#kernel/clock.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
@@ -38,7 +39,7 @@ class Worker {
     const permits = {} as Permits;
     this.lane = new DeliveryLane({ deliveryConcurrency: 1_000 } as Config, circuits, permits, presence, environments);
     this.gates = new Gates(this.claims(), this.lane, circuits, permits, targets, queued);
-    this.pump = new Pump(this.claims(), this.lane, this.gates, circuits, permits, presence, queued, clock);
+    this.pump = new Pump(this.claims(), this.lane, this.gates, circuits, permits, presence, queued, { restMs: (ownMs: number) => ownMs } as unknown as Lookout, clock);
     this.lane.connect((turn) => {
       this.started.push(turn.delivery.eventId);
       void this.takes('answer').then(() => {

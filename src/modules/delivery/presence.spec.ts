@@ -25,10 +25,10 @@ class Table implements Presence {
   reaps = 0;
   isAway = false;
 
-  async beat({ id }: { id: Id }): Promise<boolean> {
+  async beat({ ids }: { ids: readonly Id[] }): Promise<ReadonlySet<Id>> {
     if (this.isAway) throw new Error('storage is away');
-    this.beats.push(id);
-    return !this.dead.has(id);
+    this.beats.push(...ids);
+    return new Set(ids.filter((id) => !this.dead.has(id)));
   }
   async reap(): Promise<number> {
     this.reaps += 1;

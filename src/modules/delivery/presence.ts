@@ -116,16 +116,17 @@ export class WorkerPresence {
 
   private async renew(): Promise<void> {
     const [current, ...older] = this.names;
-    const isAlive = await this.beat(current);
+    const alive = await this.beat(this.names);
+    const isAlive = alive.has(current.id);
     if (!isAlive) this.logger.warn('This worker was declared dead; it goes on under a new name.');
     const kept: Name[] = isAlive ? [current] : [];
-    for (const name of older) if (!(await this.retired(name)) && (await this.beat(name))) kept.push(name);
+    for (const name of older) if (alive.has(name.id) && !(await this.retired(name))) kept.push(name);
     if (isAlive && this.clock.monotonicMs() - current.sinceMs < NAME_LIFETIME_MS) {
       this.names = [current, ...kept.slice(1)];
       return;
     }
     const next = this.newName();
-    await this.beat(next);
+    await this.beat([next]);
     this.names = [next, ...kept];
   }
 
@@ -136,13 +137,15 @@ export class WorkerPresence {
     return true;
   }
 
-  /** False when the name is dead; what is held under it goes at once. */
-  private async beat(name: Name): Promise<boolean> {
+  /** Those that live; what is held under a dead one goes at once. */
+  private async beat(names: readonly Name[]): Promise<ReadonlySet<Id>> {
     const askedMs = this.clock.monotonicMs();
-    const isAlive = await this.presence.beat({ id: name.id, host: hostname(), pid: process.pid, leaseMs: LEASE_MS });
-    if (isAlive) name.beatMs = askedMs;
-    else this.holder.drop(name.id);
-    return isAlive;
+    const alive = await this.presence.beat({ ids: names.map(({ id }) => id), host: hostname(), pid: process.pid, leaseMs: LEASE_MS });
+    for (const name of names) {
+      if (alive.has(name.id)) name.beatMs = askedMs;
+      else this.holder.drop(name.id);
+    }
+    return alive;
   }
 
   private isFresh({ beatMs }: Name): boolean {

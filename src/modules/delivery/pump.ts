@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Claims, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
+import { Lookout } from '#kernel/lookout.js';
 import { Loop } from '#kernel/loop.js';
 import { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
@@ -28,6 +29,8 @@ export class Pump {
   readonly loop: Loop;
   private tickedMs = -Infinity;
   private isSooner = false;
+  private isAtRest = false;
+  private isStirred = false;
 
   constructor(
     private readonly claims: Claims,
@@ -37,12 +40,23 @@ export class Pump {
     private readonly permits: Permits,
     private readonly presence: WorkerPresence,
     private readonly queued: QueuedTargets,
+    private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Pump', () => this.turn(), () => clock.nowMs());
   }
 
+  /** Deliveries were put behind a gate. While it lets others out it comes to them by itself. */
+  stir(): void {
+    this.isStirred = true;
+    if (!this.isAtRest) return;
+    this.isAtRest = false;
+    this.loop.wake();
+  }
+
   private async turn(): Promise<{ restMs: number }> {
+    this.isAtRest = false;
+    this.isStirred = false;
     const claimant = this.presence.claimant();
     if (claimant === null) return { restMs: IDLE_MS };
     const moment = this.queued.look();
@@ -58,7 +72,11 @@ export class Pump {
     }
     this.isSooner = isAnyStarved;
     if (isAnyStarved) return { restMs: STARVED_MS };
-    return { restMs: targets.length > 0 ? TICK_MS : IDLE_MS };
+    if (targets.length > 0) return { restMs: TICK_MS };
+    // They may have come behind the look.
+    if (this.isStirred) return { restMs: STARVED_MS };
+    this.isAtRest = true;
+    return { restMs: this.lookout.restMs(IDLE_MS) };
   }
 
   /** Whether the target had nothing to do here, so that what it gets now may be done before the next tick. */

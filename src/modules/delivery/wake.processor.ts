@@ -8,8 +8,11 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 /** An absent queue reports itself with every reconnect. */
 const COMPLAINT_EVERY_MS = 10_000;
 
+/** Seconds until the queue is asked without having been announced anything: the sweep finds sooner what it has lost. */
+const ASK_SECONDS = 20;
+
 /** Takes wake-ups of other processes. */
-@Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000 })
+@Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
 export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(WakeProcessor.name);
   private complainedAtMs = 0;

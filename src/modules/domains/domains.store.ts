@@ -83,6 +83,10 @@ const CLAIM_DUE: Statement = {
     returning d.environment_id as "environmentId", d.id`,
 };
 
+/** For the lookout, by domains_next_check_at_idx: what others are looking at is nobody's to do. */
+export const CHECK_IN_MS = `
+  select extract(epoch from next_check_at - now()) * 1000 from domains where claimed_until is null or claimed_until < now() order by next_check_at limit 1`;
+
 const RELEASE: Statement = {
   name: 'domains.release',
   // Index domains_pkey.

@@ -1,10 +1,11 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { CLAIM_SECONDS, DomainChecks } from './domain-checks.js';
 import { DomainsMetrics } from './domains.metrics.js';
-import { type DomainPlace, DomainsStore } from './domains.store.js';
+import { CHECK_IN_MS, type DomainPlace, DomainsStore } from './domains.store.js';
 
 const REST_MS = 2_000;
 /** Domains of one turn: each is looked at within ten seconds, all of them side by side. */
@@ -22,13 +23,16 @@ export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly checks: DomainChecks,
     private readonly metrics: DomainsMetrics,
     private readonly config: Config,
+    private readonly lookout: Lookout,
     clock: Clock,
   ) {
     this.loop = new Loop('Domain checks', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.isWorker) this.loop.start();
+    if (!this.config.isWorker) return;
+    this.loop.start();
+    this.lookout.attend({ name: 'domains', inMs: CHECK_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -40,7 +44,7 @@ export class RecheckLoop implements OnApplicationBootstrap, OnApplicationShutdow
     const failures = (await Promise.all(due.map((place) => this.check(place)))).filter((error) => error !== null);
     // Said once, with the backoff of the loop; each domain that could not be looked at comes again by itself.
     if (failures.length > 0) throw failures[0] as Error;
-    return { restMs: due.length === TURN_MAX ? 0 : REST_MS };
+    return { restMs: due.length === TURN_MAX ? 0 : this.lookout.restMs(REST_MS) };
   }
 
   private async check(place: DomainPlace): Promise<unknown> {

@@ -49,6 +49,9 @@ const DUE: Statement = {
     where g.environment_id is not null order by d.place, random() limit $2::int`,
 };
 
+/** For the lookout, by scheduled_emails_due_at_idx. */
+export const SCHEDULED_IN_MS = 'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
+
 /** scheduled_emails_pkey: nothing where somebody else holds it, has released it, or failed at it a moment ago. */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { Database } from '#kernel/database.js';
+import type { Lookout } from '#kernel/lookout.js';
 import { Loop } from '#kernel/loop.js';
 import { ScheduledRelease } from './scheduled-release.js';
 import type { ScheduledEmailsStore } from './scheduled-emails.store.js';
@@ -13,8 +14,9 @@ function releasing(claim: () => Promise<unknown>, monotonicMs: () => number): Sc
   const due = async () => [{ environmentId: 1, id: '019aa4c0-0000-7000-8000-000000000000' }];
   const scheduled = { due, claim, postpone: async () => undefined } as unknown as ScheduledEmailsStore;
   const nothing = {} as never;
+  const nobodyLooks = { attend: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as Lookout;
   const clock = { nowMs: () => 0, monotonicMs } as Clock;
-  return new ScheduledRelease(scheduled, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, database, { isWorker: true } as Config, clock);
+  return new ScheduledRelease(scheduled, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, database, { isWorker: true } as Config, nobodyLooks, clock);
 }
 
 describe('the release of scheduled emails', () => {

@@ -8,6 +8,7 @@ import { Config } from '#kernel/config.js';
 import { Database, sqlState } from '#kernel/database.js';
 import { ApiError } from '#kernel/errors.js';
 import { lowestIdAt, showId } from '#kernel/ids.js';
+import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { Tracing } from '#kernel/tracing.js';
 import { NotComposed } from '#mail/compose.js';
@@ -17,7 +18,7 @@ import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailsStore, type NewEmail } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
-import { type ScheduledKey, ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
+import { SCHEDULED_IN_MS, type ScheduledKey, ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
 import { SenderIdentities } from './sender-identity.js';
 
 const EVERY_MS = 1_000;
@@ -53,13 +54,16 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
     private readonly tracing: Tracing,
     private readonly database: Database,
     private readonly config: Config,
+    private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('ScheduledEmails', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.isWorker) this.loop.start();
+    if (!this.config.isWorker) return;
+    this.loop.start();
+    this.lookout.attend({ name: 'scheduled', inMs: SCHEDULED_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -75,7 +79,7 @@ export class ScheduledRelease implements OnApplicationBootstrap, OnApplicationSh
         if (this.clock.monotonicMs() - fromMs >= TURN_MS_MAX) return { restMs: 0 };
       }
     }
-    return { restMs: EVERY_MS };
+    return { restMs: this.lookout.restMs(EVERY_MS) };
   }
 
   /** False where somebody else has it. One that fails comes again later and keeps no other from its turn. Throws while storage is away. */

@@ -2,11 +2,12 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { ErasedContents } from '#modules/events/erasure.contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { showId } from '#kernel/ids.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
 import { ReportMatching } from './report-matching.js';
-import { type ClaimedReport, ReportsStore } from './reports.store.js';
+import { type ClaimedReport, REPORT_IN_MS, ReportsStore } from './reports.store.js';
 
 const REST_MS = 1_000;
 const SWEEP_MS = 3_600_000;
@@ -34,6 +35,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     private readonly metrics: FeedbackMetrics,
     private readonly contents: ErasedContents,
     private readonly config: Config,
+    private readonly lookout: Lookout,
     clock: Clock,
   ) {
     this.loop = new Loop('Mail reports', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
@@ -48,6 +50,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
   onApplicationBootstrap(): void {
     if (!this.config.isWorker) return;
     this.loop.start();
+    this.lookout.attend({ name: 'reports', inMs: REPORT_IN_MS, wake: () => this.loop.wake() });
     this.sweeping.start();
   }
 
@@ -58,7 +61,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
   private async turn(): Promise<Rest> {
     const claimed = await this.store.claim(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     for (const report of claimed) await this.look(report);
-    return { restMs: claimed.length === 0 ? REST_MS : 0 };
+    return { restMs: claimed.length === 0 ? this.lookout.restMs(REST_MS) : 0 };
   }
 
   /** One that can't be noted comes again by itself, and keeps no other waiting. Throws while storage is away. */

@@ -123,6 +123,9 @@ const CLAIM: Statement = {
     returning r.id, r.environment_id as "environmentId", r.email_id as "emailId", r.source, r.recipient, r.envelope_from as "envelopeFrom", r.failures`,
 };
 
+/** For the lookout, by mail_reports_due_at_idx. */
+export const REPORT_IN_MS = `select extract(epoch from due_at - now()) * 1000 from mail_reports where state = 'waiting' order by due_at limit 1`;
+
 /** mail_reports_pkey. */
 const RAW: Statement = { name: 'mail_reports_raw', text: 'select raw from mail_reports where id = $1' };
 const SETTLE: Statement = {

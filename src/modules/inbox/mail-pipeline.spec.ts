@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import type { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { Ids } from '#kernel/ids.js';
+import type { Lookout } from '#kernel/lookout.js';
 import type { AcceptMessage } from './accept-message.js';
 import { ArrivalBell } from './arrivals.js';
 import type { MailPace } from './mail-pace.js';
@@ -14,6 +15,8 @@ describe('the pipeline of received mail', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'nextTick'] }));
   afterEach(() => void jest.useRealTimers());
 
+  const nobodyLooks = { attend: () => undefined, restMs: (ownMs: number) => ownMs } as unknown as Lookout;
+
   it('only looks while there is no mail, and claims when a bell rings or a look finds some', async () => {
     const asked: string[] = [];
     let waiting: WaitingMessage[] = [];
@@ -25,7 +28,7 @@ describe('the pipeline of received mail', () => {
     const accepting = { accept: async () => true } as unknown as AcceptMessage;
     const pipeline = new MailPipeline(
       store, {} as ReadMessage, accepting, { readable: (free: number) => free, read: () => undefined } as unknown as MailPace, { became: () => undefined } as unknown as PipelineMetrics, bell, { next: () => 'a' } as unknown as Ids,
-      { isWorker: true } as Config, { nowMs: () => 0, monotonicMs: () => performance.now() } as Clock);
+      { isWorker: true } as Config, nobodyLooks, { nowMs: () => 0, monotonicMs: () => performance.now() } as Clock);
     const after = async (ms: number): Promise<string[]> => (await jest.advanceTimersByTimeAsync(ms), asked.splice(0));
     pipeline.onApplicationBootstrap();
 
@@ -48,7 +51,7 @@ describe('the pipeline of received mail', () => {
     const accepting = { accept: ({ id }: WaitingMessage) => new Promise((resolve) => setTimeout(() => resolve(true), id === 'slow' ? 10_000 : 100)) } as unknown as AcceptMessage;
     const pipeline = new MailPipeline(
       store, {} as ReadMessage, accepting, { readable: (free: number) => free, read: () => undefined } as unknown as MailPace, { became: () => undefined } as unknown as PipelineMetrics, new ArrivalBell(), { next: () => 'a' } as unknown as Ids,
-      { isWorker: true } as Config, { nowMs: () => 0, monotonicMs: () => performance.now() } as Clock);
+      { isWorker: true } as Config, nobodyLooks, { nowMs: () => 0, monotonicMs: () => performance.now() } as Clock);
     pipeline.onApplicationBootstrap();
 
     await jest.advanceTimersByTimeAsync(30_000);

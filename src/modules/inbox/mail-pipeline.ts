@@ -3,13 +3,14 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { Ids, showId } from '#kernel/ids.js';
+import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { AcceptMessage } from './accept-message.js';
 import { MailArrivals } from './contract.js';
 import { MailPace } from './mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import { ReadMessage, undecided } from './read-message.js';
-import { type Decided, LARGE_BYTES, type WaitingMessage, WaitingMessagesStore } from './waiting-messages.store.js';
+import { type Decided, LARGE_BYTES, type WaitingMessage, WAITING_IN_MS, WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** Messages that one process reads at once: most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
@@ -57,6 +58,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly arrivals: MailArrivals,
     private readonly ids: Ids,
     private readonly config: Config,
+    private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Mail pipeline', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
@@ -65,10 +67,12 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
 
   onApplicationBootstrap(): void {
     if (!this.config.isWorker) return;
-    this.arrivals.onArrival(() => {
+    const rung = (): void => {
       this.isIdle = false;
       this.wakeSoon();
-    });
+    };
+    this.arrivals.onArrival(rung);
+    this.lookout.attend({ name: 'mail', inMs: WAITING_IN_MS, wake: rung });
     this.loop.start();
     this.renewing.start();
   }
@@ -86,7 +90,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0) return { restMs: REST_MS };
     // A claim locks every partition with all its indexes: two of them a second are much for a process that has no mail.
-    if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: REST_MS };
+    if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.lookout.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
     const { messages, raced } = await this.store.claim({
@@ -99,7 +103,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     for (const message of messages) this.begin(message);
     this.isIdle = messages.length === 0 && !raced;
     if (raced) this.wakeSoon();
-    return { restMs: messages.length === limit && limit < free ? PACED_MS : REST_MS };
+    if (messages.length === limit && limit < free) return { restMs: PACED_MS };
+    return { restMs: this.isIdle ? this.lookout.restMs(REST_MS) : REST_MS };
   }
 
   /** Whoever wants a claim now shares it with all that want one a moment later. */

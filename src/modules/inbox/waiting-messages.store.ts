@@ -115,10 +115,10 @@ const CLAIM: Statement = {
 };
 
 /** inbox_messages_received_idx of each partition, until one has something. */
-const IS_ANY_WAITING: Statement = {
-  name: 'inbox_is_any_waiting',
-  text: `select true as found from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`,
-};
+const ANY_WAITING = `from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`;
+const IS_ANY_WAITING: Statement = { name: 'inbox_is_any_waiting', text: `select true as found ${ANY_WAITING}` };
+/** For the lookout. */
+export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 
 /**
  * inbox_messages_pkey, in one commit. `d` is what was decided: nothing where somebody else holds it by now, or it was erased. `s` has

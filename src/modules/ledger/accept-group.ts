@@ -1,13 +1,17 @@
 import { Logger } from '@nestjs/common';
-import { isStorageAway, sqlState } from '#kernel/database.js';
+import { Company } from '#kernel/company.js';
+import { isStorageAway, type Ride, sqlState } from '#kernel/database.js';
 import { unavailable } from '#kernel/errors.js';
 import { GroupCommit } from '#kernel/group-commit.js';
 import type { Partitions } from './partitions.js';
+import type { RecordResults } from './record.js';
 
 const GROUP_ITEMS_MAX = 256;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** Under load this makes one commit of what would be three, and costs the median accept a millisecond or two. */
 const GAP_MS = 4;
+/** At a quiet rate three commits in four are saved by waiting for each other, and nobody waits for longer than these. See ADR 27. */
+const COMPANY = { waitMsMax: 6, togetherMs: 8, enough: 8 };
 
 /** One result for each item, in order: nothing, or what the one who sent it is told. */
 export type Outcomes = (void | Error)[];
@@ -20,8 +24,11 @@ export interface Accepting<T> {
   /** More than this waiting for a commit means that storage does not keep up: the rest is refused, nothing is lost. */
   backlogMax: number;
   backlogBytesMax: number;
-  /** Resolves once the group is committed, to what follows from that: it must not be able to undo a commit, so it runs apart. */
-  store: (items: T[]) => Promise<() => Outcomes | Promise<Outcomes>>;
+  /**
+   * Resolves once the group is committed, to what follows from that: it must not be able to undo a commit, so it runs apart. What
+   * rides along, if anything does, is for the one statement of that commit.
+   */
+  store: (items: T[], ride: Ride | null) => Promise<() => Outcomes | Promise<Outcomes>>;
 }
 
 /** The group commit of accepting: what is refused or away in one item, and what in all of them. */
@@ -31,15 +38,17 @@ export class AcceptGroup<T> {
 
   constructor(
     private readonly partitions: Pick<Partitions, 'ensure'>,
+    private readonly results: Pick<RecordResults, 'board'> | null,
     private readonly accepting: Accepting<T>,
   ) {
     this.group = new GroupCommit<T, void>({
-      write: (items) => this.write(items),
+      write: (items) => this.writeWithResults(items),
       itemsMax: GROUP_ITEMS_MAX,
       weigh: accepting.weighBytes,
       weightMax: GROUP_BYTES_MAX,
       lingerMs: 0,
       gapMs: GAP_MS,
+      company: new Company(COMPANY),
     });
   }
 
@@ -57,10 +66,26 @@ export class AcceptGroup<T> {
     return this.group.drained();
   }
 
+  /** A small group takes results along. What fails with them is written again without: neither fails for the other. */
+  private async writeWithResults(items: T[]): Promise<Outcomes> {
+    const ride = items.length < COMPANY.enough ? (this.results?.board() ?? null) : null;
+    if (ride === null) return this.write(items);
+    let committed: () => Outcomes | Promise<Outcomes>;
+    try {
+      committed = await this.accepting.store(items, ride);
+      ride.over(false);
+    } catch (error) {
+      ride.over(true);
+      // A server that said why is there.
+      return sqlState(error) === null ? this.writeAgain(items, error, false) : this.write(items);
+    }
+    return committed();
+  }
+
   private async write(items: T[], partitionsMade = false): Promise<Outcomes> {
     let committed: () => Outcomes | Promise<Outcomes>;
     try {
-      committed = await this.accepting.store(items);
+      committed = await this.accepting.store(items, null);
     } catch (error) {
       return this.writeAgain(items, error, partitionsMade);
     }

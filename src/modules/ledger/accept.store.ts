@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Ride, type Statement } from '#kernel/database.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
 import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
@@ -80,15 +80,15 @@ export class AcceptStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
-  async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
+  async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number, ride: Ride | null = null): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const values = this.values(group, claimant);
     if (events.every((event) => event.idempotency === null)) {
-      await this.database.hot(ACCEPT, values);
+      await this.database.hot(ACCEPT, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), keyTtlMs);
-    const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values);
+    const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values, ride);
     return new Set(rows.map(({ n }) => n - 1));
   }
 

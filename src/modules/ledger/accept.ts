@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
-import { Database } from '#kernel/database.js';
+import { Database, type Ride } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
@@ -10,6 +10,7 @@ import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { LaneOutlet } from './outlet.js';
 import { Partitions } from './partitions.js';
+import { RecordResults } from './record.js';
 
 /** Accepts events that are sent to one target: the event and its one delivery. */
 @Injectable()
@@ -24,13 +25,14 @@ export class Accept {
     private readonly config: Config,
     private readonly database: Database,
     partitions: Partitions,
+    results: RecordResults,
   ) {
-    this.group = new AcceptGroup<NewEvent>(partitions, {
+    this.group = new AcceptGroup<NewEvent>(partitions, results, {
       what: 'Accepting',
       weighBytes: ({ payloadBytes }) => payloadBytes,
       backlogMax: 20_000,
       backlogBytesMax: Infinity,
-      store: (events) => this.write(events),
+      store: (events, ride) => this.write(events, ride),
     });
   }
 
@@ -52,12 +54,12 @@ export class Accept {
     return this.group.drained();
   }
 
-  private async write(events: NewEvent[]): Promise<() => Promise<Outcomes>> {
+  private async write(events: NewEvent[], ride: Ride | null): Promise<() => Promise<Outcomes>> {
     const claimant = this.outlet.claimant();
     const group = events.map((event) => ({ event, admission: this.outlet.admission(event, claimant) }));
     let stored: Set<number> | 'all';
     try {
-      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs);
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, ride);
     } catch (error) {
       this.outlet.giveBack(admitted(group));
       throw error;

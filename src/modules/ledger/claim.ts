@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
+import { Lookout } from '#kernel/lookout.js';
 import { Claims, type ClaimedDelivery, type DeliveryKey, type TargetKey } from './claims.contract.js';
-import { DueStore } from './due.store.js';
+import { DUE, DUE_IN_MS, DueStore, PARKED, PARKED_IN_MS } from './due.store.js';
 import { untilStored } from './until-stored.js';
 
 /** Claims over the table of what is due. */
@@ -9,8 +10,16 @@ import { untilStored } from './until-stored.js';
 export class StoredClaims extends Claims {
   private readonly logger = new Logger('Ledger');
 
-  constructor(private readonly store: DueStore) {
+  constructor(
+    private readonly store: DueStore,
+    private readonly lookout: Lookout,
+  ) {
     super();
+  }
+
+  override attend(isDue: () => void, isParked: () => void): void {
+    this.lookout.attend({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
+    this.lookout.attend({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });
   }
 
   override due(claimant: Id, limit: number): Promise<ClaimedDelivery[]> {
@@ -34,7 +43,9 @@ export class StoredClaims extends Claims {
   }
 
   override async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
-    if (deliveries.length > 0) await untilStored(this.logger, 'Giving back claims', () => this.store.release(deliveries, parked));
+    if (deliveries.length === 0) return;
+    await untilStored(this.logger, 'Giving back claims', () => this.store.release(deliveries, parked));
+    if (parked) this.lookout.expect(PARKED, 0);
   }
 
   override parkedTargets(): Promise<TargetKey[]> {
@@ -42,7 +53,7 @@ export class StoredClaims extends Claims {
   }
 
   override async park(environmentId: number, targetId: Id): Promise<void> {
-    while ((await this.store.park(environmentId, targetId)) > 0);
+    while ((await this.store.park(environmentId, targetId)) > 0) this.lookout.expect(PARKED, 0);
   }
 
   override async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {

@@ -44,6 +44,9 @@ export interface TargetKey {
 
 /** Which deliveries are due, and who holds them. A worker may make attempts at what it claimed, and at nothing else. */
 export abstract class Claims {
+  /** Calls `isDue` when deliveries are due, and `isParked` when some wait behind a gate: at once as far as this process knows, and within a second. */
+  abstract attend(isDue: () => void, isParked: () => void): void;
+
   /** Claims up to `limit` deliveries that are due, oldest first. */
   abstract due(claimant: Id, limit: number): Promise<ClaimedDelivery[]>;
 

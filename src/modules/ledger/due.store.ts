@@ -76,6 +76,14 @@ const CLAIM_THESE: Statement = {
     where d.claimed_by is null and not d.parked and d.due_at <= now() for update of d skip locked`),
 };
 
+/** What the lookout calls deliveries whose time comes, and those behind a gate. */
+export const [DUE, PARKED] = ['due', 'parked'];
+/** The heads of due_deliveries_due_at_idx and of due_deliveries_parked_idx. */
+export const DUE_IN_MS = `
+  select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked order by due_at limit 1`;
+export const PARKED_IN_MS = `
+  select 0 from due_deliveries where claimed_by is null and parked order by environment_id, target_id limit 1`;
+
 /** Longest waiting first, by due_deliveries_parked_idx. */
 const CLAIM_PARKED: Statement = {
   name: 'due_claim_parked',

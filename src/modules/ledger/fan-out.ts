@@ -26,7 +26,7 @@ export class FanOut {
     private readonly config: Config,
     partitions: Partitions,
   ) {
-    this.group = new AcceptGroup<NewMessage>(partitions, {
+    this.group = new AcceptGroup<NewMessage>(partitions, null, {
       what: 'Accepting fan-outs',
       weighBytes: ({ payloadBytes, events }) => payloadBytes + events.length * EVENT_WEIGHT_BYTES,
       backlogMax: 10_000,

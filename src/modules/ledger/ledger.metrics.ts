@@ -15,6 +15,7 @@ export class LedgerMetrics {
   private readonly attempts: Counter<'outcome'>;
   private readonly duration: Histogram;
   private readonly lostClaims: Counter;
+  private readonly sharedResults: Counter;
   private readonly expiredOpen: Counter;
 
   constructor(metrics: Metrics) {
@@ -26,6 +27,7 @@ export class LedgerMetrics {
     );
     this.duration = metrics.histogram('attempt_duration_seconds', 'Duration of delivery attempts.', SECONDS);
     this.expiredOpen = metrics.counter('deliveries_expired_total', 'Deliveries that ended because their retention did.');
+    this.sharedResults = metrics.counter('results_shared_total', 'Results that went along with a commit of accepts.');
     this.lostClaims = metrics.counter('claims_lost_total', 'Results not written because another worker held the delivery.');
   }
 
@@ -37,6 +39,11 @@ export class LedgerMetrics {
 
   acceptedGroup(count: number): void {
     this.accepted.inc(count);
+  }
+
+  /** Results that went along with a commit of accepts; counted as recorded, too. */
+  sharedGroup(count: number): void {
+    this.sharedResults.inc(count);
   }
 
   recordedGroup(results: readonly DeliveryResult[], held: ReadonlySet<string>): void {

@@ -57,6 +57,7 @@ import { Retention } from './retention.js';
     PartitionsStore,
     Receive,
     ReceiveStore,
+    RecordResults,
     RecordStore,
     RedeliverStore,
     RepeatsStore,
@@ -73,7 +74,7 @@ import { Retention } from './retention.js';
     { provide: Presence, useClass: PresenceStore },
     { provide: Redeliveries, useClass: Redeliver },
     { provide: Repeats, useClass: StoredRepeats },
-    { provide: Results, useClass: RecordResults },
+    { provide: Results, useExisting: RecordResults },
   ],
   exports: [Acceptance, Cancellations, Claims, FailedDeliveries, KeptDays, LateFailures, Ledger, Outlet, Presence, Redeliveries, Repeats, Results],
 })

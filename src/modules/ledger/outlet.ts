@@ -1,14 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
+import { Lookout } from '#kernel/lookout.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
+import { PARKED } from './due.store.js';
 import { Outlet, type Admission, type Handover, type Lane } from './lane.contract.js';
+
+/** What was left waits for the dispatcher, or behind a gate, which may be the first that does. */
+const PARKED_MS = 200;
 
 /** The outlet of this process. */
 @Injectable()
 export class LaneOutlet extends Outlet {
   private lane: Lane | null = null;
   private handover: Handover | null = null;
+
+  constructor(private readonly lookout: Lookout) {
+    super();
+  }
 
   override attachLane(lane: Lane): void {
     this.lane = lane;
@@ -38,12 +47,13 @@ export class LaneOutlet extends Outlet {
   handOn(run: ClaimedDelivery[], left: DeliveryKey[]): void {
     this.lane?.take(run);
     if (left.length === 0) return;
-    if (this.lane) this.lane.left();
+    if (this.lane) this.left();
     else this.handover?.announce(left);
   }
 
   /** Rows were committed that nobody holds. */
   left(): void {
     this.lane?.left();
+    this.lookout.expect(PARKED, PARKED_MS);
   }
 }

@@ -17,7 +17,7 @@ const REGISTER: Statement = {
 const RENEW: Statement = {
   name: 'presence_renew',
   deadlineMs: BEAT_DEADLINE_MS,
-  text: `update workers set alive_until = now() + $2 * interval '1 millisecond' where id = $1 returning id`,
+  text: `update workers set alive_until = now() + $2 * interval '1 millisecond' where id = any($1::uuid[]) returning id`,
 };
 
 /**
@@ -52,13 +52,16 @@ export class PresenceStore extends Presence {
     super();
   }
 
-  async beat(worker: { id: Id; host: string; pid: number; leaseMs: number }): Promise<boolean> {
-    if (this.registered.has(worker.id)) {
-      return (await this.database.vital(RENEW, [worker.id, worker.leaseMs])).length > 0;
+  async beat({ ids, host, pid, leaseMs }: { ids: readonly Id[]; host: string; pid: number; leaseMs: number }): Promise<ReadonlySet<Id>> {
+    const known = ids.filter((id) => this.registered.has(id));
+    const renewed = known.length > 0 ? await this.database.vital<{ id: Id }>(RENEW, [known, leaseMs]) : [];
+    const alive = new Set(renewed.map(({ id }) => id));
+    for (const id of ids.filter((each) => !this.registered.has(each))) {
+      await this.database.vital(REGISTER, [id, host, pid, leaseMs]);
+      this.registered.add(id);
+      alive.add(id);
     }
-    await this.database.vital(REGISTER, [worker.id, worker.host, worker.pid, worker.leaseMs]);
-    this.registered.add(worker.id);
-    return true;
+    return alive;
   }
 
   async reap(): Promise<number> {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Ride, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { byteaArray, dateArray, floatArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import { sealNamed } from '#kernel/sealed-headers.js';
@@ -89,7 +89,7 @@ export class ReceiveStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. `keyTtlMs` is for keys that do not say how long they are kept. */
-  async insert(group: readonly Received[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
+  async insert(group: readonly Received[], claimant: Id | null, keyTtlMs: number, ride: Ride | null = null): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const requests = events.map(({ request }) => request);
     const values: unknown[] = [
@@ -122,11 +122,11 @@ export class ReceiveStore {
       jsonbArray(requests.map((request) => request.answer)),
     ];
     if (events.every(({ idempotency }) => idempotency === null)) {
-      await this.database.hot(RECEIVE, values);
+      await this.database.hot(RECEIVE, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), floatArray(events.map((event) => event.keyTtlMs ?? keyTtlMs)));
-    const rows = await this.database.hot<{ n: number }>(RECEIVE_ONCE, values);
+    const rows = await this.database.hot<{ n: number }>(RECEIVE_ONCE, values, ride);
     return new Set(rows.map(({ n }) => n - 1));
   }
 }

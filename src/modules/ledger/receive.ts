@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
+import type { Ride } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
@@ -9,6 +10,7 @@ import { LedgerMetrics } from './ledger.metrics.js';
 import { LaneOutlet } from './outlet.js';
 import { Partitions } from './partitions.js';
 import { ReceiveStore, type Received } from './receive.store.js';
+import { RecordResults } from './record.js';
 
 /** Accepts what endpoints receive: like what is sent, but an event has a raw request and any number of deliveries. */
 @Injectable()
@@ -22,13 +24,14 @@ export class Receive {
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     partitions: Partitions,
+    results: RecordResults,
   ) {
-    this.group = new AcceptGroup<ReceivedEvent>(partitions, {
+    this.group = new AcceptGroup<ReceivedEvent>(partitions, results, {
       what: 'Receiving',
       weighBytes: ({ payloadBytes, request }) => payloadBytes + request.sizeBytes,
       backlogMax: 10_000,
       backlogBytesMax: 128 * 1024 * 1024,
-      store: (events) => this.write(events),
+      store: (events, ride) => this.write(events, ride),
     });
   }
 
@@ -41,12 +44,12 @@ export class Receive {
     return this.group.drained();
   }
 
-  private async write(events: ReceivedEvent[]): Promise<() => Promise<Outcomes>> {
+  private async write(events: ReceivedEvent[], ride: Ride | null): Promise<() => Promise<Outcomes>> {
     const claimant = this.outlet.claimant();
     const group = events.map((event) => ({ event, admissions: event.deliveries.map((arrival) => this.outlet.admission(arrival, claimant)) }));
     let stored: Set<number> | 'all';
     try {
-      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs);
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, ride);
     } catch (error) {
       this.outlet.giveBack(group.flatMap(admitted));
       throw error;

@@ -86,8 +86,14 @@ export class RecordStore {
 
   /** Writes the results; returns which of them held their claim, as `eventId/ordinal`. */
   async write(results: readonly DeliveryResult[]): Promise<Set<string>> {
+    const { statement, values } = this.statement(results);
+    return heldOf(await this.database.hot<HeldRow>(statement, values));
+  }
+
+  /** The same for who takes it along: its rows are for `heldOf`. */
+  statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, isTold } = statementFor(results);
-    const held = await this.database.hot<{ event_id: string; ordinal: number }>(statement, [
+    const values = [
       intArray(results.map((result) => result.environmentId)),
       uuidArray(results.map((result) => result.eventId)),
       smallintArray(results.map((result) => result.ordinal)),
@@ -106,7 +112,16 @@ export class RecordStore {
       booleanArray(results.map((result) => result.pulled)),
       booleanArray(results.map((result) => result.counted)),
       ...(isTold ? [textArray(results.map((result) => result.attempt?.exchange ?? null))] : []),
-    ]);
-    return new Set(held.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));
+    ];
+    return { statement, values };
   }
 }
+
+/** A result whose claim held. */
+export interface HeldRow {
+  event_id: string;
+  ordinal: number;
+}
+
+/** As `eventId/ordinal`. */
+export const heldOf = (rows: readonly HeldRow[]): Set<string> => new Set(rows.map(({ event_id, ordinal }) => `${event_id}/${ordinal}`));

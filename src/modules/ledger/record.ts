@@ -1,15 +1,28 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { Ride } from '#kernel/database.js';
 import { GroupCommit } from '#kernel/group-commit.js';
+import { Lookout } from '#kernel/lookout.js';
+import { DUE, PARKED } from './due.store.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Results, type DeliveryResult } from './record.contract.js';
-import { RecordStore } from './record.store.js';
+import { type HeldRow, heldOf, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
 const GROUP_ITEMS_MAX = 256;
 /** Nobody waits for a recorded attempt, so it may wait for company. */
 const LINGER_MS = 20;
+/** Results that go along with a commit of accepts: more of them are worth one of their own. */
+const RIDING_MAX = 32;
+/** After a ride that failed, results keep away from accepts for so long: what made it fail may not have passed. */
+const APART_MS = 1_000;
 /** Nor for the next one, which is seconds away. */
 const RETRYING_LINGER_MS = 100;
+
+/** Results on their way into a commit of somebody else's. */
+export interface ResultsRide extends Ride {
+  /** The ride is over; nothing happens where they arrived. */
+  over(isFailed: boolean): void;
+}
 
 /**
  * The group commit of what came of deliveries. What is tried again is written in groups of its own: a few failures a second would
@@ -20,10 +33,12 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   private readonly logger = new Logger('Ledger');
   private readonly ending: GroupCommit<DeliveryResult, boolean>;
   private readonly retrying: GroupCommit<DeliveryResult, boolean>;
+  private apartUntilMs = -Infinity;
 
   constructor(
     private readonly store: RecordStore,
     private readonly metrics: LedgerMetrics,
+    private readonly lookout: Lookout,
   ) {
     super();
     this.ending = this.group(LINGER_MS);
@@ -32,6 +47,27 @@ export class RecordResults extends Results implements OnApplicationShutdown {
 
   override record(result: DeliveryResult): Promise<boolean> {
     return (result.status === 'retrying' ? this.retrying : this.ending).add(result);
+  }
+
+  /**
+   * Results that wait, for a commit that is made anyway; null where there are none, or more than go along. Whoever takes them says
+   * when his is over, whichever way: what has not arrived by then is written as ever.
+   */
+  board(): ResultsRide | null {
+    if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs) return null;
+    const carried = this.ending.carry();
+    if (carried === null) return null;
+    return {
+      ...this.store.statement(carried.items),
+      arrived: (rows) => {
+        this.metrics.sharedGroup(carried.items.length);
+        carried.arrived(this.told(carried.items, heldOf(rows as HeldRow[])));
+      },
+      over: (isFailed) => {
+        if (isFailed) this.apartUntilMs = performance.now() + APART_MS;
+        carried.missed();
+      },
+    };
   }
 
   /** Waits until everything that was handed in is committed. */
@@ -47,11 +83,16 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   private async write(results: DeliveryResult[]): Promise<(boolean | Error)[]> {
     try {
       const held = await untilStored(this.logger, 'Recording', () => this.store.write(results));
-      this.metrics.recordedGroup(results, held);
-      return results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
+      return this.told(results, held);
     } catch (error) {
       return this.oneByOne(results, error);
     }
+  }
+
+  private told(results: readonly DeliveryResult[], held: ReadonlySet<string>): boolean[] {
+    this.metrics.recordedGroup(results, held);
+    for (const { status, parked, dueInMs } of results) if (status === 'retrying') this.lookout.expect(parked ? PARKED : DUE, parked ? 0 : (dueInMs ?? 0));
+    return results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
   }
 
   /** One result that PostgreSQL refuses must not fail those that travelled with it. */

@@ -15,7 +15,7 @@ export class StoredRepeats extends Repeats implements OnApplicationShutdown {
     partitions: Partitions,
   ) {
     super();
-    this.group = new AcceptGroup<RepeatedRequest>(partitions, {
+    this.group = new AcceptGroup<RepeatedRequest>(partitions, null, {
       what: 'Keeping repeats',
       weighBytes: ({ request }) => request.sizeBytes,
       backlogMax: 10_000,

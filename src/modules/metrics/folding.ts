@@ -2,9 +2,10 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import type { Counter } from 'prom-client';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { Metrics } from '#kernel/metrics.js';
-import { RollupsStore } from './rollups.store.js';
+import { PARTS_IN_MS, RollupsStore } from './rollups.store.js';
 import { KEPT_MS, WINDOWS } from './windows.js';
 
 /** One statement's worth. What belongs to one window is merged by it before a rollup is touched. */
@@ -31,6 +32,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly store: RollupsStore,
     private readonly clock: Clock,
     private readonly config: Config,
+    private readonly lookout: Lookout,
     metrics: Metrics,
   ) {
     this.loop = new Loop('Rollups', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
@@ -41,7 +43,9 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.isWorker) this.loop.start();
+    if (!this.config.isWorker) return;
+    this.loop.start();
+    this.lookout.attend({ name: 'parts', inMs: PARTS_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -55,7 +59,8 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     const tookMs = this.clock.nowMs() - startedAtMs;
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
-    return { restMs: increments === INCREMENTS_MAX ? 0 : REST_MS };
+    if (increments === INCREMENTS_MAX) return { restMs: 0 };
+    return { restMs: increments > 0 ? REST_MS : this.lookout.restMs(REST_MS) };
   }
 
   /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */

@@ -98,6 +98,9 @@ const FOLD: Statement = {
     select count(*)::int as increments from parts`,
 };
 
+/** For the lookout, by rollup_parts_pkey. */
+export const PARTS_IN_MS = 'select 0 from rollup_parts order by id limit 1';
+
 /** Oldest first by rollups_start_idx, past what is being folded into: deleting waits for nobody. */
 const DELETE_BEFORE: Statement = {
   name: 'rollups_delete_before',

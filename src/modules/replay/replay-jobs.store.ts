@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
 import { showId, type Id } from '#kernel/ids.js';
-import { subjectOf, SUBJECTS, type NewReplayJob, type ReplayJob } from './replay-job.js';
+import { FORGOTTEN_MS, subjectOf, SUBJECTS, type NewReplayJob, type ReplayJob } from './replay-job.js';
 
 const COLUMNS = `
   environment_id as "environmentId", id, kind, application_id as "applicationId", target_id as "targetId",
@@ -74,6 +74,11 @@ const FORGOTTEN: Statement = {
     select environment_id as "environmentId", id from replay_jobs
     where state in ('pending', 'running') and coalesce(page_at, started_at, created_at) < $1 order by created_at limit 100`,
 };
+
+/** For the lookout: of the jobs of replay_jobs_open_idx, which are few. */
+export const FORGOTTEN_IN_MS = `
+  select min(extract(epoch from coalesce(page_at, started_at, created_at) - now())) * 1000 + ${FORGOTTEN_MS} from replay_jobs
+  where state in ('pending', 'running')`;
 
 /** Replay jobs. */
 @Injectable()

@@ -1,8 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
+import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { FORGOTTEN_MS } from './replay-job.js';
-import { ReplayJobsStore } from './replay-jobs.store.js';
+import { FORGOTTEN_IN_MS, ReplayJobsStore } from './replay-jobs.store.js';
 import { ReplayRunner } from './replay-runner.js';
 
 const EVERY_MS = 3_000;
@@ -18,6 +19,7 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
   constructor(
     private readonly jobs: ReplayJobsStore,
     private readonly runner: ReplayRunner,
+    private readonly lookout: Lookout,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Replay reconciler', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
@@ -25,6 +27,7 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
 
   onApplicationBootstrap(): void {
     this.loop.start();
+    this.lookout.attend({ name: 'replays', inMs: FORGOTTEN_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -40,6 +43,6 @@ export class ReplayReconciler implements OnApplicationBootstrap, OnApplicationSh
       this.running.add(id);
       void this.runner.run(environmentId, id).finally(() => this.running.delete(id));
     }
-    return { restMs: EVERY_MS };
+    return { restMs: forgotten.length > 0 ? EVERY_MS : this.lookout.restMs(EVERY_MS) };
   }
 }

@@ -7,8 +7,11 @@ import { REPLAY_QUEUE, type ReplayWork } from './replay.queue.js';
 
 const COMPLAINT_EVERY_MS = 10_000;
 
+/** Seconds until the queue is asked without having been announced anything: the reconciler finds sooner what it has lost. */
+const ASK_SECONDS = 20;
+
 /** Works replay jobs off, two at a time in each process. */
-@Processor(REPLAY_QUEUE, { concurrency: 2, runRetryDelay: 1_000 })
+@Processor(REPLAY_QUEUE, { concurrency: 2, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })
 export class ReplayProcessor extends WorkerHost implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ReplayProcessor.name);
   private complainedAtMs = 0;

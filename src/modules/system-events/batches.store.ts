@@ -87,6 +87,10 @@ const CLAIM: Statement = {
     returning ${COLUMNS}`,
 };
 
+/** For the lookout: anything that waits, of whatever type, or that was begun (system_signals_pkey, system_tellings_batch_idx). */
+export const SIGNALS_IN_MS = `
+  select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings where batch is not null order by claimed_until limit 1))`;
+
 /** system_signals_batch_idx. The most frequent first. */
 const READ: Statement = {
   name: 'system_batches_read',

@@ -1,7 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { SIGNALS_IN_MS } from './batches.store.js';
 import { Notifier } from './notifier.js';
 import { SystemEventsMetrics } from './system-events.metrics.js';
 import { WaitingSignals } from './waiting-signals.js';
@@ -18,13 +20,16 @@ export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly signals: WaitingSignals,
     private readonly metrics: SystemEventsMetrics,
     private readonly config: Config,
+    private readonly lookout: Lookout,
     clock: Clock,
   ) {
     this.loop = new Loop('System events', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.isWorker) this.loop.start();
+    if (!this.config.isWorker) return;
+    this.loop.start();
+    this.lookout.attend({ name: 'signals', inMs: SIGNALS_IN_MS, wake: () => this.loop.wake() });
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -34,6 +39,6 @@ export class NotifierLoop implements OnApplicationBootstrap, OnApplicationShutdo
   private async turn(): Promise<Rest> {
     await this.signals.tidy();
     for (const { type } of await this.notifier.notifyReady()) this.metrics.notified(type);
-    return { restMs: REST_MS };
+    return { restMs: this.lookout.restMs(REST_MS) };
   }
 }

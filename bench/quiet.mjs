@@ -1,0 +1,49 @@
+/** What the service takes when little happens, and when nothing does. */
+import { probeDisk } from './disk-probe.mjs';
+import { cpuSnapshot, databaseCounters } from './measure.mjs';
+import { startPosthorn } from './posthorn.mjs';
+import { withService, withSubject } from './subjects.mjs';
+import { cpuPerDelivery, measure, sleep } from './window.mjs';
+
+const QUIET_PER_SECOND = 400;
+/** Until what a start does is done: leases are trusted after ten seconds, and the last of the loops has turned. */
+const CALM_MS = 15_000;
+
+/** A common quiet rate on a fixed schedule, to one process and to two. @type {import('./rows.mjs').Block} */
+export const quiet = {
+  rows: ['service-quiet'],
+  async run(bench, _wanted, report) {
+    for (const [name, roles] of /** @type {const} */ ([['service-quiet', ['all']], ['service-quiet:two', ['all', 'all']]])) {
+      await withService(bench, [...roles], async (subject) => {
+        report({ name, figures: await measure(bench, subject, { perSecond: QUIET_PER_SECOND }) });
+      });
+    }
+  },
+};
+
+/** One process that nobody asks for anything. CPU and commits are per second. @type {import('./rows.mjs').Block} */
+export const idle = {
+  rows: ['idle'],
+  run: (bench, _wanted, report) =>
+    withSubject(bench, (options) => startPosthorn({ ...options, roles: ['all'] }), async (subject) => {
+      await sleep(CALM_MS);
+      report({ name: 'idle', figures: await measureIdle(bench, subject) });
+    }, false),
+};
+
+/** @param {import('./rows.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject @returns {Promise<import('./window.mjs').Figures>} */
+async function measureIdle({ database, directory, seconds }, subject) {
+  const fsyncMs = await probeDisk(directory);
+  const before = await databaseCounters(database.client, subject.database);
+  const cpuBefore = cpuSnapshot(subject.processes, database.postmasterPid);
+  await sleep(seconds * 1000);
+  const cpuAfter = cpuSnapshot(subject.processes, database.postmasterPid);
+  const after = await databaseCounters(database.client, subject.database);
+  const none = { p50: 0, p99: 0, max: 0 };
+  return {
+    deliveriesPerSecond: 0, accept: none, receipt: none, total: none,
+    ...cpuPerDelivery(cpuBefore, cpuAfter, seconds),
+    commits: (after.commits - before.commits) / seconds, walBytes: (after.walBytes - before.walBytes) / seconds,
+    lost: 0, duplicates: 0, refusals: {}, fsyncMs,
+  };
+}

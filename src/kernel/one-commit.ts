@@ -1,0 +1,87 @@
+import pg from 'pg';
+
+/** What node-postgres calls of a query that somebody else wrote, and calls on its own; `test/api/shared-commit.e2e-spec.ts` fails when a release renames it. */
+interface Part {
+  readonly name?: string;
+  readonly text?: string;
+  submit(wire: Wire): Error | null;
+  handleRowDescription(message: unknown): void;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, wire: Wire): void;
+  handleReadyForQuery(wire: Wire): void;
+}
+
+interface Wire {
+  readonly stream: { cork(): void; uncork(): void };
+  readonly submittedNamedStatements: Record<string, string>;
+  sync(): void;
+}
+
+type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
+
+/**
+ * Several statements in one packet and one commit: they are sent without the `Sync` that would end the transaction of each
+ * (PostgreSQL's protocol, "Pipelining"), so all of them hold or none does, and no `begin` and `commit` are paid. For `Pool.query`,
+ * which resolves to their results once they are committed, and rejects with the error of the first that failed.
+ */
+export class OneCommit {
+  /** Set by node-postgres. */
+  callback: Callback | undefined;
+  private readonly parts: readonly Part[];
+  private readonly results: pg.QueryResult[] = [];
+  private failure: Error | null = null;
+  private at = 0;
+
+  constructor(statements: readonly pg.QueryConfig[]) {
+    this.parts = statements.map((statement) => new pg.Query(statement, statement.values, (error, result) => {
+      if (error) this.failure ??= error;
+      else this.results.push(result as unknown as pg.QueryResult);
+    }) as unknown as Part);
+  }
+
+  /** Of the statement that is being answered: node-postgres notes by them which ones a connection has parsed. */
+  get name(): string | undefined {
+    return this.parts[this.at]?.name;
+  }
+
+  get text(): string | undefined {
+    return this.parts[this.at]?.text;
+  }
+
+  submit(wire: Wire): Error | null {
+    const withoutEnd = Object.assign(Object.create(wire) as Wire, { sync: () => undefined });
+    wire.stream.cork();
+    try {
+      for (const part of this.parts) part.submit(withoutEnd);
+    } finally {
+      wire.sync();
+      wire.stream.uncork();
+    }
+    return null;
+  }
+
+  handleRowDescription(message: unknown): void {
+    this.parts[this.at]?.handleRowDescription(message);
+  }
+
+  handleDataRow(message: unknown): void {
+    this.parts[this.at]?.handleDataRow(message);
+  }
+
+  handleCommandComplete(message: unknown, wire: Wire): void {
+    this.parts[this.at]?.handleCommandComplete(message, wire);
+    this.at += 1;
+  }
+
+  handleReadyForQuery(wire: Wire): void {
+    for (const part of this.parts) part.handleReadyForQuery(wire);
+    if (this.failure) this.callback?.(this.failure);
+    else this.callback?.(null, this.results);
+  }
+
+  /** Those behind the one that failed were never looked at: the next who needs them has to send their texts again. */
+  handleError(error: Error, wire: Wire): void {
+    for (const { name } of this.parts.slice(this.at)) if (name !== undefined) delete wire.submittedNamedStatements[name];
+    this.callback?.(error);
+  }
+}
