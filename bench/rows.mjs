@@ -14,6 +14,8 @@ import { breakIn, fill, measure } from './window.mjs';
 
 /** Processes of the limit; the service has as many. */
 const LIMIT_PROCESSES = 2;
+/** Of the row `tail`: whether a stall of the disk, a vacuum or a fold fell into a single one says nothing. */
+const TAIL_WINDOWS = 10;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
@@ -35,7 +37,7 @@ let turns = 0;
  */
 async function serviceRows(bench, side, wanted) {
   const rows = [];
-  if (wanted.has('service') || wanted.has('service-half')) rows.push({ ...side, name: 'service' });
+  if (['service', 'service-half', 'tail'].some((name) => wanted.has(name))) rows.push({ ...side, name: 'service' });
   if (wanted.has('service-idempotency')) rows.push({ ...side, name: 'service-idempotency', to: { hasKey: true } });
   if (wanted.has('service-limiter')) {
     const { createDestination } = /** @type {Service} */ (side.subject);
@@ -47,16 +49,17 @@ async function serviceRows(bench, side, wanted) {
 
 /**
  * The limit and the service, which take turns in slices: sustained, the service also with an Idempotency-Key on every
- * request and with a rate limit out of reach; then each at half of its own rate, in one window.
+ * request and with a rate limit out of reach; then each at half of its own rate, in one window, and the service in ten.
  *
  * @type {Block}
  */
 const sustained = {
-  rows: ['limit', 'limit-half', 'service', 'service-half', 'service-idempotency', 'service-limiter'],
+  rows: ['limit', 'limit-half', 'service', 'service-half', 'service-idempotency', 'service-limiter', 'tail'],
   async run(bench, wanted, report) {
-    const isOf = (/** @type {string} */ kind) => sustained.rows.some((name) => name.startsWith(kind) && wanted.has(name));
-    const limit = isOf('limit') ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES })) : null;
-    const service = isOf('service') ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
+    const isLimit = (/** @type {string} */ name) => name.startsWith('limit');
+    const isWanted = (/** @type {(name: string) => boolean} */ of) => sustained.rows.some((name) => of(name) && wanted.has(name));
+    const limit = isWanted(isLimit) ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES })) : null;
+    const service = isWanted((name) => !isLimit(name)) ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
     const all = [limit, service].filter((side) => side !== null);
     for (const { subject } of all) await breakIn(bench, subject);
     const contestants = [...(limit === null ? [] : [{ ...limit, name: 'limit' }]), ...(service === null ? [] : await serviceRows(bench, service, wanted))];
@@ -69,11 +72,14 @@ const sustained = {
         report(slice);
       });
     }
-    for (const { name, subject, server } of contestants.filter((each) => wanted.has(`${each.name}-half`))) {
+    const atHalf = async (/** @type {string} */ row, /** @type {import('./slices.mjs').Contestant} */ { name, subject, server }) => {
       const own = { ...bench, database: server };
-      report({ name: `${name}-half`, figures: await measure(own, subject, { perSecond: median(rates.get(name) ?? []) / 2 }) });
+      report({ name: row, figures: await measure(own, subject, { perSecond: median(rates.get(name) ?? []) / 2 }) });
       bench.nextNumber = own.nextNumber;
-    }
+    };
+    for (const contestant of contestants.filter((each) => wanted.has(`${each.name}-half`))) await atHalf(`${contestant.name}-half`, contestant);
+    const tailed = wanted.has('tail') ? contestants.find(({ name }) => name === 'service') : undefined;
+    for (let window = 0; tailed !== undefined && window < TAIL_WINDOWS; window += 1) await atHalf('tail', tailed);
     for (const side of all) await stopSide(side);
   },
 };

@@ -84,7 +84,7 @@ async function runBench(options, directory, starting) {
   const { measured, slices } = await runRows(options, await openBench(options, directory, database));
   const rows = new Map([...measured].map(([name, rounds]) => [name, summaryOf(rounds)]));
   const comparisons = compareAll(options, slices);
-  const promised = options.against === null ? promises(rows, comparisons) : [];
+  const promised = options.against === null ? promises(rows, comparisons, measured) : [];
   const result = { ...at, promises: promised, comparisons, rows: Object.fromEntries(rows), rounds: Object.fromEntries(measured), slices: slices.map(({ name, round, half }) => ({ name, round, half })) };
   await mkdir(path.dirname(options.json), { recursive: true });
   await writeFile(options.json, `${JSON.stringify(result, null, 2)}\n`);

@@ -109,7 +109,7 @@ async function listMs(subject, query) {
  *
  * @param {string} databaseUrl
  */
-async function claimMs(databaseUrl) {
+export async function claimMs(databaseUrl) {
   const { DueStore } = await import('../dist/src/modules/ledger/due.store.js');
   const client = new pg.Client({ connectionString: databaseUrl, options: PLANS });
   await client.connect();

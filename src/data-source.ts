@@ -59,6 +59,7 @@ import { OAuthClientTurns1732689600000 } from '../migrations/1732689600000-oauth
 import { RotatedGrants1732689610000 } from '../migrations/1732689610000-rotated-grants.js';
 import { PullPositionsTarget1732689700000 } from '../migrations/1732689700000-pull-positions-target.js';
 import { HeldKeys1732689730000 } from '../migrations/1732689730000-held-keys.js';
+import { CheapStatistics1732689740000 } from '../migrations/1732689740000-cheap-statistics.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -132,6 +133,7 @@ export const MIGRATIONS = [
   RotatedGrants1732689610000,
   PullPositionsTarget1732689700000,
   HeldKeys1732689730000,
+  CheapStatistics1732689740000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

@@ -1,3 +1,4 @@
+import { expiryDay } from '../../src/engine/expiry-day.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { expectRefusal } from './answers.js';
@@ -40,8 +41,29 @@ describe('the retention of events', () => {
     const shorter = await send(server, target.url);
 
     expect(patched.json.retention_days).toBe(90);
-    expect([await expiresOn(before), await expiresOn(longer), await expiresOn(shorter)]).toEqual([dateIn(30), dateIn(90), dateIn(7)]);
+    expect([await expiresOn(before), await expiresOn(shorter)]).toEqual([dateIn(30), dateIn(7)]);
+    expect([dateIn(90), dateIn(91), dateIn(92)]).toContain(await expiresOn(longer));
     for (const messageId of [before, longer, shorter]) await eventIn(server, messageId, 'delivered');
+  });
+
+  it('of a year has about thirty partitions of a table to come, whose days others share, and what was accepted before stays where it is', async () => {
+    const target = targets.open();
+    const before = await send(server, target.url);
+    const dayBefore = await expiresOn(before);
+    const dayOf = async (retentionDays: number): Promise<number> => {
+      expectStatus(await server.api('PATCH', '/v1/org', { retention_days: retentionDays }), 200);
+      return Date.parse((await expiresOn(await send(server, target.url))) ?? '') / DAY_MS;
+    };
+    const today = Math.floor(Date.now() / DAY_MS);
+
+    const days = [await dayOf(365), await dayOf(180), await dayOf(364)];
+
+    expect(days).toEqual([365, 180, 364].map((retentionDays) => expiryDay(today, retentionDays)));
+    expect(days[0]).toBeGreaterThanOrEqual(today + 365);
+    expect(await expiresOn(before)).toBe(dayBefore);
+    const [{ count } = { count: 0 }] = await sql.rows<{ count: number }>(`select count(*)::int as count from pg_inherits where inhparent = 'events'::regclass`);
+    expect(count).toBeLessThan(50);
+    expectStatus(await server.api('PATCH', '/v1/org', { retention_days: 30 }), 200);
   });
 
   it('drops the partitions of a day that has passed at the next start, once nothing is open of it any more, and nothing else', async () => {

@@ -4,7 +4,7 @@ import { dataSource } from '../../src/data-source.js';
 import { BUCKET_FLOORS_MS, bucketOf } from '../../src/engine/histogram.js';
 import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
-import { RollupsStore } from '../../src/modules/metrics/rollups.store.js';
+import { RollupsStore, WHOLE } from '../../src/modules/metrics/rollups.store.js';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
@@ -112,6 +112,21 @@ describe('the store of rollups', () => {
     expect(folded.filter((parts) => parts > 0).length).toBeGreaterThan(1);
     await expectExact();
   }, 60_000);
+
+  it('rests on its way, and leaves nothing out, neither of many entries nor of many keys', async () => {
+    await sql.rows(`
+      insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
+      select 1, array_agg(lpad(to_hex(n % 130), 32, '0')::uuid), array_agg(null::uuid), array_agg(null::timestamptz), array_agg(1::smallint), array_agg(n)
+      from generate_series(1, 40) part, generate_series(1, 300) n group by part`);
+    const [store] = stores as [RollupsStore];
+
+    expect(await store.fold(100)).toBe(40);
+
+    const sums = await sql.rows(`
+      select key_id = '${WHOLE}' as whole, count(distinct key_id)::int as keys, sum(received)::int as received, sum(attempts)::int as attempts
+      from rollups where resolution = '1h' group by 1 order by 1`);
+    expect(sums).toEqual([{ whole: false, keys: 130, received: 12_000, attempts: 12_000 }, { whole: true, keys: 1, received: 12_000, attempts: 12_000 }]);
+  });
 
   it('takes durations that no clock should measure, and counts that no histogram holds', async () => {
     const [store] = stores as [RollupsStore];

@@ -26,7 +26,7 @@ beforeAll(async () => {
   testDatabase = await createDatabase();
   source = await dataSource(testDatabase.url).initialize();
   database = new Database(source, loadConfig({ DATABASE_URL: testDatabase.url, MASTER_KEY: '0'.repeat(64) }));
-  await new PartitionsStore(database).ensure(3);
+  await new PartitionsStore(database).ensure([3], 0);
 });
 
 afterAll(async () => {

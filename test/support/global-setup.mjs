@@ -37,7 +37,7 @@ async function makeStarted(template) {
     ['kernel/queue.js', 'data-source.js', 'kernel/database.js', 'modules/ledger/partitions.store.js'].map((file) => import(new URL(file, dist))));
   await prepareQueues({ redisUrl: null, databaseDirectUrl: url });
   const database = new Database(await dataSource(url, 2).initialize(), { databaseUrl: url, isPooled: false });
-  await new PartitionsStore(database).ensure(DAYS);
+  await new PartitionsStore(database).ensure([DAYS], 0);
   await database.close();
 }
 

@@ -51,8 +51,8 @@ export class CachedEnvironments extends Environments {
     return this.store.catalogOwner(organizationSlug, mode);
   }
 
-  override longestRetentionDays(): Promise<number> {
-    return this.store.longestRetentionDays();
+  override retentions(): Promise<number[]> {
+    return this.store.retentions();
   }
 
   private async load(environmentId: number): Promise<Known> {

@@ -30,8 +30,8 @@ export abstract class Environments {
   /** Whose event types these are, when anybody may read them; null when nobody may, and when there is no such slug. */
   abstract catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null>;
 
-  /** The longest retention of any environment, in days: how far ahead partitions must exist. */
-  abstract longestRetentionDays(): Promise<number>;
+  /** For how many days environments keep what they accept, as it is now: each number once, and at least one. */
+  abstract retentions(): Promise<number[]>;
 }
 
 /** How long an environment keeps what it accepts. */

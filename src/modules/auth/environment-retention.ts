@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { expiryDay } from '#engine/expiry-day.js';
 import { Environments, Retention } from '#modules/auth/contract.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
 
-/** The retention that an environment has set, counted from the time in the id. */
+/** The retention that an environment has set, counted from the time in the id; a long one ends on a day that it shares. */
 @Injectable()
 export class EnvironmentRetention extends Retention {
   constructor(private readonly environments: Environments) {
@@ -13,6 +14,6 @@ export class EnvironmentRetention extends Retention {
 
   override async expiresOnDay(environmentId: number, id: Id): Promise<number> {
     const { retentionDays } = await this.environments.get(environmentId);
-    return Math.floor(idTimeMs(id) / DAY_MS) + retentionDays;
+    return expiryDay(Math.floor(idTimeMs(id) / DAY_MS), retentionDays);
   }
 }

@@ -15,9 +15,10 @@ const NEXT_ENVIRONMENT: Statement = {
   text: `select nextval(pg_get_serial_sequence('environments', 'id'))::int as id`,
 };
 
-const LONGEST_RETENTION: Statement = {
-  name: 'organizations.longest_retention',
-  text: 'select coalesce(max(retention_days), 30) as days from environments',
+/** All environments, once: a handful of numbers. Before there are any, that which the first ones get. */
+const RETENTIONS: Statement = {
+  name: 'organizations.retentions',
+  text: 'select distinct retention_days as days from environments union select 30 where not exists (select from environments)',
 };
 
 /** Index reserved_slugs_pkey. The slug of now is given up by the change that follows in the transaction. */
@@ -125,9 +126,8 @@ export class OrganizationsStore {
     return owner ?? null;
   }
 
-  async longestRetentionDays(): Promise<number> {
-    const [longest] = await this.database.query<{ days: number }>(LONGEST_RETENTION);
-    return longest?.days ?? 30;
+  async retentions(): Promise<number[]> {
+    return (await this.database.query<{ days: number }>(RETENTIONS)).map(({ days }) => days);
   }
 
   private organizations(): Repository<OrganizationEntity> {

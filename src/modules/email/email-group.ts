@@ -63,7 +63,7 @@ export class EmailGroup {
     return this.withPartition(() => this.raw.put(email.environmentId, email.id, email.expiresOnDay, raw));
   }
 
-  /** What has no partition is of a retention that was raised a moment ago. */
+  /** What has no partition is of a retention that was changed a moment ago. */
   private async withPartition(write: () => Promise<void>): Promise<void> {
     try {
       await write();

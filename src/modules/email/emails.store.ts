@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { expiryDay } from '#engine/expiry-day.js';
 import { EMAIL_STATUSES, type EmailStatus, type HandingOver, type RecipientState } from '#engine/mail/recipient-state.js';
 import { Database, type Statement } from '#kernel/database.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
@@ -124,6 +125,8 @@ export interface EmailFilter {
 }
 
 const DAY_MS = 86_400_000;
+/** See PATCH /v1/org. */
+const RETENTION_DAYS_MAX = 365;
 
 const INSERT: Statement = {
   name: 'emails_insert',
@@ -311,12 +314,12 @@ const orphansOf = (day: string): Statement => ({
     ) e limit $3`,
 });
 
-/** The day of its id, which is that of its making, in days since the epoch; what is kept of it stands in its environment: emails_pkey of one partition for each. */
+/** The days on which it expires by each retention that an environment may have, from one day on: emails_pkey of one partition for each environment. */
 const ENVIRONMENT_OF_DAY: Statement = {
   name: 'emails_environment_of_day',
   text: `
     select n.id as "environmentId" from environments n cross join lateral (
-      select from emails e where e.environment_id = n.id and e.id = $1 and e.expires_on = date '1970-01-01' + $2::int + n.retention_days limit 1
+      select from emails e where e.environment_id = n.id and e.id = $1 and e.expires_on = ($2::date[])[n.retention_days] limit 1
     ) e limit 1`,
 };
 
@@ -443,7 +446,8 @@ export class EmailsStore {
 
   /** Null when no environment has it. */
   async environmentOf(id: Id): Promise<number | null> {
-    const ofDay = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF_DAY, [id, Math.floor(idTimeMs(id) / DAY_MS)]);
+    const days = Array.from({ length: RETENTION_DAYS_MAX }, (_, i) => expiryDay(Math.floor(idTimeMs(id) / DAY_MS), i + 1));
+    const ofDay = await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF_DAY, [id, dateArray(days)]);
     const [row] = ofDay.length > 0 ? ofDay : await this.database.read<{ environmentId: number }>(ENVIRONMENT_OF, [id]);
     return row?.environmentId ?? null;
   }

@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { expiryDay } from '#engine/expiry-day.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { DatabaseTime } from '#kernel/database-time.js';
@@ -57,7 +58,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();
     for (const kept of await this.emails.retentions()) {
-      for (let made = Math.floor(sinceMs / DAY_MS); made <= Math.floor(untilMs / DAY_MS); made += 1) days.add(made + kept);
+      for (let made = Math.floor(sinceMs / DAY_MS); made <= Math.floor(untilMs / DAY_MS); made += 1) days.add(expiryDay(made, kept));
     }
     return days;
   }

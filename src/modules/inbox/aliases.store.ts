@@ -22,7 +22,8 @@ const REMOVE: Statement = {
   text: 'update aliases set removed_at = now(), updated_at = now() where environment_id = $1::int and id = $2::uuid and removed_at is null returning id',
 };
 
-const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days + 2) * interval '1 day'`;
+/** What is kept for long is kept for up to a thirtieth longer (engine/expiry-day.ts). */
+const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days * 31 / 30 + 2) * interval '1 day'`;
 
 /** All aliases, once: nothing of what came to them. */
 const IS_ANY_FORGOTTEN: Statement = {

@@ -63,7 +63,7 @@ export class MailGroup {
     }
   }
 
-  /** It may expire beyond the last partition: retention was raised since they were made. */
+  /** It may expire on a day without a partition: retention was changed since they were made. */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {
     try {
       return await this.insert(mails);

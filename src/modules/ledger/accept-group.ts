@@ -99,7 +99,7 @@ export class AcceptGroup<T> {
       throw unavailable('Storage is not reachable. Nothing was accepted, try again.');
     }
     if (items.length === 1) {
-      // It expires beyond the last partition: retention was raised since they were made.
+      // It expires on a day without a partition: retention was changed since they were made.
       if (sqlState(error) !== '23514' || partitionsMade) throw error;
       await this.partitions.ensure();
       return this.write(items, true);

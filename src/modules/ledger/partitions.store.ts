@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { expiryDay, isDaily } from '#engine/expiry-day.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
 import { isOpen } from './open-key.js';
@@ -41,10 +43,13 @@ const OPEN_DAYS: Statement = {
     select distinct expires_on - date '1970-01-01' as day from due_deliveries where expires_on < (now() at time zone 'UTC')::date`,
 };
 
+const MAKING = `select pg_advisory_xact_lock(hashtext('posthorn partitions'))`;
 const DROPPING: Statement = { name: 'partitions_dropping', text: `select pg_try_advisory_xact_lock(hashtext('posthorn drops')) as free` };
 
 /** What waits behind a lock that nobody gets holds up every accept, so it waits for a moment only. */
 const LOCK_TIMEOUT_MS = 50;
+/** Between two that are dropped: whoever writes to their tables plans its statements anew. */
+const DROP_REST_MS = 200;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Whether partitions of passed days are left because somebody held them. */
@@ -62,18 +67,39 @@ export interface Dropped {
 export class PartitionsStore {
   constructor(private readonly database: Database) {}
 
-  /** Makes the partitions that are missing, from today to `daysAhead` days on, whatever becomes of the caller's transaction. */
-  async ensure(daysAhead: number): Promise<void> {
+  /**
+   * Makes the partitions that are missing for what is made until `daysAhead` days on and kept for one of these retentions,
+   * whatever becomes of the caller's transaction.
+   */
+  async ensure(retentions: readonly number[], daysAhead: number): Promise<void> {
     await this.database.unit(() => this.database.transaction(async () => {
-      await this.run(`select pg_advisory_xact_lock(hashtext('posthorn partitions'))`);
-      const today = await this.today();
-      const existing = new Set((await this.names()).map(({ name }) => name));
-      for (let day = today; day <= today + daysAhead; day += 1) {
-        const missing = TABLES.filter((table) => !existing.has(partitionName(table, day)));
+      await this.run(MAKING);
+      for (const [day, tables] of await this.missing(retentions, daysAhead)) {
         // One round trip a day: at the first start there are hundreds of partitions to make.
-        if (missing.length > 0) await this.run(missing.map((table) => making(table, day)).join(';'));
+        await this.run(tables.map((table) => making(table, day)).join(';'));
       }
     }));
+  }
+
+  /**
+   * Makes one of them, and returns whether there was one to make: for nobody who waits, so that neither locks nor a core are
+   * held for more than moments. False, too, when somebody holds its table.
+   */
+  async makeNext(retentions: readonly number[], daysAhead: number): Promise<boolean> {
+    return this.atOnce(async () => {
+      await this.run(MAKING);
+      const [[day, [table]] = [0, []]] = await this.missing(retentions, daysAhead);
+      if (table !== undefined) await this.run(making(table, day));
+      return table !== undefined;
+    });
+  }
+
+  /** Tables by the day that they have no partition of. */
+  private async missing(retentions: readonly number[], daysAhead: number): Promise<[day: number, tables: string[]][]> {
+    const existing = new Set((await this.names()).map(({ name }) => name));
+    return neededDays(await this.today(), retentions, daysAhead)
+      .map((day): [number, string[]] => [day, TABLES.filter((table) => !existing.has(partitionName(table, day)))])
+      .filter(([, tables]) => tables.length > 0);
   }
 
   /** Days that have passed of which something is still open, in days since the epoch. */
@@ -94,6 +120,7 @@ export class PartitionsStore {
     const passed = (await this.names()).map(({ name }) => name).filter((name) => name.slice(-8) < compact(today) && !kept.has(name.slice(-8)));
     const names: string[] = [];
     for (const name of passed) {
+      if (names.length > 0) await sleep(DROP_REST_MS);
       if (!(await this.drop(name))) return { names, isHeldUp: true };
       names.push(name);
     }
@@ -102,13 +129,19 @@ export class PartitionsStore {
 
   /** False when somebody holds the table, or another process is at it. */
   private async drop(name: string): Promise<boolean> {
+    return this.atOnce(async () => {
+      const [lock] = await this.database.query<{ free: boolean }>(DROPPING);
+      if (lock?.free === true) await this.run(`drop table if exists ${name}`);
+      return lock?.free === true;
+    });
+  }
+
+  /** In a transaction that waits for no lock; false when it would have to. */
+  private async atOnce(step: () => Promise<boolean>): Promise<boolean> {
     try {
       return await this.database.transaction(async () => {
-        const [lock] = await this.database.query<{ free: boolean }>(DROPPING);
-        if (lock?.free !== true) return false;
         await this.run(`set local lock_timeout = '${LOCK_TIMEOUT_MS}ms'`);
-        await this.run(`drop table if exists ${name}`);
-        return true;
+        return step();
       });
     } catch (error) {
       if (sqlState(error) === LOCK_NOT_AVAILABLE) return false;
@@ -134,6 +167,18 @@ export class PartitionsStore {
   private async run(sql: string): Promise<void> {
     await this.database.manager().query(sql);
   }
+}
+
+/**
+ * In days since the epoch, each once, those that come first at first. Of retentions whose days are partitions of their own all from today on:
+ * a shorter one finds them there. Of the others those on which something expires that is made from yesterday on.
+ */
+function neededDays(today: number, retentions: readonly number[], daysAhead: number): number[] {
+  const daily = Math.max(...retentions.filter(isDaily).map((days) => days + daysAhead), -1);
+  const each = Array.from({ length: daily + 1 }, (_, i) => today + i);
+  const made = Array.from({ length: daysAhead + 2 }, (_, i) => today - 1 + i);
+  const shared = retentions.filter((days) => !isDaily(days)).flatMap((days) => made.map((day) => expiryDay(day, days)));
+  return [...new Set([...each, ...shared])].sort((a, b) => a - b);
 }
 
 const date = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);

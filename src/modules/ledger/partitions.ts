@@ -20,9 +20,14 @@ export class Partitions extends KeptDays {
     super();
   }
 
-  /** Makes those that are missing, from today to the end of the longest retention. */
+  /** Makes those that are missing for what is accepted today and in the days to come. */
   override async ensure(): Promise<void> {
-    await this.store.ensure((await this.environments.longestRetentionDays()) + DAYS_AHEAD);
+    await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);
+  }
+
+  /** Makes one of them, in a moment. False when there is none to make, or somebody was in the way: there are days left. */
+  async makeNext(): Promise<boolean> {
+    return this.store.makeNext(await this.environments.retentions(), DAYS_AHEAD);
   }
 
   /**

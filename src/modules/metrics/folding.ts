@@ -13,9 +13,10 @@ const INCREMENTS_MAX = 5_000;
 const REST_MS = 1_000;
 /**
  * With many keys a fold writes three rows for nearly each of them, however little happened to each. So increments gather for as
- * long as keeps all folders together busy for a twentieth of the time, and for at most half a minute.
+ * long as keeps all folders together busy for a twentieth of the time, and for at most half a minute. For half of the time that a
+ * fold takes it rests.
  */
-const GATHER_FACTOR = 20;
+const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEEP_MAX = 5_000;

@@ -27,6 +27,15 @@ const WINDOW = 'environment_id, key_id, resolution, start';
 /** The key of what happened in the whole environment. The highest there is: folders come to it last, and hold it shortest. */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/**
+ * A fold rests after so many entries, sums of keys and rollups: each is some 4 ms of work. In steps of their own, each a statement, they would be merged less and
+ * write the same rollups again and again; without rests they hold one of two cores for longer than an accept takes.
+ */
+const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
+const REST_SECONDS = 0.005;
+/** True once it has rested. */
+const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
+
 /** In a histogram counts stand at their bucket's number from 1; `gap` buckets without any are before this one. */
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
@@ -53,7 +62,9 @@ const FOLD: Statement = {
         order by id limit $1 for update skip locked
       )) returning *
     ), entries as (
-      select environment_id, added_at, e.* from parts, unnest(key_ids, other_ids, ats, whats, durations_ms) e(key_id, other_id, at, what, ms)
+      select environment_id, added_at, e.* from (
+        select * from parts where id % greatest(1, ${REST_AFTER.entries} / greatest(1, cardinality(whats))) <> 0 or ${RESTED}
+      ) p, unnest(key_ids, other_ids, ats, whats, durations_ms) e(key_id, other_id, at, what, ms)
     ), samples as (
       select environment_id, key_id, is_whole, minute, ${COUNTS}, bucket, (bucket is not null)::int as n, added_at
       from (
@@ -67,9 +78,9 @@ const FOLD: Statement = {
       union all
       select environment_id, key_id, false, minute, 0, 0, 0, 0, 0, width_bucket(greatest(ms, 0), $2::int[]), 1, added_at from parts, unnest(latencies_ms) ms
     ), of_keys as (
-      select environment_id, key_id, is_whole, minute, bucket, ${SUMS} from samples group by environment_id, key_id, is_whole, minute, bucket
+      select environment_id, key_id, is_whole, minute, bucket, ${SUMS}, row_number() over () as place from samples group by environment_id, key_id, is_whole, minute, bucket
     ), minutes as (
-      select environment_id, key_id, minute, bucket, received, delivered, failed, retried, dlq, n from of_keys where key_id is not null
+      select environment_id, key_id, minute, bucket, received, delivered, failed, retried, dlq, n from of_keys where key_id is not null and (place % ${REST_AFTER.sums} <> 0 or ${RESTED})
       union all
       select environment_id, '${WHOLE}', minute, bucket, received, delivered, failed, retried, dlq, n from of_keys where is_whole
       union all
@@ -81,9 +92,12 @@ const FOLD: Statement = {
       group by ${WINDOW}, bucket
     ), folded as (
       insert into rollups as r (${WINDOW}, received, delivered, failed, retried, dlq, attempts, is_failing, histogram)
-      select ${WINDOW}, sum(received), sum(delivered), sum(failed), sum(retried), sum(dlq), sum(n), sum(failed + retried + dlq) > 0,
-             ('{' || coalesce(string_agg(repeat('0,', gap) || n, ',' order by bucket) filter (where bucket is not null), '') || '}')::int[]
-      from windows group by ${WINDOW} order by ${WINDOW}
+      select ${WINDOW}, received, delivered, failed, retried, dlq, n, failed + retried + dlq > 0, histogram
+      from (
+        select ${WINDOW}, ${SUMS}, row_number() over (order by ${WINDOW}) as place,
+               ('{' || coalesce(string_agg(repeat('0,', gap) || n, ',' order by bucket) filter (where bucket is not null), '') || '}')::int[] as histogram
+        from windows group by ${WINDOW}
+      ) w where place % ${REST_AFTER.rollups} <> 0 or ${RESTED} order by ${WINDOW}
       on conflict (${WINDOW}) do update set
         received = r.received + excluded.received, delivered = r.delivered + excluded.delivered, failed = r.failed + excluded.failed,
         retried = r.retried + excluded.retried, dlq = r.dlq + excluded.dlq, attempts = r.attempts + excluded.attempts, is_failing = r.is_failing or excluded.is_failing,
