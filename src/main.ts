@@ -45,7 +45,7 @@ async function serve(complete: Config, ownPorts: readonly number[], logger: Logg
 async function serveTogether(count: number, complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown): Promise<void> {
   const { Fleet } = await import('./processes/fleet.js');
   const { databaseUrl, masterKey } = complete;
-  const fleet = new Fleet(count, { databaseUrl, masterKey: masterKey.toString('hex'), ownPorts }, (level, message, fields) => logger[level]({ context: 'Processes', ...fields }, message));
+  const fleet = new Fleet({ count, databaseUrl, masterKey: masterKey.toString('hex'), ownPorts }, (level, message, fields) => logger[level]({ context: 'Processes', ...fields }, message));
   shutdown.isUp(fleet);
   try {
     complete.listensOn(await fleet.start());

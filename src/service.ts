@@ -24,6 +24,7 @@ import { hearQueues } from './kernel/unheard.queue.js';
 import { connect, migrateOnce } from './migrate.js';
 import { FirstStart } from './modules/auth/contract.js';
 import { reachRedis } from './redis-reach.js';
+import { crampedBy } from './processes/count.js';
 import type { Member } from './processes/member.js';
 import type { Service } from './shutdown.js';
 
@@ -45,6 +46,7 @@ export async function startService(complete: Config, logger: Logger, member: Mem
   await migrateOnce(complete, extensions, waiting);
   const source = dataSource(complete.databaseUrl, complete.databasePoolSize, extensions.flatMap(({ entities }) => entities), { isPooled: complete.isPooled });
   await connect(source, waiting);
+  if (member?.number === 1) await warnOfConnections(source, complete, member, logger);
   await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
   // Before anything is made that carries a time.
   const clock = new SystemClock();
@@ -105,6 +107,16 @@ async function firstStart(app: NestFastifyApplication): Promise<void> {
   if (keys === null) return;
   const lines = [`Live admin key: ${keys.live}`, `Test admin key: ${keys.test}`, 'The keys are not shown again; `npm run create-admin-key` makes another one.'];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+const CONNECTIONS = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as room`;
+
+/** Pools are ceilings, and who else connects is not known: a word, and no refusal. Behind a pooler it is the pooler's matter. */
+async function warnOfConnections(source: ReturnType<typeof dataSource>, { isPooled, databasePoolSize }: Config, { beginning }: Member, logger: Logger): Promise<void> {
+  if (isPooled) return;
+  const [server] = await patiently(() => source.query<{ room: number }[]>(CONNECTIONS));
+  const warning = server ? crampedBy(server.room, beginning.count, databasePoolSize) : null;
+  if (warning !== null) logger.warn(warning);
 }
 
 /** Who is asked says which one it is, and answers a scrape for all of them. */

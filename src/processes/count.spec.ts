@@ -1,4 +1,4 @@
-import { connectionsFor, connectionsOf, processCount } from './count.js';
+import { connectionsFor, connectionsOf, crampedBy, processCount } from './count.js';
 
 const GIB = 1024 ** 3;
 
@@ -19,5 +19,16 @@ describe('connectionsFor', () => {
   it('has room for all processes and for those who look after the server', () => {
     expect(connectionsFor(8, 10)).toBeGreaterThan(connectionsOf(8, 10));
     expect(connectionsOf(8, 10)).toBe(8 * connectionsOf(1, 10));
+  });
+});
+
+describe('crampedBy', () => {
+  it('names both figures and what to change, and says nothing where there is room', () => {
+    const wanted = connectionsOf(4, 10);
+
+    expect(crampedBy(wanted, 4, 10)).toBeNull();
+    expect(crampedBy(97, 4, 10)).toBe(
+      `PostgreSQL lets in 97 connections, and 4 processes open up to ${wanted}: raise its max_connections, or lower PROCESSES or DATABASE_POOL_SIZE.`,
+    );
   });
 });

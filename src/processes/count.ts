@@ -34,3 +34,10 @@ export function connectionsOf(processes: number, poolSize: number): number {
 export function connectionsFor(processes: number, poolSize: number): number {
   return connectionsOf(processes, poolSize) + CONNECTIONS_SPARE;
 }
+
+/** What to say where a server lets in fewer than all of them may want; null where it has room. */
+export function crampedBy(room: number, processes: number, poolSize: number): string | null {
+  const wanted = connectionsOf(processes, poolSize);
+  if (wanted <= room) return null;
+  return `PostgreSQL lets in ${room} connections, and ${processes} processes open up to ${wanted}: raise its max_connections, or lower PROCESSES or DATABASE_POOL_SIZE.`;
+}

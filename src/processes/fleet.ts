@@ -27,7 +27,6 @@ export class Fleet {
   private readonly gone = new Promise<void>((resolve) => (this.tellGone = resolve));
 
   constructor(
-    private readonly count: number,
     private readonly beginning: Beginning,
     private readonly log: Log,
   ) {}
@@ -40,7 +39,7 @@ export class Fleet {
   async start(): Promise<number> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     const port = await this.launch(1);
-    await Promise.all(Array.from({ length: this.count - 1 }, (_, i) => this.launch(i + 2)));
+    await Promise.all(Array.from({ length: this.beginning.count - 1 }, (_, i) => this.launch(i + 2)));
     return port;
   }
 

@@ -1,5 +1,7 @@
 /** What a process needs to begin: what its parent found out or started. */
 export interface Beginning {
+  /** How many processes there are. */
+  readonly count: number;
   readonly databaseUrl: string;
   /** In hex. Over the channel and not in the environment, which other programs of this user can read. */
   readonly masterKey: string;
