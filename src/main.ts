@@ -80,7 +80,8 @@ async function fail(error: unknown): Promise<void> {
 }
 
 // What nobody waits for can fail too, in an extension for example.
-process.on('uncaughtException', fail);
+const failedUnasked = (error: unknown): void => void fail(error);
+process.on('uncaughtException', failedUnasked);
 try {
   config = loadConfig();
   const plain = createLogger(config, process.stdout.isTTY);
@@ -93,4 +94,4 @@ try {
 } catch (error) {
   await fail(error);
 }
-process.off('uncaughtException', fail);
+process.off('uncaughtException', failedUnasked);

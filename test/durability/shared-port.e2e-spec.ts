@@ -41,7 +41,7 @@ function ask(agent: Agent, url: string, headers: Record<string, string> = {}): P
     const asked = request(url, { agent, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => (text += part));
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }));
+      response.once('error', reject).once('end', () => resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }));
     });
     asked.once('error', reject).end();
   });
