@@ -31,11 +31,11 @@ export async function startPosthorn({ databaseUrl, targetUrl, directory, roles, 
     const smtpPort = await freePort();
     const child = startProgram(MAIN, { ...environment(databaseUrl, directory, role, port, key), SMTP_PORT: String(smtpPort), ...more });
     children.push(child);
-    processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0 });
+    processes.push({ group: role === 'all' ? 'service' : role, pid: child.pid ?? 0, isTree: 'PROCESSES' in more });
     if (role === 'all' || role === 'api') ports.push(port);
     if (role === 'all' || role === 'smtp') smtpPorts.push(smtpPort);
     // One after the other: the first one migrates.
-    await untilReady(port, child);
+    await untilReady(port, child, Number(more['PROCESSES'] ?? 1));
   }
   const headers = { authorization: `Bearer ${key}` };
   let made = 0;
@@ -82,15 +82,21 @@ function environment(databaseUrl, directory, role, port, key) {
   };
 }
 
-/** @param {number} port @param {import('node:child_process').ChildProcess} child */
-async function untilReady(port, child) {
+/** @param {number} port @param {import('node:child_process').ChildProcess} child @param {number} count processes that serve behind the port */
+async function untilReady(port, child, count) {
   for (const giveUpAt = performance.now() + READY_WITHIN_MS; performance.now() < giveUpAt; ) {
     const ended = child.exitCode ?? child.signalCode;
     if (ended !== null) throw new Error(`Posthorn ended at its start (${ended}).`);
     const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => null);
     await response?.arrayBuffer();
-    if (response?.status === 200) return;
+    if (response?.status === 200 && (count === 1 || (await processesBehind(port)) === count)) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   throw new Error(`Posthorn was not ready within ${READY_WITHIN_MS / 1000} s.`);
+}
+
+/** @param {number} port */
+async function processesBehind(port) {
+  const page = await fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text());
+  return page.match(/^posthorn_events_accepted_total\{process="\d+"\}/gm)?.length ?? 0;
 }

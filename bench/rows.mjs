@@ -126,5 +126,14 @@ const apart = {
     }),
 };
 
+/** One program with so many processes behind one port. @type {Block[]} */
+const together = [1, 2, 4].map((count) => ({
+  rows: [`processes-${count}`],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all'], async (subject) => {
+      report({ name: `processes-${count}`, figures: await measure(bench, subject) });
+    }, { PROCESSES: String(count) }),
+}));
+
 /** In the order of running. */
-export const BLOCKS = [sustained, quiet, idle, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, scale];
+export const BLOCKS = [sustained, quiet, idle, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, ...together, scale];

@@ -4,47 +4,94 @@ import { createLogger } from './http/logging.js';
 import { tryPorts } from './http/trial-listener.js';
 import { type Config, loadConfig } from './kernel/config.js';
 import { provideMasterKey } from './master-key.js';
+import { connectionsFor, processCount, thisMachine } from './processes/count.js';
+import { Member } from './processes/member.js';
 import { Shutdown } from './shutdown.js';
 import { startFailure } from './start-failure.js';
 
+/** What this process serves on: of its own, or its parent's. */
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
+  const count = processCount(config.processes, thisMachine());
   await tryPorts([config.port, config.metricsPort, config.dnsPort, config.isListener && config.isSmtpPortAsked ? config.smtpPort : null], config.host);
   const masterKey = provideMasterKey(config);
   const log = (message: string, fields?: object): void => logger.info({ context: 'EmbeddedPostgres', ...fields }, message);
-  const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
+  const settings = { max_connections: String(Math.max(200, connectionsFor(count, config.databasePoolSize))) };
+  const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir, settings, log }) : null;
   shutdown.owns(postgres);
   try {
     const complete = config.completedWith(postgres?.url ?? config.databaseUrl, masterKey);
-    if (postgres) complete.alsoListensOn(Number(new URL(postgres.url).port));
-    // Two thousand files, which a variable with a mistake in it should not wait for.
-    const service = await import('./service.js');
-    blame = service.blame;
-    shutdown.isUp(await service.startService(complete, logger));
+    const ownPorts = postgres ? [Number(new URL(postgres.url).port)] : [];
+    if (count === 1) await serve(complete, ownPorts, logger, shutdown);
+    else await serveTogether(count, complete, ownPorts, logger, shutdown);
+    announce(complete);
   } catch (error) {
     await postgres?.stop();
     throw error;
   }
 }
 
+/** In this process. Resolves with the port. */
+async function serve(complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown, member: Member | null = null): Promise<number> {
+  for (const port of ownPorts) complete.alsoListensOn(port);
+  // Two thousand files, which a variable with a mistake in it should not wait for.
+  const loaded = await import('./service.js');
+  blame = loaded.blame;
+  const service = await loaded.startService(complete, logger, member);
+  shutdown.isUp(service);
+  return service.port;
+}
+
+/** In processes of their own; this one stays small, and loads nothing of the service. */
+async function serveTogether(count: number, complete: Config, ownPorts: readonly number[], logger: Logger, shutdown: Shutdown): Promise<void> {
+  const { Fleet } = await import('./processes/fleet.js');
+  const { databaseUrl, masterKey } = complete;
+  const fleet = new Fleet({ count, databaseUrl, masterKey: masterKey.toString('hex'), ownPorts }, (level, message, fields) => logger[level]({ context: 'Processes', ...fields }, message));
+  shutdown.isUp(fleet);
+  try {
+    complete.listensOn(await fleet.start());
+  } catch (error) {
+    await fleet.retire(0);
+    await fleet.drain().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** One of several: the parent has a database and a key, has tried the ports, and says what there is to say. */
+async function serveAmong(member: Member, config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
+  const { databaseUrl, masterKey, ownPorts } = member.beginning;
+  member.orphaned(() => shutdown.end('The process that holds the port is gone; ending.'));
+  member.up(await serve(config.completedWith(databaseUrl, Buffer.from(masterKey, 'hex')), ownPorts, logger, shutdown, member));
+}
+
+/** On standard output whatever the log level says. */
+function announce({ baseUrl }: Config): void {
+  process.stdout.write(`Posthorn is listening on ${baseUrl}\nSwagger UI: ${baseUrl}/docs\n`);
+}
+
+const member = await Member.join();
 let config: Config | null = null;
 let blame = (error: unknown, _config: Config): unknown => error;
 
-function fail(error: unknown): void {
-  const told = config === null ? error : blame(error, config);
-  process.stderr.write(`Posthorn did not start: ${startFailure(told, config)}\n`);
+async function fail(error: unknown): Promise<void> {
+  const line = startFailure(config === null ? error : blame(error, config), config);
+  if (member === null) process.stderr.write(`Posthorn did not start: ${line}\n`);
+  else await member.failed(line);
   process.exit(1);
 }
 
 // What nobody waits for can fail too, in an extension for example.
-process.on('uncaughtException', fail);
+const failedUnasked = (error: unknown): void => void fail(error);
+process.on('uncaughtException', failedUnasked);
 try {
   config = loadConfig();
-  const logger = createLogger(config, process.stdout.isTTY);
+  const plain = createLogger(config, process.stdout.isTTY);
+  const logger = member === null ? plain : plain.child({ process: member.number });
   const shutdown = new Shutdown(config, logger);
-  await start(config, logger, shutdown).catch((error: unknown) => {
+  const starting = member === null ? start(config, logger, shutdown) : serveAmong(member, config, logger, shutdown);
+  await starting.catch((error: unknown) => {
     if (!shutdown.hasBegun) throw error;
   });
 } catch (error) {
-  fail(error);
+  await fail(error);
 }
-process.off('uncaughtException', fail);
+process.off('uncaughtException', failedUnasked);

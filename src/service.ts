@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
@@ -16,13 +17,20 @@ import { Database } from './kernel/database.js';
 import { followDatabase } from './kernel/database-time.js';
 import { Ids } from './kernel/ids.js';
 import { Keyring } from './kernel/keyring.js';
+import { Metrics } from './kernel/metrics.js';
 import { patiently } from './kernel/patience.js';
 import { Readiness } from './kernel/readiness.js';
 import { hearQueues } from './kernel/unheard.queue.js';
 import { connect, migrateOnce } from './migrate.js';
 import { FirstStart } from './modules/auth/contract.js';
 import { reachRedis } from './redis-reach.js';
+import { crampedBy } from './processes/count.js';
+import type { Member } from './processes/member.js';
 import type { Service } from './shutdown.js';
+
+interface AddressInfo {
+  port: number;
+}
 
 let extensions: readonly LoadedExtension[] = [];
 
@@ -31,13 +39,14 @@ export function blame(error: unknown, config: Config): unknown {
   return blamed(error, extensions, config.role);
 }
 
-/** Starts what answers and delivers, on a database and with a master key that there are. */
-export async function startService(complete: Config, logger: Logger): Promise<Service> {
+/** Starts what answers and delivers, on a database and with a master key that there are; `member` where others share its ports. */
+export async function startService(complete: Config, logger: Logger, member: Member | null = null): Promise<ListeningService> {
   extensions = await loadExtensions(complete.extensions);
   const waiting = (): void => logger.warn('Waiting for the database at DATABASE_URL.');
   await migrateOnce(complete, extensions, waiting);
   const source = dataSource(complete.databaseUrl, complete.databasePoolSize, extensions.flatMap(({ entities }) => entities), { isPooled: complete.isPooled });
   await connect(source, waiting);
+  if (member?.number === 1) await warnOfConnections(source, complete, member, logger);
   await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
   // Before anything is made that carries a time.
   const clock = new SystemClock();
@@ -49,6 +58,7 @@ export async function startService(complete: Config, logger: Logger): Promise<Se
     abortOnError: false,
   });
   const service = new ListeningService(app, new ConnectionDrain(app.getHttpServer()));
+  if (member !== null) joinOthers(app, member);
   hearQueues(app);
   watchHooks(app, extensions, complete.role);
   try {
@@ -62,7 +72,7 @@ export async function startService(complete: Config, logger: Logger): Promise<Se
     await service.drain().catch(() => undefined);
     throw error;
   }
-  announce(app, complete);
+  complete.listensOn(service.port);
   return service;
 }
 
@@ -72,9 +82,14 @@ class ListeningService implements Service {
     private readonly connections: ConnectionDrain,
   ) {}
 
-  retire(): void {
+  get port(): number {
+    return (this.app.getHttpServer().address() as AddressInfo).port;
+  }
+
+  async retire(graceMs: number): Promise<void> {
     this.app.get(Readiness).drain();
     this.connections.announce();
+    await sleep(graceMs);
   }
 
   async drain(): Promise<void> {
@@ -94,9 +109,20 @@ async function firstStart(app: NestFastifyApplication): Promise<void> {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** On standard output whatever the log level says. */
-function announce(app: NestFastifyApplication, config: Config): void {
-  const address = app.getHttpServer().address();
-  if (address && typeof address === 'object') config.listensOn(address.port);
-  process.stdout.write(`Posthorn is listening on ${config.baseUrl}\nSwagger UI: ${config.baseUrl}/docs\n`);
+const CONNECTIONS = `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as room`;
+
+/** Pools are ceilings, and who else connects is not known: a word, and no refusal. Behind a pooler it is the pooler's matter. */
+async function warnOfConnections(source: ReturnType<typeof dataSource>, { isPooled, databasePoolSize }: Config, { beginning }: Member, logger: Logger): Promise<void> {
+  if (isPooled) return;
+  const [server] = await patiently(() => source.query<{ room: number }[]>(CONNECTIONS));
+  const warning = server ? crampedBy(server.room, beginning.count, databasePoolSize) : null;
+  if (warning !== null) logger.warn(warning);
+}
+
+/** Who is asked says which one it is, and answers a scrape for all of them. */
+function joinOthers(app: NestFastifyApplication, member: Member): void {
+  const metrics = app.get(Metrics);
+  app.get(Readiness).numbered(member.number);
+  member.tells(() => metrics.registry.metrics());
+  metrics.sharedBy(() => member.figures());
 }

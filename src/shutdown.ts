@@ -4,10 +4,12 @@ import type { Config } from './kernel/config.js';
 
 /** The service, once it is up. */
 export interface Service {
-  /** It is not ready any more, and every answer ends its connection. */
-  retire(): void;
+  /** It is not ready any more, and every answer ends its connection; resolves when it has served on for so long. */
+  retire(graceMs: number): Promise<void>;
   /** Nothing new is begun, what is under way ends and is recorded, and the connections to the database are closed. */
   drain(): Promise<void>;
+  /** Ends at once what would outlive this process. */
+  abandon?(): void;
 }
 
 /** A terminal sends Ctrl-C to npm and to us, and npm passes it on: what comes so soon is the same wish. */
@@ -47,23 +49,31 @@ export class Shutdown {
     this.service = service;
   }
 
+  /** As on a signal, but without a grace: nobody is sent here any more. */
+  end(why: string): void {
+    if (this.begunAtMs !== null) return;
+    this.begunAtMs = performance.now();
+    this.logger.error(why);
+    void this.stop(0);
+  }
+
   private heard(signal: NodeJS.Signals): void {
     const nowMs = performance.now();
     if (this.begunAtMs === null) {
       this.begunAtMs = nowMs;
       this.logger.info(`Stopping on ${signal}.`);
-      void this.stop();
+      void this.stop(this.config.shutdownGraceMs);
     } else if (nowMs - this.begunAtMs >= ONE_WISH_MS) {
       this.logger.warn(`Leaving at once on a second ${signal}; what is open falls back to other workers.`);
       void this.leave();
     }
   }
 
-  private async stop(): Promise<void> {
+  private async stop(graceMs: number): Promise<void> {
     const { service, config } = this;
     try {
       if (service !== null) {
-        await this.serveOn(service);
+        await service.retire(graceMs);
         const late = setTimeout(() => {
           this.logger.error(`Not stopped within ${config.shutdownTimeoutMs} ms; what is open falls back to other workers.`);
           void this.leave();
@@ -75,19 +85,15 @@ export class Shutdown {
       process.exit(0);
     } catch (error) {
       this.logger.error({ err: error }, 'Stopping failed.');
-      process.exit(1);
+      await this.leave();
     }
-  }
-
-  private async serveOn(service: Service): Promise<void> {
-    service.retire();
-    await new Promise((resolve) => setTimeout(resolve, this.config.shutdownGraceMs));
   }
 
   /** The embedded server would outlive us: it is stopped all the same, which takes a moment. Who cannot wait for it signals once more. */
   private async leave(): Promise<void> {
     if (this.isLeaving) process.exit(1);
     this.isLeaving = true;
+    this.service?.abandon?.();
     await this.postgres?.stop().catch(() => undefined);
     process.exit(1);
   }

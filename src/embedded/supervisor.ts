@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failuresAfter, restartDelayMs } from '#kernel/restart-delay.js';
 import { readPidFile } from './cluster.js';
 import { errorCode, EmbeddedPostgresError } from './failure.js';
 import { launch, LaunchFailure } from './launch.js';
@@ -12,11 +13,9 @@ export type Log = (message: string, fields?: Readonly<Record<string, unknown>>) 
 
 const ADOPTED_POLL_MS = 250;
 const GONE_POLL_MS = 20;
-const DELAY_MS_FIRST = 50;
-const DELAY_MS_MAX = 5000;
 const PASSING_DELAY_MS = 200;
-const STABLE_MS = 30_000;
 const FIRST_START_TRIES = 40;
+const FIRST_START_DELAY_MS_FIRST = 50;
 const FIRST_START_DELAY_MS_MAX = 1000;
 const ADOPTION_MS_MAX = 120_000;
 const FAST_STOP_MS_MAX = 30_000;
@@ -94,7 +93,7 @@ export class Supervisor {
         if (!(error instanceof LaunchFailure)) throw error;
         if (tries === FIRST_START_TRIES || !(error.isPortTaken || error.isPassing)) throw new EmbeddedPostgresError(`${error.message}.`);
         if (error.isPortTaken) port = anyPort();
-        await sleep(Math.min(DELAY_MS_FIRST * tries, FIRST_START_DELAY_MS_MAX));
+        await sleep(Math.min(FIRST_START_DELAY_MS_FIRST * tries, FIRST_START_DELAY_MS_MAX));
       }
     }
   }
@@ -127,7 +126,7 @@ export class Supervisor {
 
   private died(): void {
     if (this.stopping.signal.aborted) return;
-    this.quickDeaths = performance.now() - this.startedAtMs < STABLE_MS ? this.quickDeaths + 1 : 0;
+    this.quickDeaths = failuresAfter(this.quickDeaths, performance.now() - this.startedAtMs);
     this.log('PostgreSQL died; it is started again.', { pid: this.serverPid, port: this.serverPort });
     this.restarting = this.restart();
   }
@@ -158,10 +157,6 @@ export class Supervisor {
     }
     return true;
   }
-}
-
-function restartDelayMs(failures: number): number {
-  return failures === 0 ? 0 : Math.min(DELAY_MS_FIRST * 2 ** (failures - 1), DELAY_MS_MAX);
 }
 
 /** Whether there was a process to take the signal. */

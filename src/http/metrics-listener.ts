@@ -38,7 +38,7 @@ export class MetricsListener implements OnApplicationBootstrap, OnApplicationShu
     const status = this.statusFor(request);
     if (status !== 200) return void response.writeHead(status, { 'content-length': 0 }).end();
     try {
-      const text = await this.metrics.registry.metrics();
+      const text = await this.metrics.page();
       response.writeHead(200, { 'content-type': this.metrics.registry.contentType }).end(text);
     } catch (error) {
       this.logger.error('A scrape failed', { err: error });

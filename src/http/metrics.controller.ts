@@ -29,8 +29,7 @@ export class MetricsController {
   @Public({ uncounted: true })
   async scrape(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.refuseStrangers(request);
-    const { registry } = this.metrics;
-    await reply.type(registry.contentType).send(await registry.metrics());
+    await reply.type(this.metrics.registry.contentType).send(await this.metrics.page());
   }
 
   private refuseStrangers(request: FastifyRequest): void {

@@ -40,6 +40,7 @@ describe('loadConfig', () => {
       configuredDatabaseDirectUrl: null,
       redisUrl: null,
       role: 'all',
+      processes: 1,
       configuredMasterKey: null,
       bootstrapApiKey: null,
       platformDomain: 'localhost',

@@ -58,6 +58,8 @@ export class Config {
   declare readonly redisUrl: string | null;
   /** ROLE. */
   declare readonly role: Role;
+  /** PROCESSES: how many of them share the ports; `auto` is as many as the machine has cores and memory for. */
+  declare readonly processes: number | 'auto';
   /** MASTER_KEY, 32 bytes; `null` only when PostgreSQL is embedded. Secret. */
   declare readonly configuredMasterKey: Buffer | null;
   /** BOOTSTRAP_API_KEY: made an admin key of the first organization when it does not exist yet. Secret. */
@@ -268,6 +270,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], true) && read.text('REDIS_URL'),
     dataDir: read.text('DATA_DIR') ?? '.posthorn',
     role: readRole(read),
+    processes: readProcesses(read),
     bootstrapApiKey: readBootstrapApiKey(read),
     platformDomain: readPlatformDomain(read),
     platformAddresses: read.listOf('PLATFORM_ADDRESSES', isAddress, 'a comma-separated list of IP addresses'),
@@ -391,6 +394,11 @@ function readSmtp(read: ConfigReader): SmtpFields {
 
 function readRole(read: ConfigReader): Role {
   return read.oneOf('ROLE', ROLES) ?? 'all';
+}
+
+function readProcesses(read: ConfigReader): number | 'auto' {
+  const value = read.matching('PROCESSES', /^(?:auto|[1-9]|[1-5]\d|6[0-4])$/, '`auto` or a whole number from 1 to 64') ?? '1';
+  return value === 'auto' ? 'auto' : Number(value);
 }
 
 function readBaseUrl(read: ConfigReader): string | null {

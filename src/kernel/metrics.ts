@@ -8,10 +8,21 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
+  private ofAll: (() => Promise<string>) | null = null;
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
+  }
+
+  /** What a scrape is answered with: the figures of this process, or of all that share its port. */
+  async page(): Promise<string> {
+    return this.ofAll === null ? this.registry.metrics() : this.ofAll();
+  }
+
+  /** Whoever knows the other processes behind this port answers for all of them. */
+  sharedBy(ofAll: () => Promise<string>): void {
+    this.ofAll = ofAll;
   }
 
   counter<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {

@@ -11,9 +11,15 @@ export interface PartReadiness {
 export class Readiness {
   private readonly parts = new Map<string, () => Promise<PartReadiness>>();
   private draining = false;
+  private number: number | null = null;
 
   register(part: string, check: () => Promise<PartReadiness>): void {
     this.parts.set(part, check);
+  }
+
+  /** Of several processes behind one port this is the one with this number: who asks shall know who answered. */
+  numbered(number: number): void {
+    this.number = number;
   }
 
   /** From now on this process says that it is not ready, so that no new traffic is sent to it. */
@@ -22,7 +28,7 @@ export class Readiness {
   }
 
   async report(): Promise<{ ready: boolean; parts: Record<string, PartReadiness> }> {
-    const parts: Record<string, PartReadiness> = { process: { ready: !this.draining } };
+    const parts: Record<string, PartReadiness> = { process: { ready: !this.draining, ...(this.number !== null && { number: this.number }) } };
     await Promise.all(
       [...this.parts].map(async ([part, check]) => {
         parts[part] = await check().catch(() => ({ ready: false }));

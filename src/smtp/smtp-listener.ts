@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
@@ -60,8 +60,11 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
     const server = this.makeServer();
-    // Sockets are left in the dark by the kernel only after so many have been told that there are too many.
-    server.server.maxConnections = SMTP_LIMITS.connections * 2;
+    // Connections are closed without a word only after so many have been told that there are too many. Not by `maxConnections`: of
+    // several processes behind one port a full one hands the connection on, and so does the next.
+    server.server.prependListener('connection', (socket: Socket) => {
+      server.server.getConnections((_, count) => count > SMTP_LIMITS.connections * 2 && socket.destroy());
+    });
     server.listen(config.smtpPort, config.host);
     try {
       await Promise.race([once(server.server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error as Error))]);

@@ -61,7 +61,6 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   private async listen(asked: number): Promise<number> {
     for (let tries = 1; ; tries += 1) {
       const tcp = createServer((socket) => this.serve(socket));
-      tcp.maxConnections = CONNECTIONS_MAX;
       tcp.listen(asked, this.config.host);
       await once(tcp, 'listening');
       const { port } = tcp.address() as AddressInfo;
@@ -91,6 +90,8 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private serve(socket: Socket): void {
+    // Not by `maxConnections`: of several processes behind one port a full one hands the connection on, and so does the next.
+    if (this.connections.size >= CONNECTIONS_MAX) return void socket.destroy();
     this.connections.add(socket);
     let held = Buffer.alloc(0);
     let turn = Promise.resolve();
