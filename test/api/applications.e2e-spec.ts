@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn } from './applications.js';
 import { expectStatus, openSql, startTargets, uuidOf } from './scene.js';
@@ -14,7 +14,7 @@ describe('applications', () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     sql = openSql(server);
   });
 

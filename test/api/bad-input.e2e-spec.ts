@@ -1,6 +1,6 @@
 import type { ReceivedRequest } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectRefusal } from './answers.js';
 import { destinationAt, eventIn, startTargets } from './scene.js';
 import type { TargetPath, Targets } from './scene.js';
@@ -23,7 +23,7 @@ describe('bad input on /v1/send', () => {
   let destination: string;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     target = targets.open();
     destination = await destinationAt(server, target.url);
   });

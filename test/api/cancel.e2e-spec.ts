@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { emit, endpointOf, eventsOf } from './recovering.js';
@@ -16,7 +16,7 @@ describe('cancel', () => {
 
   beforeAll(async () => {
     targets = await startTargets();
-    server = await startServer();
+    server = await sharedServer();
     sql = openSql(server);
   });
 

@@ -1,5 +1,5 @@
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { destinationAt, eventIn, expectStatus, openSql, sendMany, startTargets, uuidOf } from './scene.js';
 import type { Sql, TargetPath, Targets } from './scene.js';
 
@@ -15,7 +15,7 @@ describe('concurrency of a destination', () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     sql = openSql(server);
   });
 

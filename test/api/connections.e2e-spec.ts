@@ -1,5 +1,5 @@
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { exchangeBytes, requestText } from './raw-request.js';
 
@@ -9,7 +9,7 @@ describe('bytes on a connection', () => {
   let server: PosthornServer;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
 
   afterAll(() => server.stop());

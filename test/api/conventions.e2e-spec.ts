@@ -1,6 +1,6 @@
 import { Conformance, routesOf, type OpenApi } from '../conformance/openapi-document.js';
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, expectInvalid, expectRateLimitHeaders, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
 
 const UNKNOWN_ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
@@ -9,7 +9,7 @@ describe('conventions', () => {
   let server: PosthornServer;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
 
   afterAll(() => server.stop());

@@ -5,7 +5,7 @@ import { rawReceiver } from '../support/raw-receiver.js';
 import type { Receiver } from '../support/receiver.js';
 import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 
 const CREDENTIALS = { accessKeyId: 'AKIAPOSTHORNTEST', secretAccessKey: 'do-not-show-this-to-anybody' };
@@ -19,7 +19,7 @@ describe('whether a destination can be reached', () => {
 
   beforeAll(async () => {
     const tls = { cert: pem('cert'), key: pem('key') };
-    [server, receiver, selfSigned] = await Promise.all([startServer(), startReceiver(), rawReceiver(undefined, { tls })]);
+    [server, receiver, selfSigned] = await Promise.all([sharedServer(), startReceiver(), rawReceiver(undefined, { tls })]);
     closedPort = await freePort();
   });
 

@@ -1,5 +1,5 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
 import type { Targets } from './scene.js';
@@ -21,7 +21,7 @@ describe('destinations', () => {
   let targets: Targets;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
   });
 
   afterAll(async () => {

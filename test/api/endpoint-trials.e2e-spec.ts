@@ -1,5 +1,6 @@
 import { PRESETS } from '../../src/engine/inbound/presets.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { accepted, inbound, json, provide, requestsOf, setSecret, type Inbound, type Json } from './receiving.js';
 import { expectStatus } from './scene.js';
 
@@ -7,7 +8,7 @@ describe('trying settings on what came', () => {
   let server: PosthornServer;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
 
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { expectStatus, openSql, uuidOf } from './scene.js';
 import type { Sql } from './scene.js';
@@ -12,7 +12,7 @@ describe('endpoints: routes, secrets and who may do what', () => {
   let made = 0;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     sql = openSql(server);
   });
 

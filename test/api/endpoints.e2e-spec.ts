@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { expectStatus } from './scene.js';
 
@@ -12,7 +12,7 @@ describe('endpoints', () => {
   let made = 0;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     org = (await server.api('GET', '/v1/org')).json.slug as string;
   });
 

@@ -1,5 +1,5 @@
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { expectStatus, WITHIN_MS } from './scene.js';
@@ -11,7 +11,7 @@ describe('the public catalogue', () => {
   let testKey: string;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     expectStatus(await server.api('PATCH', '/v1/org', { slug: 'acme', name: `Acme ${ATTACK}` }), 200);
   });

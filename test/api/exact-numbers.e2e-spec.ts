@@ -1,4 +1,5 @@
-import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { type ApiAnswer, type PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectRefusal } from './answers.js';
 import { applicationOf, endpointAt } from './applications.js';
 import { aliasTo } from './mailing.js';
@@ -27,7 +28,7 @@ describe('a number that would be kept as another one', () => {
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     const destination = await destinationAt(server, targets.open().url);
     const { id: endpoint, at } = await inbound(server, { routes: [{ destination }] });
     const { data: [route] } = (await server.api('GET', `/v1/endpoints/${endpoint}/routes`)).json;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { startServer } from '../support/server.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 import { emit, endpointOf, eventsOf } from './recovering.js';
 import { inletTo, jobIn, receive } from './replaying.js';
@@ -18,7 +18,7 @@ describe('what attempts sent and were answered', () => {
 
   beforeAll(async () => {
     targets = await startTargets();
-    server = await startServer();
+    server = await sharedServer();
     sql = openSql(server);
     reader = as((await createKey(server, { name: 'reader', scope: 'read' })).key);
   });

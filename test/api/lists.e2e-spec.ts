@@ -1,5 +1,5 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectRefusal } from './answers.js';
 
 interface Listed { id: string; name: string }
@@ -9,7 +9,7 @@ describe('lists', () => {
   let testKey: string;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
     await Promise.all(Array.from({ length: 120 }, (_, i) => createKey(server, { name: `Key ${i}`, scope: 'read' })));
     await Promise.all(Array.from({ length: 6 }, (_, i) => server.api('POST', '/v1/destinations', { name: `Pull ${i}`, type: 'pull' })));

@@ -1,5 +1,5 @@
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { inletTo, jobIn, receive, reroute, startReplay } from './replaying.js';
 import type { Inlet } from './replaying.js';
 import { destinationAt, openSql, PATIENT, startTargets, uuidOf } from './scene.js';
@@ -15,7 +15,7 @@ describe('the order of a replay', () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     sql = openSql(server);
   });
 

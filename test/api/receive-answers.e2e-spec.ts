@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectRefusal } from './answers.js';
 import { accepted, change, inbound, json, provide, requestOf, requestsOf, setSecret } from './receiving.js';
 import type { Sent } from './receiving.js';
@@ -75,7 +75,7 @@ describe('answers to providers', () => {
   let targets: Targets;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
   });
 
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { until } from './polling.js';
 import { accepted, inbound, json, provide, requestOf } from './receiving.js';
 import type { Inbound } from './receiving.js';
@@ -27,7 +27,7 @@ describe('filters and rules on large requests', () => {
   let targets: Targets;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
   });
 
   afterAll(async () => {

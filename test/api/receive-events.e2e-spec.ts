@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
 import { accepted, change, inbound, json, provide, requestsOf, setSecret } from './receiving.js';
@@ -13,7 +13,7 @@ describe('events that were received', () => {
   let targets: Targets;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
   });
 
   afterAll(async () => {

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { exchangeBytes } from './raw-request.js';
@@ -40,7 +40,7 @@ describe('mirror destinations', () => {
   const wides: Wide[] = [];
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
 
   afterAll(async () => {

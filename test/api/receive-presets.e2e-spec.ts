@@ -6,7 +6,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import twilio from 'twilio';
 import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { inbound, provide, requestOf, requestsOf, setSecret, whsec } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
@@ -75,7 +75,7 @@ describe('requests of providers', () => {
   let server: PosthornServer;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
   });
 
   afterAll(() => server.stop());

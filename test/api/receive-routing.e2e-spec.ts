@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { accepted, change, inbound, json, provide, requestOf, setSecret } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
 import { expectRefusal } from './answers.js';
@@ -45,7 +45,7 @@ describe('routing', () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     sql = openSql(server);
   });
 

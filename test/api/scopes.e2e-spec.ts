@@ -1,5 +1,5 @@
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { openSql, type Sql } from './scene.js';
 import { asPage, cookieOf, signedInMember } from './sessions.js';
@@ -190,7 +190,7 @@ describe('scopes', () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    server = await startServer();
+    server = await sharedServer();
     const made = await Promise.all(SCOPES.map(async (scope) => [scope, (await createKey(server, { scope })).key] as const));
     keys = Object.fromEntries(made) as Record<Scope, string>;
     sql = openSql(server);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { ReceivedRequest } from '../support/receiver.js';
-import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { destinationAt, eventAfter, eventIn, eventOf, expectStatus, makeDue, openSql, PATIENT, send, startTargets } from './scene.js';
 import type { Sql, Targets } from './scene.js';
@@ -16,7 +16,7 @@ describe('POST /v1/send', () => {
 
   beforeAll(async () => {
     targets = await startTargets();
-    server = await startServer();
+    server = await sharedServer();
     sql = openSql(server);
   });
 

@@ -1,6 +1,6 @@
 import { verify as verifyGithub } from '@octokit/webhooks-methods';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
-import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { expectInvalid, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { destinationAt, expectStatus, openSql, send, startTargets, uuidOf } from './scene.js';
@@ -18,7 +18,7 @@ describe('settings of signatures', () => {
   let sql: Sql;
 
   beforeAll(async () => {
-    [server, targets] = await Promise.all([startServer(), startTargets()]);
+    [server, targets] = await Promise.all([sharedServer(), startTargets()]);
     sql = openSql(server);
   });
 

@@ -39,8 +39,8 @@ export interface PosthornServer {
   logs(): string;
 }
 
-const ROOT = path.resolve(import.meta.dirname, '..', '..');
-const START_MS_MAX = 60_000;
+export const ROOT = path.resolve(import.meta.dirname, '..', '..');
+export const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 20_000;
 
 /** Starts Posthorn on a free port, by default with a database of its own; `env` adds to the environment or replaces it. */
@@ -57,7 +57,8 @@ export async function startServer(env: Env = {}): Promise<PosthornServer> {
   }
 }
 
-function completeEnv(env: Env, database: TestDatabase | null): Env {
+/** The settings that tests run with, and those of the caller. */
+export function completeEnv(env: Env, database: TestDatabase | null = null): Env {
   return {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -148,19 +149,8 @@ class TestServer implements PosthornServer {
     this.pid = running.child.pid ?? 0;
   }
 
-  async api(method: string, apiPath: string, body?: unknown, headers: Env = {}): Promise<ApiAnswer> {
-    const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(this.url + apiPath, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.apiKey}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, json: parseJson(text), text };
+  api(method: string, apiPath: string, body?: unknown, headers?: Env): Promise<ApiAnswer> {
+    return callApi(this.url, this.apiKey, method, apiPath, body, headers);
   }
 
   async stop(): Promise<void> {
@@ -188,6 +178,22 @@ class TestServer implements PosthornServer {
   logs(): string {
     return this.running.output;
   }
+}
+
+/** One call with a key. An object is sent as JSON; a string or a Buffer as it is. */
+export async function callApi(url: string, key: string, method: string, apiPath: string, body?: unknown, headers: Env = {}): Promise<ApiAnswer> {
+  const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(url + apiPath, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: parseJson(text), text };
 }
 
 function parseJson(text: string): unknown {

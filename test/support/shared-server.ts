@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, openSync, closeSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createDatabase } from './database.js';
+import { serviceArguments } from './launch.js';
+import { callApi, completeEnv, ROOT, START_MS_MAX } from './server.js';
+import type { ApiAnswer, PosthornServer } from './server.js';
+
+/** How a worker of Jest finds the service that it shares among its suites; they know nothing of each other but the disk. */
+interface Rendezvous {
+  readonly pid: number;
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly operatorKey: string;
+  /** The file that it writes to. */
+  readonly log: string;
+}
+
+const FOLDER = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'shared');
+const FILE = path.join(FOLDER, `${process.env['JEST_WORKER_ID'] ?? '1'}.json`);
+const POLL_MS = 20;
+
+let service: Promise<Rendezvous> | null = null;
+
+/**
+ * An organization of the suite's own on a service with the usual settings, which other suites of this worker have used before
+ * and will use again: for suites that see nothing but what their key leads to. Whoever counts rows of all, reads the log,
+ * restarts or adds a process, or sends and receives mail for a domain (which is nobody else's) calls `startServer`, which costs
+ * two seconds of CPU more. `apiKey` is the organization's live admin key; `stop` removes the organization.
+ */
+export async function sharedServer(): Promise<PosthornServer> {
+  service ??= reach();
+  const shared = await service;
+  const slug = `suite-${randomBytes(6).toString('hex')}`;
+  const made = await callApi(shared.url, shared.operatorKey, 'POST', '/v1/orgs', { slug, name: 'A suite', admin: { email: `admin@${slug}.example` } });
+  if (made.status !== 201) throw new Error(`The shared service made no organization: ${made.status} ${made.text}\n${readFileSync(shared.log, 'utf8')}`);
+  return new SharedServer(shared, made.json.id, made.json.key);
+}
+
+class SharedServer implements PosthornServer {
+  readonly url: string;
+  readonly databaseUrl: string;
+  private readonly logBegins: number;
+
+  constructor(
+    private readonly shared: Rendezvous,
+    private readonly organization: string,
+    readonly apiKey: string,
+  ) {
+    this.url = shared.url;
+    this.databaseUrl = shared.databaseUrl;
+    this.logBegins = statSync(shared.log).size;
+  }
+
+  get pid(): never {
+    throw new Error('The process is not the suite\'s own: use startServer.');
+  }
+
+  get env(): never {
+    return this.pid;
+  }
+
+  api(method: string, apiPath: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer> {
+    return callApi(this.url, this.apiKey, method, apiPath, body, headers);
+  }
+
+  async stop(): Promise<void> {
+    const removed = await callApi(this.url, this.shared.operatorKey, 'DELETE', `/v1/orgs/${this.organization}`).catch((error: unknown) => {
+      throw new Error(`The shared service is gone. It wrote:\n${this.logs()}`, { cause: error });
+    });
+    if (removed.status !== 204) throw new Error(`The shared service did not remove the organization: ${removed.status} ${removed.text}`);
+  }
+
+  kill(): never {
+    return this.pid;
+  }
+
+  logs(): string {
+    return readFileSync(this.shared.log).subarray(this.logBegins).toString('utf8');
+  }
+}
+
+/** What the worker has, when it answers; otherwise a new one. */
+async function reach(): Promise<Rendezvous> {
+  if (existsSync(FILE)) {
+    const known = JSON.parse(readFileSync(FILE, 'utf8')) as Rendezvous;
+    const ready = await fetch(`${known.url}/health/ready`).then(({ ok }) => ok, () => false);
+    if (ready) return known;
+    try {
+      process.kill(known.pid, 'SIGKILL');
+    } catch {
+      // It had ended by itself.
+    }
+  }
+  return start();
+}
+
+async function start(): Promise<Rendezvous> {
+  mkdirSync(FOLDER, { recursive: true });
+  const { url: databaseUrl } = await createDatabase();
+  const operatorKey = randomBytes(32).toString('hex');
+  const log = path.join(FOLDER, `${randomBytes(6).toString('hex')}.log`);
+  const env = completeEnv({ DATABASE_URL: databaseUrl, OPERATOR_KEY: operatorKey });
+  const output = openSync(log, 'a');
+  const child = spawn(process.execPath, serviceArguments(env), {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    // A file, which outlives this suite; no pipe keeps Jest from ending.
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  child.unref();
+  const { pid } = child;
+  if (pid === undefined) throw new Error('The shared service could not be spawned.');
+  const note = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(pid));
+  writeFileSync(note, '');
+  child.once('exit', () => rmSync(note, { force: true }));
+  const began = performance.now();
+  for (;;) {
+    const url = /listening on (https?:\/\/[^\s"]+)\s/.exec(readFileSync(log, 'utf8'))?.[1]?.replace(/\/$/, '');
+    if (url !== undefined) {
+      const made: Rendezvous = { pid, url, databaseUrl, operatorKey, log };
+      writeFileSync(`${FILE}.new`, JSON.stringify(made));
+      renameSync(`${FILE}.new`, FILE);
+      return made;
+    }
+    const isGone = child.exitCode !== null || child.signalCode !== null;
+    if (isGone || performance.now() - began > START_MS_MAX) {
+      child.kill('SIGKILL');
+      throw new Error(`The shared service does not listen. It wrote:\n${readFileSync(log, 'utf8')}`);
+    }
+    await pause(POLL_MS);
+  }
+}
