@@ -1,4 +1,4 @@
-/** What goes to many: a fan-out of a hundred, of ten over few and many applications, and beside one endpoint that hangs. */
+/** What goes to many: a fan-out of a hundred, of ten over few and many applications, beside one endpoint that hangs, and as fast as it is accepted. */
 import { receiver, withService } from './subjects.mjs';
 import { fillApplications, measure, measureAccepts } from './window.mjs';
 
@@ -96,4 +96,27 @@ const hanging = {
     }),
 };
 
-export const fanOuts = [hundred, accepts, many, hanging];
+/**
+ * Connections that send as soon as they are answered, and nothing else that holds them back: what is accepted and waits is for the service
+ * to bound.
+ *
+ * @param {string} name @param {(bench: import('./rows.mjs').Bench, subject: Service) => Promise<import('./window.mjs').To>} target @returns {import('./rows.mjs').Block}
+ */
+const open = (name, target) => ({
+  rows: [name],
+  run: (bench, _wanted, report) =>
+    withService(bench, ['all', 'all'], async (subject) => {
+      const to = await target(bench, subject);
+      report({ name, figures: await measure(bench, subject, { ...to, isOpen: true }) });
+    }),
+});
+
+const openFanOut = open('fanout-open', async (bench, subject) => {
+  const emit = await createApplications(bench, subject, 'ten', 1, ENDPOINTS);
+  await fillApplications(bench, subject, emit, BREAK_IN * FANOUT / ENDPOINTS);
+  return { emit };
+});
+
+const openSends = open('send-open', async () => ({}));
+
+export const fanOuts = [openFanOut, openSends, hundred, accepts, many, hanging];

@@ -1,10 +1,11 @@
 /**
- * The load generator of the bench, a process of its own. A run has one of three forms:
+ * The load generator of the bench, a process of its own. A run has one of four forms:
  *
  * - `backlog`: each connection sends as soon as it has its answer, as long as no more than so many accepted messages
  *   wait for delivery: what is sustained is then the rate of the whole way, not of accepting alone;
  * - `perSecond`: a fixed schedule, whatever the answers do; latency counts from the moment a message was due to leave
  *   (no coordinated omission), so a stall of the service is charged to every message it held up;
+ * - none of these: each connection sends as soon as it has its answer, whatever waits for delivery;
  * - `count`: so many messages, as fast as they are accepted (and `backlog`, when given with it, allows).
  */
 import net from 'node:net';

@@ -67,6 +67,11 @@ export function promises(rows, comparisons, rounds) {
     judge('fan-out to 2,000 applications / to 10', rate(rows, 'fanout-many') / rate(rows, 'fanout-many:few'), '>= 0.9', ['fanout-many', 'fanout-many:few']),
     judge('99 of 100 beside a hanging one / alone', rate(rows, 'fanout-hanging') / rate(rows, 'fanout-hanging:alone'), '>= 0.9', ['fanout-hanging', 'fanout-hanging:alone']),
     judge('their 202 to receipt p99 at half load, ms', rows.get('fanout-hanging-half')?.receipt.p99, '< 60', ['fanout-hanging-half']),
+    judge('fan-out to 10 as fast as it is accepted, deliveries per second', rate(rows, 'fanout-open'), '>= 10000', ['fanout-open']),
+    ...['fanout-open', 'send-open'].flatMap((name) => [
+      judge(`${name}, 202 to receipt p99, ms`, rows.get(name)?.receipt.p99, '< 1000', [name]),
+      judge(`${name}, most that waited, in seconds of deliveries`, backlogSeconds(rows.get(name)), '< 2', [name]),
+    ]),
     judge('commits per delivery', rows.get('service')?.commits, '<= 0.1', ['service']),
     judge('accept p99 at half load, ms, median of the windows', rows.get('tail')?.accept.p99, '< 20', ['tail']),
     judge(`windows with an accept p99 under ${TAIL_MS} ms`, shareOf(rounds.get('tail') ?? [], ({ accept }) => accept.p99 < TAIL_MS), '>= 0.9', ['tail']),
@@ -89,6 +94,9 @@ export function promises(rows, comparisons, rounds) {
     judge('accepted and lost', ofService.length > 0 ? lost : undefined, '<= 0', []),
   ];
 }
+
+/** @param {Figures | undefined} figures */
+const backlogSeconds = (figures) => figures?.backlog && figures.backlog.max / figures.deliveriesPerSecond;
 
 /**
  * CPU of service and PostgreSQL for a message to a hundred endpoints, against that for a send.
@@ -135,7 +143,7 @@ const isDisturbedBy = (figures) => figures !== undefined && figures.others + fig
 export function table(rows, rounds) {
   const header = [
     'row', 'deliv/s', 'min-max', 'scaled', 'x limit', 'accept p50', 'p99', 'max', 'receipt p50', 'p99', 'us service', 'pg', 'load', 'recv',
-    'idle', 'others', 'steal', 'fsync ms', 'max', 'commits', 'WAL B', 'lost', 'dup', 'refused',
+    'idle', 'others', 'steal', 'fsync ms', 'max', 'commits', 'WAL B', 'waits', 'max', 'lost', 'dup', 'refused',
   ];
   const lines = [header, ...[...rows].map(([name, figures]) => cells(name, figures, rounds.get(name) ?? [], rate(rows, limitOf(name))))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -171,6 +179,7 @@ function cells(name, figures, rounds, limit) {
     ...[figures.fsyncMs?.median, figures.fsyncMs?.max].map((ms) => ms?.toFixed(1) ?? '-'),
     figures.commits.toFixed(3),
     figures.walBytes.toFixed(0),
+    ...[figures.backlog?.end, figures.backlog?.max].map((count) => count?.toFixed(0) ?? '-'),
     String(figures.lost),
     String(figures.duplicates),
     Object.entries(refusals).map(([status, count]) => `${status}:${count}`).join(' ') || '0',

@@ -13,3 +13,13 @@ export declare function ratioOf(pairs: readonly (readonly [number, number])[]): 
 export declare function verdictOf(
   ratio: Ratio, tolerance: number, words: { more: string; less: string },
 ): { kind: 'same' | 'more' | 'less' | 'unknown'; text: string };
+
+/** Deliveries of what was accepted that had not come: at the end of a window, and at most within it. */
+export interface Backlog {
+  readonly end: number;
+  readonly max: number;
+}
+
+export declare function backlogOf(
+  acceptedAt: Float64Array, receivedAt: Float64Array, copies: number, window: readonly [fromMs: number, untilMs: number],
+): Backlog;

@@ -100,3 +100,23 @@ const percent = (share) => String(Number((share * 100).toFixed(1)));
 
 /** @param {number} ratio */
 const signed = (ratio) => `${ratio < 1 ? '-' : '+'}${percent(Math.abs(ratio - 1))}`;
+
+/**
+ * Of a window. What is at the receiver before the generator has read its 202 takes nothing from what waits of the others.
+ *
+ * @param {Float64Array} acceptedAt when each message was answered; 0 for one that was not @param {Float64Array} receivedAt when each of its copies came; 0 for one
+ *   that did not @param {number} copies of a message
+ * @param {readonly [fromMs: number, untilMs: number]} window @returns {import('./statistics.mjs').Backlog}
+ */
+export function backlogOf(acceptedAt, receivedAt, copies, [fromMs, untilMs]) {
+  const waits = Array.from({ length: acceptedAt.length * copies }, (_, at) => [acceptedAt[Math.floor(at / copies)] ?? 0, receivedAt[at] || Infinity])
+    .filter(([from = 0, to = 0]) => from > 0 && from < to && from < untilMs && to >= fromMs);
+  const begins = Float64Array.from(waits, ([from = 0]) => from).sort();
+  const ends = Float64Array.from(waits, ([, to = 0]) => to).sort();
+  let [ended, max] = [0, 0];
+  for (const [begun, at] of begins.entries()) {
+    while ((ends[ended] ?? Infinity) <= at) ended++;
+    if (at >= fromMs) max = Math.max(max, begun + 1 - ended);
+  }
+  return { end: begins.length - ends.filter((at) => at < untilMs).length, max };
+}

@@ -2,6 +2,7 @@ import { nowMs } from './clock.mjs';
 import { probeDisk } from './disk-probe.mjs';
 import { cpuSnapshot, databaseCounters, percentiles } from './measure.mjs';
 import { payload } from './protocol.mjs';
+import { backlogOf } from './statistics.mjs';
 
 /** Accepted messages that may wait for delivery while a sustained rate is taken. */
 const BACKLOG_MAX = 2000;
@@ -66,6 +67,7 @@ const EMAIL_DOMAINS = 1000;
  * @property {number} commits per delivery
  * @property {number} walBytes per delivery
  * @property {number} lost accepted and not received
+ * @property {import('./statistics.mjs').Backlog} [backlog] where nothing but its answers holds the load generator back
  * @property {number} duplicates
  * @property {Record<string, number>} refusals answers other than 202, by status; 0 for a broken connection
  */
@@ -168,15 +170,16 @@ async function send(bench, order, count) {
  * One row: warms up, measures for `bench.seconds`, and lets what is accepted arrive.
  *
  * @param {Bench} bench @param {Subject & { database: string }} subject
- * @param {To & { perSecond?: number }} [options] `perSecond` paces it; otherwise it is saturated
+ * @param {To & { perSecond?: number, isOpen?: boolean }} [options] `perSecond` paces it; otherwise it is saturated, and `isOpen` leaves it to the
+ *   subject how much of what it has accepted may wait for delivery
  * @param {Span} [span]
  * @returns {Promise<Figures>}
  */
-export async function measure(bench, subject, { perSecond, ...to } = {}, span = { warmUpMs: WARM_UP_MS, seconds: bench.seconds }) {
+export async function measure(bench, subject, { perSecond, isOpen = false, ...to } = {}, span = { warmUpMs: WARM_UP_MS, seconds: bench.seconds }) {
   const { load, receiver, database } = bench;
   const ours = [{ group: 'load', pid: load.child.pid ?? 0 }, { group: 'receiver', pid: receiver.child.pid ?? 0 }];
   const processes = [...subject.processes, ...ours, ...(span.waiting ?? [])];
-  const form = perSecond === undefined ? { backlog: BACKLOG_MAX } : { perSecond };
+  const form = isOpen ? {} : perSecond === undefined ? { backlog: BACKLOG_MAX } : { perSecond };
   if (!span.isSlice) {
     await sleep(SETTLE_MS);
     await database.client.query('checkpoint');
@@ -210,6 +213,7 @@ export async function measure(bench, subject, { perSecond, ...to } = {}, span = 
     duplicates: received.total - received.unique,
     refusals: sent.refusals,
     fsyncMs,
+    ...(isOpen && { backlog: backlogOf(sent.acceptedAt, received.receivedAt, copies, [fromMs, untilMs]) }),
   };
 }
 

@@ -34,6 +34,11 @@ export function admits(w: Window): boolean {
   return w.inFlight < w.limit;
 }
 
+/** Whether the target's owner said how much it takes at once. */
+export function isBounded(w: Window): boolean {
+  return w.ceiling < LIMIT_MAX;
+}
+
 /** Notes that an attempt began. Changes `w`. */
 export function started(w: Window): void {
   w.inFlight += 1;

@@ -1,5 +1,5 @@
 import { historyOf } from '../../bench/history.mjs';
-import { centreOf, quantile, ratioOf, spreadOf, verdictOf } from '../../bench/statistics.mjs';
+import { backlogOf, centreOf, quantile, ratioOf, spreadOf, verdictOf } from '../../bench/statistics.mjs';
 import { orderOf, pairsOf } from '../../bench/turns.mjs';
 
 const RATE = { more: 'faster', less: 'slower' };
@@ -145,5 +145,22 @@ describe('the history of a row', () => {
 
   it('says so when there is none', () => {
     expect(historyOf([entry], 'fanout')).toMatch(/No run/);
+  });
+});
+
+describe('what waits for delivery', () => {
+  const at = (...times: number[]): Float64Array => Float64Array.from(times);
+
+  it('is what was accepted and had not come, at the end of the window and at most within it', () => {
+    // Two copies each: one message before the window, two in it, one never answered, one after it.
+    const acceptedAt = at(5, 20, 22, 0, 60);
+    const receivedAt = at(12, 30, 25, 26, 24, 70, 23, 23, 61, 62);
+
+    expect(backlogOf(acceptedAt, receivedAt, 2, [10, 50])).toEqual({ end: 1, max: 5 });
+  });
+
+  it('counts what never came, and nothing that came before its answer was read', () => {
+    expect(backlogOf(at(20, 30), at(0, 29), 1, [10, 50])).toEqual({ end: 1, max: 1 });
+    expect(backlogOf(at(), at(), 10, [10, 50])).toEqual({ end: 0, max: 0 });
   });
 });

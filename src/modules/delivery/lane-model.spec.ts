@@ -3,7 +3,9 @@ import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
+import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
+import { RightOfWay } from '#kernel/right-of-way.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
@@ -59,7 +61,7 @@ class Model {
     const circuits = { isClosed: (_environmentId: number, targetId: string) => !this.open.has(targetId) } as CircuitWatch;
     const permits = { spend: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as Permits;
     const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
-    this.lane = new DeliveryLane(this.config(), circuits, permits, presence, { get: async () => ({ organizationId: 'one' }) } as unknown as Environments);
+    this.lane = new DeliveryLane(this.config(), circuits, permits, presence, { get: async () => ({ organizationId: 'one' }) } as unknown as Environments, new SystemClock(), new RightOfWay());
     this.lane.connect((turn) => this.starts(turn), () => undefined);
   }
 

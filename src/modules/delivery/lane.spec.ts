@@ -2,7 +2,9 @@ import type { Environments } from '#modules/auth/contract.js';
 import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Outcome } from '#engine/outcome.js';
+import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
+import { RightOfWay } from '#kernel/right-of-way.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
@@ -34,7 +36,7 @@ function arrange(concurrency = 4) {
     claimant: () => (world.present ? 'worker' : null), mayStart: () => !world.inDoubt, knows: (claimant: string) => !world.dead.has(claimant),
   } as unknown as WorkerPresence;
   const environments = { get: async (environmentId: number) => ({ organizationId: `organization ${Math.ceil(environmentId / 2)}` }) } as unknown as Environments;
-  const lane = new DeliveryLane(config, circuits, permits, presence, environments);
+  const lane = new DeliveryLane(config, circuits, permits, presence, environments, new SystemClock(), new RightOfWay());
   const running: Turn[] = [];
   lane.connect((turn) => running.push(turn), () => undefined);
   /** The oldest running attempt against a target is answered and recorded. */

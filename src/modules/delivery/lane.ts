@@ -5,10 +5,14 @@ import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Admission, Lane } from '#modules/ledger/lane.contract.js';
 import { admits, bounded, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
+import { unanswered, type Answering, type Pressure } from '#engine/pressure.js';
+import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import type { Id } from '#kernel/ids.js';
+import { RightOfWay } from '#kernel/right-of-way.js';
 import { CircuitWatch, targetKey } from './circuit-watch.js';
 import { HeldBytes } from './held-bytes.js';
+import { LanePressure } from './lane-pressure.js';
 import { Permits } from './permits.js';
 import { WorkerPresence, type Holder } from './presence.js';
 import { Shares } from './shares.js';
@@ -17,6 +21,8 @@ import { Shares } from './shares.js';
 export interface Turn {
   delivery: ClaimedDelivery;
   probe: boolean;
+  /** When its attempt began, by the monotonic clock; absent before. */
+  startedMs?: number;
 }
 
 /** What this process holds for one target. */
@@ -30,6 +36,8 @@ interface TargetLane {
   retryIsNext: boolean;
   /** Places kept for events whose commit is under way. */
   reserved: number;
+  answering: Answering;
+  ready: number;
 }
 
 /** Deliveries held at once: running, waiting, and kept places. */
@@ -56,6 +64,7 @@ export class DeliveryLane implements Lane, Holder {
   private readonly targets = new Map<string, TargetLane>();
   /** Who has which part of the room here; and the targets with deliveries that only the common ceiling holds back. */
   private readonly shares: Shares<TargetLane>;
+  private readonly pressing: LanePressure;
   /** Deliveries held by the name that they were claimed under. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
@@ -74,8 +83,12 @@ export class DeliveryLane implements Lane, Holder {
     private readonly permits: Permits,
     private readonly presence: WorkerPresence,
     environments: Environments,
+    private readonly clock: Clock,
+    rightOfWay: RightOfWay,
   ) {
     this.shares = new Shares(async (environmentId) => (await environments.get(environmentId)).organizationId);
+    const look = rightOfWay.view();
+    this.pressing = new LanePressure(this.shares, { nowMs: () => clock.monotonicMs(), utilization: () => look().utilization });
   }
 
   /** Connects what makes attempts, and who is told that rows were left for the dispatcher. */
@@ -100,6 +113,11 @@ export class DeliveryLane implements Lane, Holder {
     this.holdsMore(environmentId, 1);
     this.bytes.hold(arrival);
     return 'run';
+  }
+
+  /** What of an environment's organization waits here for nothing but this machine's time; null when nothing does. */
+  pressure(environmentId: number): (Pressure & { organization: Id }) | null {
+    return this.closed ? null : this.pressing.of(environmentId);
   }
 
   take(deliveries: ClaimedDelivery[]): void {
@@ -168,12 +186,14 @@ export class DeliveryLane implements Lane, Holder {
   answered(turn: Turn, outcome: Outcome | null): void {
     const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
     settled(lane.window, outcome ?? 'failed');
+    this.pressing.answered(lane, this.clock.monotonicMs() - (turn.startedMs ?? 0), outcome === 'success');
     this.running -= 1;
     this.shares.run(turn.delivery.environmentId, -1);
     if (turn.delivery.attempts > 0) this.retriesRunning -= 1;
     if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
     // Others have waited for this place: the target that freed it queues behind them.
     this.queue(lane);
+    this.pressing.recount(lane);
     this.startStarved();
   }
 
@@ -236,6 +256,7 @@ export class DeliveryLane implements Lane, Holder {
       this.bytes.letGo(delivery);
       this.count(delivery, -1);
     }
+    this.pressing.recount(lane);
     if (lane.waiting.first.length + lane.waiting.retry.length === 0) this.shares.waitNoMore(lane.environmentId, lane);
     this.forget(lane);
     return taken;
@@ -245,7 +266,7 @@ export class DeliveryLane implements Lane, Holder {
     const key = targetKey(environmentId, targetId);
     let lane = this.targets.get(key);
     if (!lane) {
-      lane = { environmentId, targetId, window: initialWindow(), waiting: { first: [], retry: [] }, retryIsNext: false, reserved: 0 };
+      lane = { environmentId, targetId, window: initialWindow(), waiting: { first: [], retry: [] }, retryIsNext: false, reserved: 0, answering: unanswered(), ready: 0 };
       this.targets.set(key, lane);
     }
     return lane;
@@ -273,6 +294,7 @@ export class DeliveryLane implements Lane, Holder {
   /** Starts what the target's window and the ceiling admit. */
   private startWaiting(lane: TargetLane): void {
     while (this.startOne(lane));
+    this.pressing.recount(lane);
   }
 
   /** One place each, in turn, to the targets that only the ceiling holds back, by who has least. */
@@ -282,6 +304,7 @@ export class DeliveryLane implements Lane, Holder {
       const lane = this.shares.next({ isFull: this.running >= max, mayRetry: this.mayRetry(max) });
       if (lane === null) return;
       if (this.startOne(lane)) this.queue(lane);
+      this.pressing.recount(lane);
     }
   }
 
@@ -328,6 +351,7 @@ export class DeliveryLane implements Lane, Holder {
     this.running += 1;
     this.shares.run(lane.environmentId, 1);
     if (turn.delivery.attempts > 0) this.retriesRunning += 1;
+    turn.startedMs = this.clock.monotonicMs();
     this.runTurn(turn);
   }
 

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import type { Environments } from '#modules/auth/contract.js';
 import type { Targets } from '#modules/destinations/contract.js';
 import type { Claims, ClaimedDelivery, TargetKey } from '#modules/ledger/claims.contract.js';
+import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { Lookout } from '#kernel/lookout.js';
+import { RightOfWay } from '#kernel/right-of-way.js';
 import type { Clock } from '#kernel/clock.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { Gates } from './gates.js';
@@ -37,7 +39,7 @@ class Worker {
     const clock = { monotonicMs: () => 0, nowMs: () => 0, random: () => 0 } as unknown as Clock;
     const queued = new QueuedTargets();
     const permits = {} as Permits;
-    this.lane = new DeliveryLane({ deliveryConcurrency: 1_000 } as Config, circuits, permits, presence, environments);
+    this.lane = new DeliveryLane({ deliveryConcurrency: 1_000 } as Config, circuits, permits, presence, environments, new SystemClock(), new RightOfWay());
     this.gates = new Gates(this.claims(), this.lane, circuits, permits, targets, queued);
     this.pump = new Pump(this.claims(), this.lane, this.gates, circuits, permits, presence, queued, { restMs: (ownMs: number) => ownMs } as unknown as Lookout, clock);
     this.lane.connect((turn) => {

@@ -7,14 +7,16 @@ interface Share {
   organization: Id;
   running: number;
   held: number;
+  ready: number;
 }
 
-type Figure = 'running' | 'held';
+type Figure = 'running' | 'held' | 'ready';
 
 /** What an organization has of it, with the number of its environments that have something. */
 interface Sum {
   running: number;
   held: number;
+  ready: number;
   environments: number;
 }
 
@@ -45,10 +47,10 @@ export class Shares<Waiter> {
   private readonly waiting = new Map<number, Waiting<Waiter>>();
   private readonly organizations = new Map<number, Id>();
   /** The sums of the shares, kept up with every change. */
-  private readonly all = { running: 0, held: 0 };
+  private readonly all = { running: 0, held: 0, ready: 0 };
   private readonly sums = new Map<Id, Sum>();
 
-  constructor(private readonly organizationOf: (environmentId: number) => Promise<Id>) {}
+  constructor(private readonly find: (environmentId: number) => Promise<Id>) {}
 
   /** Attempts under way: more, or fewer. */
   run(environmentId: number, change: number): void {
@@ -58,6 +60,22 @@ export class Shares<Waiter> {
   /** Deliveries held, running or waiting: more, or fewer. */
   hold(environmentId: number, change: number): void {
     this.change(environmentId, 'held', change);
+  }
+
+  /** Deliveries that wait for nothing but this machine's time: more, or fewer. */
+  makeReady(environmentId: number, change: number): void {
+    this.change(environmentId, 'ready', change);
+  }
+
+  /** How many of those there are of the environment's organization. */
+  ready(environmentId: number): number {
+    const share = this.shares.get(environmentId);
+    return share === undefined ? 0 : this.sum(share).ready;
+  }
+
+  /** A name of its own stands for one that is not known yet. */
+  organizationOf(environmentId: number): Id {
+    return this.organizations.get(environmentId) ?? nameless(environmentId);
   }
 
   /** Waits at the end; who waits already keeps its place. */
@@ -125,12 +143,11 @@ export class Shares<Waiter> {
     share[figure] += change;
     this.all[figure] += change;
     this.sum(share)[figure] += change;
-    if (share.running === 0 && share.held === 0) this.end(share);
+    if (share.running === 0 && share.held === 0 && share.ready === 0) this.end(share);
   }
 
   private begin(environmentId: number): Share {
-    const organization = this.organizations.get(environmentId) ?? `environment ${environmentId}`;
-    const share: Share = { environmentId, organization, running: 0, held: 0 };
+    const share: Share = { environmentId, organization: this.organizationOf(environmentId), running: 0, held: 0, ready: 0 };
     this.shares.set(environmentId, share);
     this.sum(share).environments += 1;
     if (!this.organizations.has(environmentId)) this.learn(environmentId);
@@ -144,7 +161,7 @@ export class Shares<Waiter> {
 
   private sum({ organization }: Share): Sum {
     let sum = this.sums.get(organization);
-    if (!sum) this.sums.set(organization, (sum = { running: 0, held: 0, environments: 0 }));
+    if (!sum) this.sums.set(organization, (sum = { running: 0, held: 0, ready: 0, environments: 0 }));
     return sum;
   }
 
@@ -153,6 +170,7 @@ export class Shares<Waiter> {
     const sum = this.sum(share);
     sum.running -= share.running;
     sum.held -= share.held;
+    sum.ready -= share.ready;
     sum.environments -= 1;
     if (sum.environments === 0) this.sums.delete(share.organization);
   }
@@ -163,11 +181,12 @@ export class Shares<Waiter> {
     const sum = this.sum(share);
     sum.running += share.running;
     sum.held += share.held;
+    sum.ready += share.ready;
     sum.environments += 1;
   }
 
   private learn(environmentId: number): void {
-    this.organizationOf(environmentId).then(
+    this.find(environmentId).then(
       (organization) => {
         this.organizations.set(environmentId, organization);
         const share = this.shares.get(environmentId);
@@ -178,3 +197,5 @@ export class Shares<Waiter> {
     );
   }
 }
+
+const nameless = (environmentId: number): Id => `environment ${environmentId}`;

@@ -3,6 +3,12 @@ import type { Id } from '#kernel/ids.js';
 import type { KeptAnswer } from '#kernel/idempotency.js';
 import type { StoredHeader } from '#kernel/sealed-headers.js';
 
+/** Who waits for the answer. */
+export interface Caller {
+  /** Nobody would hear it any more. */
+  isGone(): boolean;
+}
+
 /** What a lane must know of a delivery that is about to be accepted. */
 export interface Arrival {
   environmentId: number;
@@ -35,6 +41,8 @@ export interface NewEvent extends Arrival {
   payloadBytes: number;
   /** The idempotency key of the request, and the answer that is kept for it. */
   idempotency: KeptAnswer;
+  /** Accepting may have him wait while this process has no time for more of his organization; left out where nobody waits. */
+  caller?: Caller | null;
 }
 
 /** Endpoints that one message goes to, at most. */
@@ -68,6 +76,8 @@ export interface NewMessage {
   /** None when nothing subscribes: the message is kept as one event that says so. At most a thousand. */
   events: readonly FannedOut[];
   idempotency: KeptAnswer;
+  /** As of an event. */
+  caller?: Caller | null;
 }
 
 /** The request behind a received event, as it came. */

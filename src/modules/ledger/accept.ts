@@ -4,6 +4,7 @@ import { Database, type Ride } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { NewEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
+import { AcceptPace } from './accept-pace.js';
 import { AcceptStore, type Admitted } from './accept.store.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { IdempotentRequests } from './idempotent-requests.js';
@@ -26,6 +27,7 @@ export class Accept {
     private readonly database: Database,
     partitions: Partitions,
     results: RecordResults,
+    private readonly pace: AcceptPace,
   ) {
     this.group = new AcceptGroup<NewEvent>(partitions, results, {
       what: 'Accepting',
@@ -38,7 +40,10 @@ export class Accept {
 
   /** As `Ledger.accept`. */
   accept(event: NewEvent): Promise<void> {
-    return this.idempotent.hold(event.idempotency?.request ?? null, () => this.group.add(event));
+    const { environmentId, payloadBytes: bytes, pulled, caller = null } = event;
+    const accept = (): Promise<void> => this.group.add(event);
+    return this.idempotent.hold(event.idempotency?.request ?? null, () =>
+      (pulled ? accept() : this.pace.enter({ environmentId, deliveries: 1, bytes, caller }, accept)));
   }
 
   /** As `Ledger.acceptWithin`. Whoever sweeps claims it: no lane knows of it before it is committed. */

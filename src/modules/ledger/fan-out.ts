@@ -3,6 +3,7 @@ import { Config } from '#kernel/config.js';
 import type { Id } from '#kernel/ids.js';
 import type { FannedOut, NewMessage } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
+import { AcceptPace } from './accept-pace.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 import { FanOutStore, type AdmittedMessage } from './fan-out.store.js';
 import { IdempotentRequests } from './idempotent-requests.js';
@@ -25,6 +26,7 @@ export class FanOut {
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
     partitions: Partitions,
+    private readonly pace: AcceptPace,
   ) {
     this.group = new AcceptGroup<NewMessage>(partitions, null, {
       what: 'Accepting fan-outs',
@@ -37,7 +39,9 @@ export class FanOut {
 
   /** As `Ledger.fanOut`. */
   fanOut(message: NewMessage): Promise<void> {
-    return this.idempotent.hold(message.idempotency?.request ?? null, () => this.group.add(message));
+    const { environmentId, payloadBytes: bytes, events, caller = null } = message;
+    const coming = { environmentId, deliveries: events.length, bytes, caller: events.length === 0 ? null : caller };
+    return this.idempotent.hold(message.idempotency?.request ?? null, () => this.pace.enter(coming, () => this.group.add(message)));
   }
 
   drained(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Pressure } from '#engine/pressure.js';
 import type { Id } from '#kernel/ids.js';
 import type { Arrival } from './accept.contract.js';
 import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
@@ -17,6 +18,8 @@ export interface Lane {
   giveBack(arrivals: readonly Arrival[]): void;
   /** Rows were committed that nobody holds. */
   left(): void;
+  /** What of an environment's organization waits here for nothing but this machine's time; null when nothing does. */
+  pressure(environmentId: number): (Pressure & { organization: Id }) | null;
 }
 
 /** Tells workers elsewhere that deliveries are due. A wake-up only: losing it delays nothing by more than a sweep. */

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { AuthModule } from '../auth/auth.module.js';
 import { Ledger } from './accept.contract.js';
+import { AcceptPace } from './accept-pace.js';
+import { AcceptPaceMetrics } from './accept-pace.metrics.js';
 import { Accept } from './accept.js';
 import { AcceptStore } from './accept.store.js';
 import { PolicedAcceptance } from './acceptance.js';
@@ -45,6 +47,8 @@ import { Retention } from './retention.js';
   imports: [AuthModule, DiscoveryModule],
   providers: [
     Accept,
+    AcceptPace,
+    AcceptPaceMetrics,
     AcceptStore,
     CancelStore,
     DueStore,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Pressure } from '#engine/pressure.js';
 import type { Id } from '#kernel/ids.js';
 import { Lookout } from '#kernel/lookout.js';
 import type { Arrival } from './accept.contract.js';
@@ -36,6 +37,11 @@ export class LaneOutlet extends Outlet {
   admission(arrival: Arrival, claimant: Id | null): Admission | 'pull' {
     if (arrival.pulled) return 'pull';
     return claimant && this.lane ? this.lane.admit(arrival) : 'leave';
+  }
+
+  /** What of an environment's organization waits in this process for nothing but time; null when nothing does, and where nothing is delivered. */
+  pressure(environmentId: number): (Pressure & { organization: Id }) | null {
+    return this.lane?.pressure(environmentId) ?? null;
   }
 
   /** These were admitted and not committed: their places are free again. */

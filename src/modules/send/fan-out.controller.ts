@@ -2,6 +2,7 @@ import { Body, Controller, Header, HttpCode, Param, Post, Req, Res } from '@nest
 import { ApiAcceptedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
+import { clientOf } from '#http/client.js';
 import { Idempotent } from '#http/idempotent.js';
 import { nameAfter } from '#http/request-name.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -38,6 +39,7 @@ export class FanOutController {
       bodyText: request.bodyText ?? '',
       idempotency: request.idempotency,
       traceparent: request.headers.traceparent as string | undefined,
+      caller: clientOf(request),
     });
     nameAfter(request, reply, id);
     return answer;

@@ -3,7 +3,7 @@ import { Applications, type Subscriber } from '#modules/applications/contract.js
 import { Retention } from '#modules/auth/contract.js';
 import { Targets, type Target } from '#modules/destinations/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
-import { Ledger, type FannedOut } from '#modules/ledger/accept.contract.js';
+import { Ledger, type Caller, type FannedOut } from '#modules/ledger/accept.contract.js';
 import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import { channelFault } from '#engine/subscription.js';
@@ -26,6 +26,7 @@ export interface FanOutRequest {
   bodyText: string;
   idempotency: IdempotentRequest | null;
   traceparent: string | undefined;
+  caller: Caller;
 }
 
 const ACCEPTED_STATUS = 202;
@@ -68,6 +69,7 @@ export class FanOutService {
         messageId: id, eventId: eventIds[i] ?? '', payload: content.payload, ...this.towards(environmentId, subscriber, targets[i] ?? null),
       })),
       idempotency: idempotency && { request: idempotency, status: ACCEPTED_STATUS, body },
+      caller: request.caller,
     });
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id), 'posthorn.application.id': showId('app', applicationId) }));
     return { id, body };

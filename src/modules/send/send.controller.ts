@@ -3,6 +3,7 @@ import { ApiAcceptedResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Section } from '#http/openapi-sections.js';
+import { clientOf } from '#http/client.js';
 import { Idempotent } from '#http/idempotent.js';
 import { nameAfter } from '#http/request-name.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -34,6 +35,7 @@ export class SendController {
       bodyText: request.bodyText ?? '',
       idempotency: request.idempotency,
       traceparent: request.headers.traceparent as string | undefined,
+      caller: clientOf(request),
     });
     nameAfter(request, reply, id);
     return acceptedBody(id);

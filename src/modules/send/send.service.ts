@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Retention } from '#modules/auth/contract.js';
 import { Targets, type Target } from '#modules/destinations/contract.js';
 import { EventTypes } from '#modules/event-types/contract.js';
-import { Ledger, type NewEvent } from '#modules/ledger/accept.contract.js';
+import { Ledger, type Caller, type NewEvent } from '#modules/ledger/accept.contract.js';
 import { Acceptance } from '#modules/ledger/acceptance.contract.js';
 import { invalid } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
@@ -23,6 +23,8 @@ export interface SendRequest {
   /** What is kept for the key; the answer of a send when left out. */
   answer?: (id: Id) => StoredAnswer;
   traceparent: string | undefined;
+  /** Left out where nobody is made to wait. */
+  caller?: Caller;
 }
 
 const ACCEPTED_STATUS = 202;
@@ -67,6 +69,7 @@ export class SendService {
       ratePerSecond: target.ratePerSecond,
       concurrency: target.concurrency,
       idempotency: request.idempotency && { request: request.idempotency, ...(request.answer ?? accepted)(id) },
+      caller: request.caller ?? null,
     };
     await this.ledger.accept(event);
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));

@@ -1,0 +1,96 @@
+import { admits, isBounded, type Window } from '#engine/concurrency.js';
+import { isQuick, metered, noteAnswer, perSecond, type Answering, type Meter, type Pressure } from '#engine/pressure.js';
+import type { Id } from '#kernel/ids.js';
+import type { Shares } from './shares.js';
+
+/** What is known here of a target in the lane. */
+export interface Pressed {
+  environmentId: number;
+  window: Window;
+  answering: Answering;
+  waiting: { first: { length: number } };
+  /** How many of those were counted as ready. */
+  ready: number;
+}
+
+/** The lane's process, as it is felt from inside. */
+export interface Felt {
+  /** A monotonic clock. */
+  nowMs(): number;
+  /** Part of the time since the last look in which the main loop had something to do. */
+  utilization(): number;
+}
+
+/** A loop that rests less than that has no time for more. */
+const BUSY = 0.85;
+const LOOK_MS = 100;
+/** Organizations whose rate is remembered. */
+const METERS_MAX = 10_000;
+
+/**
+ * What waits in the lane for nothing but this machine's time, by organization: first attempts at a target that would take them. Not what
+ * waits for a target with enough under way, unless that answers so quickly that it is not the target who is waited for; and nothing at all
+ * while the process rests in between, since what waits then waits for receivers.
+ */
+export class LanePressure {
+  private readonly meters = new Map<Id, Meter>();
+  /** Targets that count although enough is under way, as long as they answer. */
+  private readonly trusted = new Set<Pressed>();
+  private lookedMs = -Infinity;
+  private isBusy = false;
+
+  constructor(
+    private readonly shares: Shares<unknown>,
+    private readonly felt: Felt,
+  ) {}
+
+  /** Something of the target began to wait or waits no more, or its window changed. */
+  recount(target: Pressed): void {
+    const count = target.waiting.first.length;
+    if (count === 0 || admits(target.window)) return this.keep(target, count, false);
+    const isTrusted = !isBounded(target.window) && isQuick(target.answering, this.felt.nowMs());
+    this.keep(target, isTrusted ? count : 0, isTrusted);
+  }
+
+  /** The target answered; what the window learned from it is noted there already. */
+  answered(target: Pressed, tookMs: number, isSuccess: boolean): void {
+    const nowMs = this.felt.nowMs();
+    noteAnswer(target.answering, { tookMs, isSuccess }, nowMs);
+    metered(this.meter(this.shares.organizationOf(target.environmentId)), nowMs);
+  }
+
+  /** What presses on an environment's organization; null when nothing does. */
+  of(environmentId: number): (Pressure & { organization: Id }) | null {
+    const nowMs = this.felt.nowMs();
+    if (nowMs - this.lookedMs >= LOOK_MS) this.look(nowMs);
+    const ready = this.isBusy ? this.shares.ready(environmentId) : 0;
+    if (ready === 0) return null;
+    const organization = this.shares.organizationOf(environmentId);
+    const meter = this.meters.get(organization);
+    return { organization, ready, drainPerSecond: meter ? perSecond(meter, nowMs) : 0 };
+  }
+
+  private look(nowMs: number): void {
+    this.lookedMs = nowMs;
+    this.isBusy = this.felt.utilization() >= BUSY;
+    // A target that answers no more says nothing by which it could be counted anew.
+    for (const target of this.trusted) this.recount(target);
+  }
+
+  private keep(target: Pressed, ready: number, isTrusted: boolean): void {
+    if (isTrusted) this.trusted.add(target);
+    else if (this.trusted.size > 0) this.trusted.delete(target);
+    if (ready === target.ready) return;
+    this.shares.makeReady(target.environmentId, ready - target.ready);
+    target.ready = ready;
+  }
+
+  private meter(organization: Id): Meter {
+    let meter = this.meters.get(organization);
+    if (!meter) {
+      if (this.meters.size >= METERS_MAX) this.meters.delete(this.meters.keys().next().value as Id);
+      this.meters.set(organization, (meter = { weight: 0, atMs: -Infinity }));
+    }
+    return meter;
+  }
+}

@@ -1,0 +1,180 @@
+import { jest } from '@jest/globals';
+import type { Pressure } from '#engine/pressure.js';
+import { Clock } from '#kernel/clock.js';
+import { Metrics } from '#kernel/metrics.js';
+import { AcceptPace, type Coming } from './accept-pace.js';
+import { AcceptPaceMetrics } from './accept-pace.metrics.js';
+import type { LaneOutlet } from './outlet.js';
+
+/** Follows the timers of the test. */
+class TimersClock extends Clock {
+  override now = (): Date => new Date();
+  override nowMs = (): number => Date.now();
+  override random = (): number => 0;
+}
+
+const NONE = { ready: 0, drainPerSecond: 0 };
+const FULL = { ready: 1_000, drainPerSecond: 1_000 };
+
+/** Environments 1 and 2 are of one organization, 3 is of another; what presses on them is as the test says. */
+function arrange() {
+  const pressures = new Map<string, Pressure>([['one', NONE], ['other', NONE]]);
+  const organizationOf = (environmentId: number): string => (environmentId < 3 ? 'one' : 'other');
+  const outlet = {
+    pressure: (environmentId: number) => {
+      const organization = organizationOf(environmentId);
+      const pressure = pressures.get(organization) as Pressure;
+      return pressure.ready === 0 ? null : { organization, ...pressure };
+    },
+  } as unknown as LaneOutlet;
+  const metrics = new Metrics();
+  const pace = new AcceptPace(outlet, new TimersClock(), new AcceptPaceMetrics(metrics));
+  const accepted: string[] = [];
+  const refused: [string, string][] = [];
+  const commits = new Map<string, () => void>();
+  const enter = (name: string, more: Partial<Coming> = {}, isCommitted = true): void => {
+    const coming = { environmentId: 1, deliveries: 10, bytes: 1_000, caller: { isGone: () => false }, ...more };
+    const accept = (): Promise<void> => {
+      accepted.push(name);
+      return isCommitted ? Promise.resolve() : new Promise((resolve) => commits.set(name, resolve));
+    };
+    pace.enter(coming, accept).catch((error: { type?: string; message: string }) => refused.push([name, error.message]));
+  };
+  const press = (organization: string, pressure: Pressure): void => void pressures.set(organization, pressure);
+  const figure = async (name: string): Promise<string[]> =>
+    (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(`posthorn_accept_pace_${name}`));
+  return { pace, enter, press, accepted, refused, commits, figure };
+}
+
+describe('accepting under pressure', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+  const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms).then(() => undefined);
+
+  it('is at once while nothing presses, and as long as little is ready', () => {
+    const { enter, press, accepted } = arrange();
+
+    enter('first');
+    press('one', { ready: 50, drainPerSecond: 0 });
+    enter('second');
+
+    expect(accepted).toEqual(['first', 'second']);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('waits until there is room, in the order in which it was asked, and whoever comes meanwhile waits behind', async () => {
+    const { enter, press, accepted } = arrange();
+    press('one', FULL);
+    enter('first');
+    enter('second', { environmentId: 2 });
+    await pass(500);
+    expect(accepted).toEqual([]);
+
+    press('one', { ready: 95, drainPerSecond: 1_000 });
+    enter('third');
+    await pass(10);
+
+    // Five would fit: one comes in with its ten, and no further one before they are there.
+    expect(accepted).toEqual(['first']);
+    press('one', NONE);
+    await pass(10);
+    expect(accepted).toEqual(['first', 'second', 'third']);
+  });
+
+  it('counts what was let go on and is not committed yet', async () => {
+    const { enter, press, accepted, commits } = arrange();
+    press('one', FULL);
+    enter('first', {}, false);
+    enter('second');
+    press('one', { ready: 95, drainPerSecond: 1_000 });
+    await pass(200);
+    expect(accepted).toEqual(['first']);
+
+    commits.get('first')?.();
+    await pass(10);
+
+    expect(accepted).toEqual(['first', 'second']);
+  });
+
+  it('waits two seconds at most, and is accepted all the same', async () => {
+    const { enter, press, accepted, refused, figure } = arrange();
+    press('one', FULL);
+    enter('first');
+    await pass(1_980);
+    expect(accepted).toEqual([]);
+
+    await pass(30);
+
+    expect([accepted, refused]).toEqual([['first'], []]);
+    expect(await figure('waits_total{')).toEqual(['posthorn_accept_pace_waits_total{end="overdue"} 1']);
+    expect(await figure('waiting ')).toEqual(['posthorn_accept_pace_waiting 0']);
+  });
+
+  it('does not wait for what another organization has ready', async () => {
+    const { enter, press, accepted } = arrange();
+    press('one', FULL);
+    enter('flood');
+    press('other', { ready: 10, drainPerSecond: 0 });
+    enter('quiet', { environmentId: 3 });
+    await pass(100);
+
+    expect(accepted).toEqual(['quiet']);
+  });
+
+  it('does not wait where nobody waits for the answer', () => {
+    const { enter, press, accepted } = arrange();
+    press('one', FULL);
+
+    enter('own', { caller: null });
+
+    expect(accepted).toEqual(['own']);
+  });
+
+  it('ends with the connection of the one who asked: nothing is accepted of him', async () => {
+    const { enter, press, accepted, refused } = arrange();
+    let isGone = false;
+    press('one', FULL);
+    enter('gone', { caller: { isGone: () => isGone } });
+    enter('there');
+    await pass(100);
+
+    isGone = true;
+    await pass(10);
+    press('one', NONE);
+    await pass(10);
+
+    expect(accepted).toEqual(['there']);
+    expect(refused).toEqual([['gone', 'The client has gone before there was room. Nothing was accepted.']]);
+  });
+
+  it('ends when the process does: what waits is accepted, and nothing waits any more', async () => {
+    const { pace, enter, press, accepted } = arrange();
+    press('one', FULL);
+    enter('first');
+    enter('second');
+
+    pace.beforeApplicationShutdown();
+    await pass(0);
+    enter('third');
+
+    expect(accepted).toEqual(['first', 'second', 'third']);
+    await pass(20);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['4,000 requests', 4_000, 1_000],
+    ['64 MiB', 64, 1024 * 1024],
+  ])('has %s wait, and no more: what comes then is accepted at once', async (_what, count, bytes) => {
+    const { enter, press, accepted, figure } = arrange();
+    press('one', FULL);
+    for (let i = 0; i < count; i += 1) enter(`waiting ${i}`, { bytes });
+    expect(accepted).toEqual([]);
+
+    enter('one too many', { bytes });
+
+    expect(accepted).toEqual(['one too many']);
+    expect(await figure('crowded_total ')).toEqual(['posthorn_accept_pace_crowded_total 1']);
+    expect(await figure('waiting ')).toEqual([`posthorn_accept_pace_waiting ${count}`]);
+  });
+});

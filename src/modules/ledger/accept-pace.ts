@@ -1,0 +1,138 @@
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { mayEnter, PACE_MS_MAX } from '#engine/pressure.js';
+import { Clock } from '#kernel/clock.js';
+import { ApiError } from '#kernel/errors.js';
+import type { Id } from '#kernel/ids.js';
+import type { Caller } from './accept.contract.js';
+import { AcceptPaceMetrics, type End } from './accept-pace.metrics.js';
+import { LaneOutlet } from './outlet.js';
+
+/** What is about to be accepted. */
+export interface Coming {
+  environmentId: number;
+  /** How many deliveries it makes. */
+  deliveries: number;
+  bytes: number;
+  /** Null for what nobody waits for: that is accepted at once. */
+  caller: Caller | null;
+}
+
+interface Waiting extends Coming {
+  caller: Caller;
+  sinceMs: number;
+  go: (how: End) => void;
+}
+
+/** What of one organization waits, in the order in which it came. */
+interface Line {
+  waiting: Waiting[];
+  /** Deliveries of what was let go on and is not committed yet. */
+  underWay: number;
+}
+
+/** Who comes to a full room does not wait: what limits accepting otherwise is all that limits him. */
+const WAITING_MAX = 4_000;
+const WAITING_BYTES_MAX = 64 * 1024 * 1024;
+const TICK_MS = 10;
+
+/**
+ * Accepting waits while more of the same organization is ready to be sent than this process has time for, two seconds at most, and before
+ * anything is stored: what waits holds its own bytes and nothing else. The first to come is the first to go on.
+ *
+ * What waits for receivers presses on nobody, nor does what other organizations have waiting.
+ */
+@Injectable()
+export class AcceptPace implements BeforeApplicationShutdown {
+  private readonly lines = new Map<Id, Line>();
+  private count = 0;
+  private bytes = 0;
+  private isOver = false;
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly outlet: LaneOutlet,
+    private readonly clock: Clock,
+    private readonly metrics: AcceptPaceMetrics,
+  ) {
+    metrics.watch(() => this.count);
+  }
+
+  /** Accepts when there is room, or at once. Throws 400 when the one who asked has gone meanwhile: then nothing is accepted. */
+  enter(coming: Coming, accept: () => Promise<void>): Promise<void> {
+    const { caller } = coming;
+    if (caller === null || this.isOver) return accept();
+    const pressure = this.outlet.pressure(coming.environmentId);
+    if (pressure === null) return accept();
+    const line = this.lines.get(pressure.organization) ?? { waiting: [], underWay: 0 };
+    if (line.waiting.length === 0 && mayEnter(pressure, line.underWay, 0)) return accept();
+    if (this.count >= WAITING_MAX || this.bytes + coming.bytes > WAITING_BYTES_MAX) {
+      this.metrics.crowdedOut();
+      return accept();
+    }
+    this.lines.set(pressure.organization, line);
+    return this.enterLater(line, { ...coming, caller }, accept);
+  }
+
+  /** The process ends: what waits is accepted, as long as something can be. */
+  beforeApplicationShutdown(): void {
+    this.isOver = true;
+    for (const line of this.lines.values()) for (const each of line.waiting.splice(0)) this.end(line, each, 'room');
+  }
+
+  private async enterLater(line: Line, coming: Coming & { caller: Caller }, accept: () => Promise<void>): Promise<void> {
+    const end = await this.wait(line, coming);
+    if (end === 'gone') throw new ApiError('bad_request', 'The client has gone before there was room. Nothing was accepted.');
+    try {
+      await accept();
+    } finally {
+      line.underWay -= coming.deliveries;
+    }
+  }
+
+  private wait(line: Line, coming: Coming & { caller: Caller }): Promise<End> {
+    return new Promise((go) => {
+      line.waiting.push({ ...coming, sinceMs: this.clock.monotonicMs(), go });
+      this.count += 1;
+      this.bytes += coming.bytes;
+      this.timer ??= setTimeout(() => this.tick(), TICK_MS);
+    });
+  }
+
+  private tick(): void {
+    this.timer = null;
+    for (const [organization, line] of this.lines) {
+      this.endGone(line);
+      this.move(line);
+      if (line.waiting.length === 0 && line.underWay === 0) this.lines.delete(organization);
+    }
+    if (this.lines.size > 0) this.timer = setTimeout(() => this.tick(), TICK_MS);
+  }
+
+  private endGone(line: Line): void {
+    const gone = line.waiting.filter(({ caller }) => caller.isGone());
+    if (gone.length === 0) return;
+    line.waiting = line.waiting.filter((each) => !gone.includes(each));
+    for (const each of gone) this.end(line, each, 'gone');
+  }
+
+  /** Lets go on who stands in front, as long as there is room. */
+  private move(line: Line): void {
+    const nowMs = this.clock.monotonicMs();
+    let [count, underWay] = [0, line.underWay];
+    for (const { environmentId, sinceMs, deliveries } of line.waiting) {
+      const pressure = this.outlet.pressure(environmentId);
+      if (pressure !== null && !mayEnter(pressure, underWay, nowMs - sinceMs)) break;
+      underWay += deliveries;
+      count += 1;
+    }
+    for (const each of line.waiting.splice(0, count)) this.end(line, each, nowMs - each.sinceMs >= PACE_MS_MAX ? 'overdue' : 'room');
+  }
+
+  private end(line: Line, { bytes, deliveries, sinceMs, go }: Waiting, how: End): void {
+    if (how !== 'gone') line.underWay += deliveries;
+    this.count -= 1;
+    this.bytes -= bytes;
+    this.metrics.waited((this.clock.monotonicMs() - sinceMs) / 1000, how);
+    go(how);
+  }
+}
