@@ -127,7 +127,7 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['\\.(store|entities|module)\\.ts$', '^src/kernel/(connection|database|kernel\\.module|planned-pool|queue)(\\.spec)?\\.ts$', '^src/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$', '^src/extension/declaration\\.ts$', '^src/embedded/'],
+        pathNot: ['\\.(store|entities|module)\\.ts$', '^src/kernel/(connection|database|kernel\\.module|one-commit|planned-pool|queue)(\\.spec)?\\.ts$', '^src/(data-source|migrate|embedded|extensions)(\\.spec)?\\.ts$', '^src/extension/declaration\\.ts$', '^src/embedded/'],
       },
       to: { path: '(^|node_modules/)(typeorm|pg)(/|$)' },
     },

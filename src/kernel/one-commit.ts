@@ -35,7 +35,7 @@ export class OneCommit {
   constructor(statements: readonly pg.QueryConfig[]) {
     this.parts = statements.map((statement) => new pg.Query(statement, statement.values, (error, result) => {
       if (error) this.failure ??= error;
-      else this.results.push(result as unknown as pg.QueryResult);
+      else this.results.push(result);
     }) as unknown as Part);
   }
 

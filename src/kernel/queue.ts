@@ -14,6 +14,8 @@ const DEADLINE_MS = 15_000;
 const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
 /** One listens for ever where there is a worker. */
 const CONNECTIONS = { queue: 2, worker: 3 } as const;
+/** Longer than a worker waits before it asks an empty queue again: a connection costs more than the question. */
+const IDLE_MS = 30_000;
 /** BullMQ asks a server that is away again at once. */
 const REST_MS = 500;
 
@@ -53,7 +55,7 @@ class QueueConnection extends PostgresConnection {
   private readonly own: pg.Pool;
 
   constructor(url: string, max: number) {
-    const own = new pg.Pool({ ...connectionOptions({ url, name: 'posthorn-queues', deadlineMs: DEADLINE_MS, settings: SETTINGS }), max });
+    const own = new pg.Pool({ ...connectionOptions({ url, name: 'posthorn-queues', deadlineMs: DEADLINE_MS, settings: SETTINGS }), max, idleTimeoutMillis: IDLE_MS });
     super(new UnhurriedPool(own));
     this.own = own;
   }

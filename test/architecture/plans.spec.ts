@@ -5,6 +5,7 @@ import type { Config } from '../../src/kernel/config.js';
 import { Database } from '../../src/kernel/database.js';
 import type { PlannedPool } from '../../src/kernel/planned-pool.js';
 import { lowestIdAt } from '../../src/kernel/ids.js';
+import { Lookout } from '../../src/kernel/lookout.js';
 import type { IdempotentRequest } from '../../src/kernel/idempotency.js';
 import type { Tenant } from '../../src/kernel/tenant.js';
 import type { Vault } from '../../src/kernel/vault.js';
@@ -14,7 +15,7 @@ import type { NewEvent, NewMessage } from '../../src/modules/ledger/accept.contr
 import type { ClaimedDelivery } from '../../src/modules/ledger/claims.contract.js';
 import type { DeliveryResult } from '../../src/modules/ledger/record.contract.js';
 import type { Redelivered } from '../../src/modules/ledger/redelivery.contract.js';
-import { DueStore } from '../../src/modules/ledger/due.store.js';
+import { DUE_IN_MS, DueStore, PARKED_IN_MS } from '../../src/modules/ledger/due.store.js';
 import { ApplicationErasureStore } from '../../src/modules/events/application-erasure.store.js';
 import { EraseStore } from '../../src/modules/events/erase.store.js';
 import { windowRows, type EventFilter } from '../../src/modules/events/event-lists.js';
@@ -28,6 +29,12 @@ import { RedeliverStore } from '../../src/modules/ledger/redeliver.store.js';
 import { RequestsStore } from '../../src/modules/events/requests.store.js';
 import { SentStore } from '../../src/modules/events/sent.store.js';
 import { SetAsideStore } from '../../src/modules/events/set-aside.store.js';
+import { CHECK_IN_MS } from '../../src/modules/domains/domains.store.js';
+import { SCHEDULED_IN_MS } from '../../src/modules/email/scheduled-emails.store.js';
+import { REPORT_IN_MS } from '../../src/modules/feedback/reports.store.js';
+import { PARTS_IN_MS } from '../../src/modules/metrics/rollups.store.js';
+import { FORGOTTEN_IN_MS } from '../../src/modules/replay/replay-jobs.store.js';
+import { SIGNALS_IN_MS } from '../../src/modules/system-events/batches.store.js';
 import { FailingApplicationsStore } from '../../src/modules/metrics/failing-applications.store.js';
 import { WaitingStore } from '../../src/modules/events/waiting.store.js';
 import { CancelStore } from '../../src/modules/ledger/cancel.store.js';
@@ -71,6 +78,15 @@ afterAll(async () => {
   await database?.close();
   await ledger?.database.drop();
 });
+
+/** What the lookout asks for the loops of a process that delivers, but for received mail, whose index is another one on each day. */
+async function lookAll(db: Database): Promise<void> {
+  const lookout = new Lookout(db, { nowMs: () => 0, monotonicMs: () => 0 });
+  const watched = [DUE_IN_MS, PARKED_IN_MS, PARTS_IN_MS, REPORT_IN_MS, SIGNALS_IN_MS, SCHEDULED_IN_MS, CHECK_IN_MS, FORGOTTEN_IN_MS];
+  for (const [n, inMs] of watched.entries()) lookout.attend({ name: `w${n}`, inMs, wake: () => undefined });
+  await lookout.onApplicationShutdown();
+  await lookout.look();
+}
 
 /** What a store asks of the database: the last statement of what `ask` calls. */
 async function asked(ask: (recording: Database) => Promise<unknown>): Promise<Recorded> {
@@ -175,6 +191,7 @@ const HOT: [string, (recording: Database) => Promise<unknown>, string[], number]
   ['release, 100', (db) => new DueStore(db).release(open.slice(0, 100), true), ['due_deliveries_pkey'], 100 * 40],
   ['parkedTargets', (db) => new DueStore(db).parkedTargets(), ['due_deliveries_parked_idx'], 1_000],
   ['backlog', (db) => new DueStore(db).backlog(), ['due_deliveries_due_at_idx'], 200],
+  ['the lookout', (db) => lookAll(db), ['domains_next_check_at_idx', 'due_deliveries_due_at_idx', 'due_deliveries_parked_idx', 'mail_reports_due_at_idx', 'replay_jobs_open_idx', 'rollup_parts_pkey', 'scheduled_emails_due_at_idx', 'system_signals_pkey', 'system_tellings_batch_idx'], 200],
   ['record, 256', (db) => new RecordStore(db).write(open.map(result)), ['due_deliveries_pkey'], 256 * 60],
   ['record, 1', (db) => new RecordStore(db).write(open.slice(0, 1).map(result)), ['due_deliveries_pkey'], 200],
   ['accept, 100', (db) => new AcceptStore(db, VAULT).insert(hundred.map((n) => admitted(n)), WORKER, 1), ['cluster_epochs_pkey'], 100 * 60],
