@@ -3270,7 +3270,7 @@ export interface components {
              */
             slug?: string;
             /**
-             * @description How many days the calling key's environment keeps what it accepts from now on.
+             * @description How many days the calling key's environment keeps what it accepts from now on; from 60 days on it may keep it longer by a thirtieth.
              * @example 30
              */
             retention_days?: number;

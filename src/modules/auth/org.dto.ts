@@ -19,7 +19,7 @@ export class OrgChangesBody {
   @ApiProperty({ required: false, pattern: '^[a-z0-9-]{1,40}$', example: 'acme' })
   slug?: string;
 
-  /** How many days the calling key's environment keeps what it accepts from now on. */
+  /** How many days the calling key's environment keeps what it accepts from now on; from 60 days on it may keep it longer by a thirtieth. */
   @ApiProperty({ required: false, type: 'integer', minimum: 1, maximum: 365, example: 30 })
   retention_days?: number;
 

@@ -102,7 +102,13 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /** Days that have passed of which something is still open, in days since the epoch. */
+  /** Whether there are partitions of days that have passed. What is open of such a day keeps its partitions, so where there are none nothing is. */
+  async hasPassed(): Promise<boolean> {
+    const today = await this.today();
+    return (await this.names()).some(({ name }) => isBefore(name, today));
+  }
+
+  /** Days that have passed of which something is still open, in days since the epoch. Looks at every open delivery. */
   async openDays(): Promise<number[]> {
     return (await this.database.query<{ day: number }>(OPEN_DAYS)).map(({ day }) => day);
   }
@@ -117,7 +123,7 @@ export class PartitionsStore {
   async dropPassed(keptDays: readonly number[]): Promise<Dropped> {
     const today = await this.today();
     const kept = new Set(keptDays.map(compact));
-    const passed = (await this.names()).map(({ name }) => name).filter((name) => name.slice(-8) < compact(today) && !kept.has(name.slice(-8)));
+    const passed = (await this.names()).map(({ name }) => name).filter((name) => isBefore(name, today) && !kept.has(name.slice(-8)));
     const names: string[] = [];
     for (const name of passed) {
       if (names.length > 0) await sleep(DROP_REST_MS);
@@ -183,6 +189,8 @@ function neededDays(today: number, retentions: readonly number[], daysAhead: num
 
 const date = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 const compact = (day: number): string => date(day).replaceAll('-', '');
+/** Of the name of a partition. */
+const isBefore = (name: string, day: number): boolean => name.slice(-8) < compact(day);
 const partitionName = (table: string, day: number): string => `${table}_p${compact(day)}`;
 
 const making = (table: string, day: number): string => {

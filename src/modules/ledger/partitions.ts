@@ -36,6 +36,8 @@ export class Partitions extends KeptDays {
    * dropped now.
    */
   async dropPassed(): Promise<boolean> {
+    // Once a day: what comes next looks at every open delivery.
+    if (!(await this.store.hasPassed())) return false;
     const openDays = await this.store.openDays();
     await this.expire(openDays);
     const { names, isHeldUp } = await this.store.dropPassed(openDays);
