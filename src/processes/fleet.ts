@@ -87,7 +87,8 @@ export class Fleet {
         reject(new Error(failure ?? `process ${number} ${how}`));
         if (this.stopping.signal.aborted && this.running.size === 0) this.tellGone();
       };
-      worker.once('error', (error) => ended(`could not be started: ${error.message}`));
+      // Of one that runs it is something that could not be said to it any more: its end follows.
+      worker.on('error', (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`));
       // Not 'exit', which may come before its last word.
       worker.process.once('close', (code, signal) => ended(`ended with ${signal ?? `code ${code}`}`));
     });

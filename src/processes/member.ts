@@ -15,6 +15,8 @@ export class Member {
     /** What the parent sent it to begin with. */
     readonly beginning: Extract<Errand, { kind: 'begin' }>,
   ) {
+    // What could not be said to a parent that has just died; that it is gone is heard by `disconnect`.
+    worker.on('error', () => undefined);
     worker.on('message', (errand: Errand) => this.hear(errand));
   }
 
@@ -23,7 +25,7 @@ export class Member {
     const { worker } = cluster;
     if (worker === undefined) return null;
     const heard = new Promise<Errand>((resolve) => worker.once('message', resolve));
-    worker.send({ kind: 'joined' } satisfies Word);
+    worker.send({ kind: 'joined' } satisfies Word, () => undefined);
     const beginning = await heard;
     if (beginning.kind !== 'begin') throw new Error(`The parent began with ${beginning.kind}.`);
     return new Member(worker, beginning);

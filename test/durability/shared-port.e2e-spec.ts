@@ -83,7 +83,7 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
   it('each is a worker of its own behind the one port, and a scrape of the port shows all of them', async () => {
     const numbers = await numbersAt(fleet.url);
 
-    const workers = await query(database.url, 'select pid from workers where alive_until > now()') as { pid: number }[];
+    const workers = await query<{ pid: number }>(database.url, 'select pid from workers where alive_until > now()');
     const { text } = await ask(new Agent(), `${fleet.url}/metrics`);
     expect(numbers).toEqual(ALL);
     expect(workers.map(({ pid }) => pid).sort()).toEqual(childrenOf(fleet.pid).sort());
