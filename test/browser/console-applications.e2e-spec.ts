@@ -2,7 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 const OPENAPI = JSON.stringify({
   openapi: '3.1.0', info: { title: 'Webhooks', version: '1' },
@@ -18,7 +19,7 @@ const OPENAPI = JSON.stringify({
   let acme: string;
 
   beforeAll(async () => {
-    [server, browser, receiver] = await Promise.all([startServer(), startBrowser(), startReceiver(({ path }) => (path.includes('broken') ? { status: 410, body: 'gone' } : { body: 'thanks' }))]);
+    [server, browser, receiver] = await Promise.all([sharedServer(), startBrowser(), startReceiver(({ path }) => (path.includes('broken') ? { status: 410, body: 'gone' } : { body: 'thanks' }))]);
     shown = await ConsolePage.open(browser, server, 'console-applications', 'applications');
     page = shown.page;
   }, 120_000);

@@ -2,7 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { ConsolePage, HOSTILE, PATIENCE_MS } from '../support/console-page.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type PosthornServer } from '../support/server.js';
+import { type PosthornServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 const SECRET = 'a-secret-of-github';
 const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings keep\..*\(line 2\)$/;
@@ -17,7 +18,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 has more digits than settings
   let endpoint: string;
 
   beforeAll(async () => {
-    [server, browser, receiver] = await Promise.all([startServer(), startBrowser(), startReceiver(() => ({ body: 'thanks' }))]);
+    [server, browser, receiver] = await Promise.all([sharedServer(), startBrowser(), startReceiver(() => ({ body: 'thanks' }))]);
     orders = (await server.api('POST', '/v1/destinations', { name: `Orders ${HOSTILE[0] ?? ''}`, type: 'https', url: `${receiver.url}/orders` })).json.id as string;
     await server.api('POST', '/v1/secrets', { name: 'CRM_TOKEN', value: 'tok-very-secret' });
     shown = await ConsolePage.open(browser, server, 'console-endpoints', 'endpoints');

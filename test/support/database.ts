@@ -19,7 +19,8 @@ const TEMPLATES = {
 /** Makes a database with today's schema and no rows in it. */
 export async function createDatabase(template: keyof typeof TEMPLATES = 'started'): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATES[template]}`);
+  // As files: the usual way writes each page of 2,500 relations to the log, twice the CPU.
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATES[template]} STRATEGY FILE_COPY`);
   return {
     url: urlOf(name),
     drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
