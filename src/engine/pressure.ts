@@ -25,6 +25,14 @@ function readyMax({ drainPerSecond }: Pressure): number {
   return Math.max(READY_MIN, (drainPerSecond * LEAD_MS) / 1000);
 }
 
+/** A place that an attempt keeps for longer, on average, is kept by a receiver: a machine without time to spare gives it back sooner. */
+const PLACE_MS_MAX = 1_000;
+
+/** Whether places are given back so soon that who waits for one waits for the machine, with `running` of them taken. */
+export function turnsOver(running: number, drainPerSecond: number): boolean {
+  return running * 1000 <= drainPerSecond * PLACE_MS_MAX;
+}
+
 /** Something that is counted, and how much of it there was of late. Like a window it is changed in place, by its one owner. */
 export interface Meter {
   /** What was counted, of which time takes away what is long ago. */

@@ -3,9 +3,10 @@ import type { NewEvent } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import { admits, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
-import { SystemClock } from '#kernel/clock.js';
+import { isQuick, noteAnswer, turnsOver, unanswered, type Answering } from '#engine/pressure.js';
+import { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
-import { RightOfWay } from '#kernel/right-of-way.js';
+import type { RightOfWay } from '#kernel/right-of-way.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
@@ -34,6 +35,15 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 let count = 0;
 
+/** Every answer comes at once. */
+class StoppedClock extends Clock {
+  override now = (): Date => new Date(0);
+  override nowMs = (): number => 0;
+  override random = (): number => 0;
+}
+
+const BUSY = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
+
 /** A payload as long as this, without its bytes. */
 const payloadOf = (length: number): string => ({ length }) as unknown as string;
 
@@ -49,19 +59,22 @@ const claimed = ({ environmentId, id, targetId, payload }: NewEvent, attempts = 
 class Model {
   readonly lane: DeliveryLane;
   readonly reserved: NewEvent[] = [];
-  readonly waiting = new Set<string>();
+  readonly waiting = new Map<string, ClaimedDelivery>();
   readonly running: Turn[] = [];
   readonly answered: Turn[] = [];
   private readonly windows = new Map<string, Window>(TARGETS.map((each) => [each, initialWindow()]));
+  private readonly answering = new Map<string, Answering>(TARGETS.map((each) => [each, unanswered()]));
   private readonly open = new Set<string>();
   private permits = 20;
+  private isClosed = false;
+  private answers = 0;
   private looks = 0;
 
   constructor(private readonly concurrency: number) {
     const circuits = { isClosed: (_environmentId: number, targetId: string) => !this.open.has(targetId) } as CircuitWatch;
     const permits = { spend: () => ((this.permits -= 1) < 0 ? 0 : 1) } as unknown as Permits;
     const presence = { claimant: () => 'worker', mayStart: () => true, knows: () => true } as unknown as WorkerPresence;
-    this.lane = new DeliveryLane(this.config(), circuits, permits, presence, { get: async () => ({ organizationId: 'one' }) } as unknown as Environments, new SystemClock(), new RightOfWay());
+    this.lane = new DeliveryLane(this.config(), circuits, permits, presence, { get: async () => ({ organizationId: 'one' }) } as unknown as Environments, new StoppedClock(), BUSY);
     this.lane.connect((turn) => this.starts(turn), () => undefined);
   }
 
@@ -82,7 +95,10 @@ class Model {
   /** Ends everything that is left, in the order in which a process does. */
   finish(closes: boolean): void {
     this.looks = 0;
-    if (closes) this.evicted(this.lane.close());
+    if (closes) {
+      this.evicted(this.lane.close());
+      this.isClosed = true;
+    }
     while (this.reserved.length > 0) this.lane.giveBack(chosen(this.reserved, 0));
     while (this.running.length > 0) this.answer(0, 'failed');
     while (this.answered.length > 0) this.lane.done(this.answered.pop() as Turn);
@@ -103,7 +119,7 @@ class Model {
   }
 
   private accept(taken: ClaimedDelivery, probe: boolean): void {
-    this.waiting.add(taken.eventId);
+    this.waiting.set(taken.eventId, taken);
     this.lane.accept(taken, probe);
   }
 
@@ -116,8 +132,9 @@ class Model {
 
   private commit(index: number): void {
     for (const accepted of chosen(this.reserved, index)) {
-      this.waiting.add(accepted.id);
-      this.lane.take([claimed(accepted)]);
+      const taken = claimed(accepted);
+      this.waiting.set(taken.eventId, taken);
+      this.lane.take([taken]);
     }
   }
 
@@ -135,6 +152,8 @@ class Model {
   private answer(index: number, outcome: Outcome | null): void {
     for (const turn of chosen(this.running, index)) {
       settled(this.windows.get(turn.delivery.targetId) as Window, outcome ?? 'failed');
+      noteAnswer(this.answering.get(turn.delivery.targetId) as Answering, { tookMs: 0, isSuccess: outcome === 'success' }, 0);
+      this.answers += 1;
       this.answered.push(turn);
       this.lane.answered(turn, outcome);
     }
@@ -153,6 +172,15 @@ class Model {
       running: this.running.length,
       held: this.reserved.length + this.waiting.size + this.running.length + this.answered.length,
     });
+    expect(this.lane.pressure(1)?.ready ?? 0).toBe(this.isClosed ? 0 : this.ready());
+  }
+
+  /** First attempts that wait at targets that would take them, or have them wait for no longer than an answer takes. */
+  private ready(): number {
+    // All of them came this moment, which is half a second long.
+    if (!turnsOver(this.running.length, this.answers * 2)) return 0;
+    const ofUs = TARGETS.filter((each) => admits(this.windows.get(each) as Window) || isQuick(this.answering.get(each) as Answering, 0));
+    return [...this.waiting.values()].filter(({ attempts, targetId }) => attempts === 0 && (ofUs as readonly string[]).includes(targetId)).length;
   }
 }
 

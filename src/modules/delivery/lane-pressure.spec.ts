@@ -23,7 +23,7 @@ async function arrange({ utilization = 1 } = {}) {
     for (let i = 0; i < count; i += 1) pressure.answered(each, tookMs, isSuccess);
     pressure.recount(each);
   };
-  return { felt, pressure, target, answers };
+  return { felt, pressure, shares, target, answers };
 }
 
 const FULL = 32;
@@ -63,6 +63,20 @@ describe('what presses', () => {
     answers(target({ waiting: 500, ...its }), count, tookMs, isSuccess);
 
     expect(pressure.of(1)?.ready ?? 0).toBe(ready);
+  });
+
+  it('is nothing while receivers keep the places of the organization for more than a second each', async () => {
+    const { pressure, shares, target, answers } = await arrange();
+    const own = target({ waiting: 100 });
+    target({ environmentId: 3, waiting: 100 });
+    shares.run(1, 500);
+    shares.run(2, 524);
+    answers(own, 511);
+    expect([pressure.of(1), pressure.of(3)?.ready]).toEqual([null, 100]);
+
+    answers(own, 1);
+
+    expect(pressure.of(1)?.ready).toBe(100);
   });
 
   it('no longer counts a target that has stopped to answer, though nothing happens to it', async () => {

@@ -1,5 +1,5 @@
 import { admits, isBounded, type Window } from '#engine/concurrency.js';
-import { isQuick, metered, noteAnswer, perSecond, type Answering, type Meter, type Pressure } from '#engine/pressure.js';
+import { isQuick, metered, noteAnswer, perSecond, turnsOver, type Answering, type Meter, type Pressure } from '#engine/pressure.js';
 import type { Id } from '#kernel/ids.js';
 import type { Shares } from './shares.js';
 
@@ -30,7 +30,7 @@ const METERS_MAX = 10_000;
 /**
  * What waits in the lane for nothing but this machine's time, by organization: first attempts at a target that would take them. Not what
  * waits for a target with enough under way, unless that answers so quickly that it is not the target who is waited for; and nothing at all
- * while the process rests in between, since what waits then waits for receivers.
+ * while the process rests in between, or while receivers keep the organization's places: what waits then waits for receivers.
  */
 export class LanePressure {
   private readonly meters = new Map<Id, Meter>();
@@ -67,7 +67,8 @@ export class LanePressure {
     if (ready === 0) return null;
     const organization = this.shares.organizationOf(environmentId);
     const meter = this.meters.get(organization);
-    return { organization, ready, drainPerSecond: meter ? perSecond(meter, nowMs) : 0 };
+    const drainPerSecond = meter ? perSecond(meter, nowMs) : 0;
+    return turnsOver(this.shares.runningBeside(environmentId), drainPerSecond) ? { organization, ready, drainPerSecond } : null;
   }
 
   private look(nowMs: number): void {

@@ -4,7 +4,7 @@ import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Outcome } from '#engine/outcome.js';
 import { SystemClock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
-import { RightOfWay } from '#kernel/right-of-way.js';
+import type { RightOfWay } from '#kernel/right-of-way.js';
 import type { CircuitWatch } from './circuit-watch.js';
 import { DeliveryLane, type Turn } from './lane.js';
 import type { Permits } from './permits.js';
@@ -36,7 +36,8 @@ function arrange(concurrency = 4) {
     claimant: () => (world.present ? 'worker' : null), mayStart: () => !world.inDoubt, knows: (claimant: string) => !world.dead.has(claimant),
   } as unknown as WorkerPresence;
   const environments = { get: async (environmentId: number) => ({ organizationId: `organization ${Math.ceil(environmentId / 2)}` }) } as unknown as Environments;
-  const lane = new DeliveryLane(config, circuits, permits, presence, environments, new SystemClock(), new RightOfWay());
+  const rightOfWay = { view: () => () => ({ urgentPerSecond: 0, utilization: 1 }) } as unknown as RightOfWay;
+  const lane = new DeliveryLane(config, circuits, permits, presence, environments, new SystemClock(), rightOfWay);
   const running: Turn[] = [];
   lane.connect((turn) => running.push(turn), () => undefined);
   /** The oldest running attempt against a target is answered and recorded. */
@@ -450,5 +451,57 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     for (let i = 0; i < 100; i += 1) lane.accept(of(1, `target ${i}`));
 
     expect(running).toHaveLength(64);
+  });
+});
+
+describe('what the lane says of its pressure', () => {
+  /** So many have been delivered a moment ago. */
+  const delivered = ({ lane, end }: Pick<ReturnType<typeof arrange>, 'lane' | 'end'>, count: number): void => {
+    for (let i = 0; i < count; i += 1) {
+      lane.accept(delivery('quick'));
+      end('quick');
+    }
+  };
+
+  it('is what waits for a place, until it has one', () => {
+    const { lane, end } = arrange(4);
+    delivered({ lane, end }, 100);
+    for (const each of many(7, 'a')) lane.accept(each);
+    expect(lane.pressure(1)).toMatchObject({ ready: 3 });
+
+    end('a');
+    expect(lane.pressure(1)).toMatchObject({ ready: 2 });
+
+    end('a');
+    end('a');
+    expect(lane.pressure(1)).toBeNull();
+  });
+
+  it('is nothing of what waits for a receiver, and nothing of retries', () => {
+    const { lane, end } = arrange(1_000);
+    delivered({ lane, end }, 1_000);
+    for (const each of [...many(100, 'never answers'), ...many(600, 'retried', 1)]) lane.accept(each);
+
+    expect(lane.figures()).toMatchObject({ held: 700 });
+    expect(lane.pressure(1)).toBeNull();
+  });
+
+  it('is nothing while every place is kept by receivers that do not answer', () => {
+    const { lane } = arrange(4);
+
+    for (const each of many(7, 'a')) lane.accept(each);
+
+    expect(lane.pressure(1)).toBeNull();
+  });
+
+  it('is nothing of what was handed back', () => {
+    const { lane, end } = arrange(4);
+    delivered({ lane, end }, 100);
+    for (const each of many(7, 'a')) lane.accept(each);
+    expect(lane.pressure(1)).toMatchObject({ ready: 3 });
+
+    lane.evict(1, 'a');
+
+    expect(lane.pressure(1)).toBeNull();
   });
 });

@@ -73,6 +73,12 @@ export class Shares<Waiter> {
     return share === undefined ? 0 : this.sum(share).ready;
   }
 
+  /** Attempts under way of the environment's organization. */
+  runningBeside(environmentId: number): number {
+    const share = this.shares.get(environmentId);
+    return share === undefined ? 0 : this.sum(share).running;
+  }
+
   /** A name of its own stands for one that is not known yet. */
   organizationOf(environmentId: number): Id {
     return this.organizations.get(environmentId) ?? nameless(environmentId);

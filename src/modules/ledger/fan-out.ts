@@ -40,7 +40,8 @@ export class FanOut {
   /** As `Ledger.fanOut`. */
   fanOut(message: NewMessage): Promise<void> {
     const { environmentId, payloadBytes: bytes, events, caller = null } = message;
-    const coming = { environmentId, deliveries: events.length, bytes, caller: events.length === 0 ? null : caller };
+    const deliveries = events.reduce((sum, { pulled, refused }) => (pulled || refused ? sum : sum + 1), 0);
+    const coming = { environmentId, deliveries, bytes, caller: deliveries === 0 ? null : caller };
     return this.idempotent.hold(message.idempotency?.request ?? null, () => this.pace.enter(coming, () => this.group.add(message)));
   }
 
