@@ -3,6 +3,7 @@ import { fanOuts } from './fan-out.mjs';
 import { besideSlowCode, pull, receive, replay } from './inbound.mjs';
 import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './mail.mjs';
 import { median } from './measure.mjs';
+import { memory } from './memory.mjs';
 import { flapping, hangingTenant } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { scale } from './scale.mjs';
@@ -120,4 +121,4 @@ const apart = {
 };
 
 /** In the order of running. */
-export const BLOCKS = [sustained, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, scale];
+export const BLOCKS = [sustained, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, memory, scale];
