@@ -6,6 +6,7 @@ import { type Config, loadConfig } from './kernel/config.js';
 import { provideMasterKey } from './master-key.js';
 import { Shutdown } from './shutdown.js';
 import { startFailure } from './start-failure.js';
+import { mapStacks } from './stack-traces.js';
 
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
   await tryPorts([config.port, config.metricsPort, config.dnsPort, config.isListener && config.isSmtpPortAsked ? config.smtpPort : null], config.host);
@@ -26,6 +27,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown): Promis
   }
 }
 
+mapStacks();
 let config: Config | null = null;
 let blame = (error: unknown, _config: Config): unknown => error;
 

@@ -22,6 +22,7 @@ import { hearQueues } from './kernel/unheard.queue.js';
 import { connect, migrateOnce } from './migrate.js';
 import { FirstStart } from './modules/auth/contract.js';
 import { reachRedis } from './redis-reach.js';
+import { settleHeap } from './settle-heap.js';
 import type { Service } from './shutdown.js';
 
 let extensions: readonly LoadedExtension[] = [];
@@ -55,6 +56,7 @@ export async function startService(complete: Config, logger: Logger): Promise<Se
     configureApp(app);
     await patiently(() => app.get(Keyring).load());
     await patiently(() => firstStart(app));
+    settleHeap();
     await app.listen({ port: complete.port, host: complete.host });
   } catch (error) {
     // What runs already must not meet a database that is stopped below it. Why it ends is said in one line, by the caller.
