@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A decoded map takes about a hundred times the lines of its file. */
+/** They are decoded in memory, and most traces lead through the same few files. */
 const MAPS_MAX = 32;
 const PLACE = /((?:file:\/\/)?\/[^\s()]+\.[cm]?js):(\d+):(\d+)/;
 
@@ -12,7 +12,7 @@ const maps = new Map<string, SourceMap | null>();
 
 /**
  * From now on stack traces name the lines that somebody wrote. A map is read when a trace through its file is asked for: with
- * `--enable-source-maps` Node.js keeps those of every file that is loaded, 24 MB of them.
+ * `--enable-source-maps` Node.js keeps those of every file that is loaded: 24 MB.
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) => [headOf(error), ...frames.map((frame) => `    at ${written(String(frame))}`)].join('\n');
