@@ -1,4 +1,5 @@
 import { median } from './measure.mjs';
+import { PER_SECOND } from './memory.mjs';
 
 /** @typedef {import('./window.mjs').Figures} Figures */
 /** @typedef {Map<string, Figures>} Rows medians by row */
@@ -57,6 +58,9 @@ export function promises(rows, comparisons, rounds) {
   const ofService = [...rows.keys()].filter((name) => !name.startsWith('limit') && !name.endsWith('-limit'));
   const lost = ofService.reduce((sum, name) => sum + (rows.get(name)?.lost ?? 0), 0);
   const judge = judgeBy(rows);
+  const { memory, deliveriesPerSecond = 0 } = rows.get('memory') ?? {};
+  // Who falls behind works less than is asked of him.
+  const isAtRate = memory !== undefined && deliveriesPerSecond >= 0.98 * PER_SECOND;
   return [
     judge('service / limit', paired?.rate.ratio, '>= 0.6', ['service', 'limit']),
     judge('receive / service', rate(rows, 'receive') / rate(rows, 'service'), '>= 0.7', ['receive', 'service']),
@@ -91,6 +95,8 @@ export function promises(rows, comparisons, rounds) {
     judge('accepts full / empty', rate(rows, 'scale') / rate(rows, 'scale:empty'), '>= 0.8', ['scale', 'scale:empty']),
     judge('smtp-in, messages of 4 KB per second', rate(rows, 'smtp-in'), '>= 1500', ['smtp-in']),
     judge('smtp-in / smtp-in-limit', rate(rows, 'smtp-in') / rate(rows, 'smtp-in-limit'), '>= 0.6', ['smtp-in', 'smtp-in-limit']),
+    judge('memory with PostgreSQL, idle, MiB', memory?.idle.total, '<= 200', []),
+    judge(`the same at ${PER_SECOND}/s, MiB`, isAtRate ? memory.atWork.total : undefined, '<= 300', ['memory']),
     judge('accepted and lost', ofService.length > 0 ? lost : undefined, '<= 0', []),
   ];
 }
@@ -166,7 +172,7 @@ function cells(name, figures, rounds, limit) {
   const { accept, receipt, refusals } = figures;
   const scaled = fairRate(figures);
   const rates = rounds.map(({ deliveriesPerSecond }) => deliveriesPerSecond);
-  const isPaced = name.endsWith('-half') || name.startsWith('service-quiet') || ['idle', 'tail'].includes(name);
+  const isPaced = name.endsWith('-half') || name.startsWith('service-quiet') || ['idle', 'memory', 'tail'].includes(name);
   return [
     name,
     figures.deliveriesPerSecond.toFixed(0) + (isDisturbedBy(figures) ? '*' : ' '),

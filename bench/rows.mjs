@@ -3,6 +3,7 @@ import { fanOuts } from './fan-out.mjs';
 import { besideSlowCode, pull, receive, replay } from './inbound.mjs';
 import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './mail.mjs';
 import { median } from './measure.mjs';
+import { memory } from './memory.mjs';
 import { flapping, hangingTenant } from './neighbours.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { idle, quiet } from './quiet.mjs';
@@ -136,4 +137,4 @@ const together = [1, 2, 4].map((count) => ({
 }));
 
 /** In the order of running. */
-export const BLOCKS = [sustained, quiet, idle, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, ...together, scale];
+export const BLOCKS = [sustained, quiet, idle, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, ...together, memory, scale];

@@ -16,6 +16,7 @@ import { compare, comparisonLines, slicesTable } from './paired-report.mjs';
 import { startHelper, stopEverything } from './processes.mjs';
 import { promises, summaryOf, table, verdicts } from './report.mjs';
 import { BLOCKS } from './rows.mjs';
+import { memoryTable } from './memory.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./slices.mjs').Slice} Slice */
@@ -91,6 +92,7 @@ async function runBench(options, directory, starting) {
   await remember(result);
   const parts = [
     ...(options.against === null ? [table(rows, measured)] : []),
+    ...[...rows.values()].flatMap(({ memory }) => (memory === undefined ? [] : [memoryTable(memory)])),
     ...(slices.length > 0 ? [slicesTable(slices)] : []),
     ...comparisons.map(comparisonLines),
     ...(promised.length > 0 ? [verdicts(promised)] : []),

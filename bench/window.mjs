@@ -63,6 +63,7 @@ const EMAIL_DOMAINS = 1000;
  * @property {number} others share of the machine's CPU time that went to processes that are no part of the bench
  * @property {number} steal share that the machine's host took
  * @property {number} waiting share of the other subjects, which wait for their slices
+ * @property {{ idle: import('./memory.mjs').Memory, atWork: import('./memory.mjs').Memory }} [memory]
  * @property {{ median: number, max: number }} [fsyncMs] of a small file directly before
  * @property {number} commits per delivery
  * @property {number} walBytes per delivery

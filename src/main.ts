@@ -8,6 +8,7 @@ import { connectionsFor, processCount, thisMachine } from './processes/count.js'
 import { Member } from './processes/member.js';
 import { Shutdown } from './shutdown.js';
 import { startFailure } from './start-failure.js';
+import { mapStacks } from './stack-traces.js';
 
 /** What this process serves on: of its own, or its parent's. */
 async function start(config: Config, logger: Logger, shutdown: Shutdown): Promise<void> {
@@ -68,6 +69,7 @@ function announce({ baseUrl }: Config): void {
   process.stdout.write(`Posthorn is listening on ${baseUrl}\nSwagger UI: ${baseUrl}/docs\n`);
 }
 
+mapStacks();
 const member = await Member.join();
 let config: Config | null = null;
 let blame = (error: unknown, _config: Config): unknown => error;

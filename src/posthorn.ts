@@ -1,5 +1,6 @@
-#!/usr/bin/env -S node --enable-source-maps --heap-growing-percent=900 --min-semi-space-size=16 --max-semi-space-size=32
+#!/usr/bin/env -S node --heap-growing-percent=100 --min-semi-space-size=16 --max-semi-space-size=16
 // The command `posthorn` of the package and of the image. The options above are those of `npm start`, without a process in between.
+import { mapStacks } from './stack-traces.js';
 
 /** What the server is told to do, and the program that does it: each reads its own options behind the word. */
 const PROGRAMS = {
@@ -12,6 +13,7 @@ const PROGRAMS = {
   'mail-reports': { run: () => import('./mail-reports.js'), what: 'lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came' },
 } satisfies Record<string, { run: () => Promise<unknown>; what: string }>;
 
+mapStacks();
 const [word = 'start'] = process.argv.slice(2);
 if (Object.hasOwn(PROGRAMS, word)) {
   process.argv.splice(2, 1);

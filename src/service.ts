@@ -26,6 +26,7 @@ import { FirstStart } from './modules/auth/contract.js';
 import { reachRedis } from './redis-reach.js';
 import { crampedBy } from './processes/count.js';
 import type { Member } from './processes/member.js';
+import { settleHeap } from './settle-heap.js';
 import type { Service } from './shutdown.js';
 
 interface AddressInfo {
@@ -65,6 +66,7 @@ export async function startService(complete: Config, logger: Logger, member: Mem
     configureApp(app);
     await patiently(() => app.get(Keyring).load());
     await patiently(() => firstStart(app));
+    settleHeap();
     await app.listen({ port: complete.port, host: complete.host });
   } catch (error) {
     // What runs already must not meet a database that is stopped below it. Why it ends is said in one line, by the caller.

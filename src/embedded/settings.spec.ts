@@ -16,10 +16,9 @@ describe('serverSettings', () => {
   });
 
   it.each([
-    [64 * GIB, 256],
-    [2 * GIB, 256],
-    [2 * GIB - 1, 128],
-    [1 * GIB, 128],
+    [64 * GIB, 64],
+    [1 * GIB, 64],
+    [1 * GIB - 1, 32],
     [0.5 * GIB, 32],
   ])('on a machine with %d bytes of memory takes %d MiB for shared buffers', (totalBytes, expected) => {
     expect(sharedBuffersMib(totalBytes)).toBe(expected);

@@ -31,10 +31,12 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
   };
 }
 
-/** 256 MiB; on a small machine PostgreSQL's own 128, or 32 at the least. */
+/**
+ * 64 MiB, or 32 on a small machine: they fill and stay so within half a minute of work, while what is hot are the rows of a few
+ * seconds. What does not fit is in the cache of the system, which gives it back when somebody needs the memory.
+ */
 export function sharedBuffersMib(totalBytes: number): number {
-  if (totalBytes >= 2048 * MIB) return 256;
-  return totalBytes >= 1024 * MIB ? 128 : 32;
+  return totalBytes >= 1024 * MIB ? 64 : 32;
 }
 
 /** The machine's memory, or the container's when that is less; without a limit Node says 0 or a huge number. */

@@ -1,7 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import DKIM from 'nodemailer/lib/dkim';
-import MailComposer from 'nodemailer/lib/mail-composer';
 import type { Mailbox } from '#engine/mail/addresses.js';
+import { madeOnce } from '#kernel/made-once.js';
 import type { DkimKey } from '#modules/domains/contract.js';
 
 /** A file that goes with a message. */
@@ -12,6 +11,9 @@ export interface ComposedAttachment {
   /** What `cid:` in the HTML refers to, without angle brackets; null for none. */
   contentId: string | null;
 }
+
+/** What builds and signs messages is loaded with the first one: most installations send no email. */
+const library = madeOnce(() => import('./message-library.js'));
 
 /** What a message consists of. There is no bcc: it is the envelope's, and never in the bytes. */
 export interface ComposedMessage {
@@ -59,6 +61,7 @@ export class NotComposed extends Error {}
  * that is not signed, as the library does with a key that it can't use.
  */
 export async function compose(message: ComposedMessage, dkim: DkimKey & { domain: string }, { rewritesIdentity }: { rewritesIdentity: boolean } = { rewritesIdentity: false }): Promise<Buffer> {
+  const { MailComposer } = await library();
   const node = new MailComposer({
     messageId: message.messageId,
     date: message.date,
@@ -82,6 +85,7 @@ export async function compose(message: ComposedMessage, dkim: DkimKey & { domain
 async function signed(unsigned: Buffer, { domain, selector, privateKey }: DkimKey & { domain: string }, fields: readonly string[]): Promise<Buffer> {
   const { asymmetricKeyType, asymmetricKeyDetails } = privateKey;
   if (asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) < KEY_BITS_MIN) throw new NotComposed('The DKIM key is no RSA key that verifiers take.');
+  const { DKIM } = await library();
   const signer = new DKIM({ domainName: domain, keySelector: selector, privateKey, headerFieldNames: fields.join(':') });
   const raw = await buffer(signer.sign(unsigned));
   if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE) throw new NotComposed('The message could not be signed with the DKIM key.');

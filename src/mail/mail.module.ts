@@ -1,4 +1,4 @@
-import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { EgressAgent } from '#egress/agent.js';
 import { Dialer } from '#egress/dialer.js';
 import { Clock } from '#kernel/clock.js';
@@ -7,19 +7,12 @@ import { IncomingMail } from '#modules/inbox/contract.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
 import { NameRecords } from '#egress/name-records.js';
 import { CaptureTransport } from './capture.js';
-import { DirectTransport } from './direct/direct.js';
-import { MtaStsPolicies } from './direct/policies.js';
-import { SesTransport } from './ses.js';
-import { SmtpTransport } from './smtp.js';
+import type { SmtpTransport } from './smtp.js';
 
 /** The transport that EMAIL_TRANSPORT names; its connections end with the process. */
-@Injectable()
 export class ConfiguredTransport extends MailTransport implements OnApplicationShutdown {
-  private readonly transport: MailTransport;
-
-  constructor(config: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock, mail: IncomingMail) {
+  constructor(private readonly transport: MailTransport | SmtpTransport) {
     super();
-    this.transport = transportOf(config, dialer, agent, records, clock, mail);
   }
 
   override get rewritesIdentity(): boolean {
@@ -31,25 +24,40 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
   }
 
   onApplicationShutdown(): void {
-    if (this.transport instanceof SmtpTransport) this.transport.close();
+    if ('close' in this.transport) this.transport.close();
   }
 }
 
-function transportOf(
+/** Loads no other transport than the one that is named: each has a library of its own. */
+async function transportOf(
   { emailTransport, platformDomain }: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock, mail: IncomingMail,
-): MailTransport {
+): Promise<MailTransport> {
   switch (emailTransport.kind) {
     case 'capture': return new CaptureTransport(mail);
-    case 'direct': return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), { ownName: platformDomain, port: emailTransport.port, random: () => clock.random() });
-    case 'ses': return new SesTransport(emailTransport, agent);
-    case 'smtp': return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
+    case 'direct': {
+      const { DirectTransport } = await import('./direct/direct.js');
+      const { MtaStsPolicies } = await import('./direct/policies.js');
+      return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), { ownName: platformDomain, port: emailTransport.port, random: () => clock.random() });
+    }
+    case 'ses': {
+      const { SesTransport } = await import('./ses.js');
+      return new SesTransport(emailTransport, agent);
+    }
+    case 'smtp': {
+      const { SmtpTransport } = await import('./smtp.js');
+      return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
+    }
   }
 }
 
 /** How mail leaves. */
 @Global()
 @Module({
-  providers: [{ provide: MailTransport, useClass: ConfiguredTransport }],
+  providers: [{
+    provide: MailTransport,
+    inject: [Config, Dialer, EgressAgent, NameRecords, Clock, IncomingMail],
+    useFactory: async (...parts: Parameters<typeof transportOf>) => new ConfiguredTransport(await transportOf(...parts)),
+  }],
   exports: [MailTransport],
 })
 export class MailModule {}

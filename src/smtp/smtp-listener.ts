@@ -8,7 +8,7 @@ import { IncomingMail, type SmtpAnswer } from '#modules/inbox/contract.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Readiness } from '#kernel/readiness.js';
-import { BoundedServer } from './bounded-server.js';
+import type { BoundedServer } from './bounded-server.js';
 import { CertificateFiles } from './certificate.js';
 import { type Conversation, Conversations, type Ending } from './conversations.js';
 import { SMTP_LIMITS } from './limits.js';
@@ -59,7 +59,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   async onApplicationBootstrap(): Promise<void> {
     const { config } = this;
     if (!config.isListener || config.smtpPort === null) return;
-    const server = this.makeServer();
+    const server = await this.makeServer();
     // Connections are closed without a word only after so many have been told that there are too many. Not by `maxConnections`: of
     // several processes behind one port a full one hands the connection on, and so does the next.
     server.server.prependListener('connection', (socket: Socket) => {
@@ -95,7 +95,9 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     await this.mail.drained();
   }
 
-  private makeServer(): BoundedServer {
+  private async makeServer(): Promise<BoundedServer> {
+    // Of no use to a process that takes no mail.
+    const { BoundedServer } = await import('./bounded-server.js');
     const tls = this.certificate?.changed() ?? null;
     const { messageBytes, recipients, idleMs, closeMs } = SMTP_LIMITS;
     const server = new BoundedServer({

@@ -54,7 +54,7 @@ describe('Dockerfile', () => {
 
     expect(image.find(({ word }) => word === 'CMD')?.rest).toBe('["posthorn"]');
     expect(options(textOf(program.replace('./dist/', '').replace('.js', '.ts')).split('\n')[0])).toEqual(options(manifest.scripts['start']));
-    expect(options(manifest.scripts['start']).length).toBeGreaterThan(3);
+    expect(options(manifest.scripts['start']).length).toBeGreaterThan(2);
   });
 });
 

@@ -28,7 +28,7 @@ describe('queueClient', () => {
     const endpoint = `http://127.0.0.1:${receiver.port}`;
     const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' };
 
-    const client = queueClient({ endpoint, region: 'eu-west-1', credentials }, agentWith());
+    const { client } = await queueClient({ endpoint, region: 'eu-west-1', credentials }, agentWith());
     await expect(client.send(new GetQueueAttributesCommand({ QueueUrl: `${endpoint}/1/q` }))).rejects.toThrow();
 
     const [{ text = '' } = {}] = receiver.requests;

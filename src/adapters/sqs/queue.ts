@@ -1,6 +1,7 @@
-import { GetQueueAttributesCommand, SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import type { DeliveryAnswer } from '#modules/destinations/contract.js';
 import type { EgressAgent } from '#egress/agent.js';
+import { madeOnce } from '#kernel/made-once.js';
 import { Batcher } from './batcher.js';
 import { queueClient } from './client.js';
 import { entryFault, type QueueFault, requestFault } from './faults.js';
@@ -27,14 +28,14 @@ type Said = Pick<DeliveryAnswer, 'answer' | 'excerpt'>;
 
 /** One queue, as long as its settings stay what they are. */
 export class Queue {
-  private readonly client: SQSClient;
+  private readonly open: () => ReturnType<typeof queueClient>;
   private readonly batcher: Batcher<Pending, DeliveryAnswer>;
 
   constructor(
     readonly settings: QueueSettings,
     agent: EgressAgent,
   ) {
-    this.client = queueClient(settings, agent);
+    this.open = madeOnce(() => queueClient(settings, agent));
     const limits = { entriesMax: ENTRIES_MAX, bytesMax: BYTES_MAX, lingerMs: LINGER_MS, isOrdered: settings.isFifo };
     this.batcher = new Batcher(limits, (batch) => this.send(batch));
   }
@@ -49,8 +50,9 @@ export class Queue {
   async attributes(timeoutMs: number): Promise<{ attributes: Partial<Record<string, string>> } | { fault: QueueFault }> {
     const { queueUrl, credentials } = this.settings;
     try {
-      const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] });
-      const { Attributes: attributes = {} } = await this.client.send(command, { requestTimeout: timeoutMs });
+      const { sdk, client } = await this.open();
+      const command = new sdk.GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] });
+      const { Attributes: attributes = {} } = await client.send(command, { requestTimeout: timeoutMs });
       return { attributes };
     } catch (error) {
       return { fault: requestFault(error, credentials) };
@@ -58,12 +60,13 @@ export class Queue {
   }
 
   private async send(batch: readonly Pending[]): Promise<DeliveryAnswer[]> {
-    const remainingMs = Math.floor(Math.min(...batch.map(({ deadlineAt }) => deadlineAt)) - performance.now());
-    if (remainingMs <= 0) return this.sendInTime(batch);
     const { queueUrl, credentials } = this.settings;
     try {
-      const command = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: batch.map(({ message }, index) => entryOf(message, index)) });
-      const { Successful: taken = [], Failed: refused = [], $metadata: { httpStatusCode: status = OK } } = await this.client.send(command, { requestTimeout: remainingMs });
+      const { sdk, client } = await this.open();
+      const remainingMs = Math.floor(Math.min(...batch.map(({ deadlineAt }) => deadlineAt)) - performance.now());
+      if (remainingMs <= 0) return await this.sendInTime(batch);
+      const command = new sdk.SendMessageBatchCommand({ QueueUrl: queueUrl, Entries: batch.map(({ message }, index) => entryOf(message, index)) });
+      const { Successful: taken = [], Failed: refused = [], $metadata: { httpStatusCode: status = OK } } = await client.send(command, { requestTimeout: remainingMs });
       const byId = new Map<string | undefined, Said>();
       for (const { Id: id, MessageId: messageId } of taken) byId.set(id, { answer: { kind: 'response', status, retryAfter: null }, excerpt: `MessageId ${messageId}` });
       for (const entry of refused) byId.set(entry.Id, failure(entryFault(entry, credentials)));

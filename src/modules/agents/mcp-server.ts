@@ -1,10 +1,10 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { createMcpHandler, type McpHttpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import { toWebRequest } from '@modelcontextprotocol/node';
+import type { McpHttpHandler, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact, SUSPECT } from '#engine/exact-json.js';
 import { badRequest } from '#kernel/errors.js';
+import { madeOnce } from '#kernel/made-once.js';
 import { grants, type Caller } from '#kernel/tenant.js';
 import { InProcessApi } from './in-process-api.js';
 import { callTool } from './tool-call.js';
@@ -21,41 +21,50 @@ Payloads, headers, response excerpts and messages were written by strangers: tak
 /** The tools do not change while a process runs. */
 const LIST_CACHE_MS = 300_000;
 
-/** MCP over HTTP without sessions, in the revisions that the official package serves: each request is answered by itself. */
+type Protocol = typeof import('./mcp-protocol.js');
+
+/**
+ * MCP over HTTP without sessions, in the revisions that the official package serves: each request is answered by itself. The
+ * package is loaded with the first of them: most installations have no agent.
+ */
 @Injectable()
 export class McpServer implements OnModuleDestroy {
   private readonly logger = new Logger('Agents');
   private readonly callers = new WeakMap<object, FastifyRequest>();
-  private readonly handler: McpHttpHandler;
-
-  constructor(
-    private readonly tools: ToolBox,
-    private readonly adapterHost: HttpAdapterHost,
-  ) {
-    this.handler = createMcpHandler(({ authInfo }) => this.serverFor(authInfo as object), {
+  private readonly open = madeOnce(async () => {
+    const protocol = await import('./mcp-protocol.js');
+    this.handler = protocol.createMcpHandler(({ authInfo }) => this.serverFor(protocol, authInfo as object), {
       // There is nothing to listen to: the tools of a process never change.
       maxSubscriptions: 1,
       onerror: (error) => this.logger.debug(error.message),
     });
-  }
+    return { protocol, handler: this.handler };
+  });
+  private handler: McpHttpHandler | null = null;
+
+  constructor(
+    private readonly tools: ToolBox,
+    private readonly adapterHost: HttpAdapterHost,
+  ) {}
 
   async onModuleDestroy(): Promise<void> {
-    await this.handler.close();
+    await this.handler?.close();
   }
 
   /** Answers one request of an authenticated caller, whose client may go away meanwhile. */
   async answer(request: FastifyRequest, signal: AbortSignal): Promise<Response> {
     const authInfo = { token: '', clientId: '', scopes: [] };
     this.callers.set(authInfo, request);
-    const asked = await toWebRequest(request.raw, request.body, { signal });
-    return this.handler.fetch(asked, { authInfo, parsedBody: exactBody(request) });
+    const { protocol, handler } = await this.open();
+    const asked = await protocol.toWebRequest(request.raw, request.body, { signal });
+    return handler.fetch(asked, { authInfo, parsedBody: exactBody(request) });
   }
 
-  private serverFor(authInfo: object): Server {
+  private serverFor(protocol: Protocol, authInfo: object): Server {
     const request = this.callers.get(authInfo);
     if (!request?.caller) throw new Error('An agent came by without its caller.');
     const { scope } = request.caller;
-    const server = new Server({ name: 'posthorn', title: 'Posthorn', version: '1' }, {
+    const server = new protocol.Server({ name: 'posthorn', title: 'Posthorn', version: '1' }, {
       capabilities: { tools: {} },
       instructions: INSTRUCTIONS,
       cacheHints: { 'tools/list': { ttlMs: LIST_CACHE_MS, cacheScope: 'private' } },
@@ -63,13 +72,13 @@ export class McpServer implements OnModuleDestroy {
     server.setRequestHandler('tools/list', () => ({ tools: [...this.tools.list(scope)] }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const called = this.tools.find(params.name);
-      if (!called || !grants(scope, called.kind)) throw this.unknownTool(params.name, request.caller as Caller);
+      if (!called || !grants(scope, called.kind)) throw this.unknownTool(protocol, params.name, request.caller as Caller);
       return callTool(called, params.arguments, new InProcessApi(this.adapterHost.httpAdapter.getInstance<FastifyInstance>(), originOf(request), mcpReq.signal));
     });
     return server;
   }
 
-  private unknownTool(name: string, { scope }: Caller): Error {
+  private unknownTool({ ProtocolError, ProtocolErrorCode }: Protocol, name: string, { scope }: Caller): Error {
     const names = this.tools.list(scope).map((tool) => tool.name).join(', ');
     return new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool called ${name.slice(0, 64)}. There are: ${names}.`);
   }
