@@ -7,6 +7,11 @@ import { fileURLToPath } from 'node:url';
 const MAPS_MAX = 32;
 const PLACE = /((?:file:\/\/)?\/[^\s()]+\.[cm]?js):(\d+):(\d+)/;
 
+/** A V8 call site, which writes itself. */
+interface Frame {
+  toString(): string;
+}
+
 /** By file; null where there is no map beside it. */
 const maps = new Map<string, SourceMap | null>();
 
@@ -15,7 +20,7 @@ const maps = new Map<string, SourceMap | null>();
  * `--enable-source-maps` Node.js keeps those of every file that is loaded: 24 MB.
  */
 export function mapStacks(): void {
-  Error.prepareStackTrace = (error, frames) => [headOf(error), ...frames.map((frame) => `    at ${written(String(frame))}`)].join('\n');
+  Error.prepareStackTrace = (error, frames) => [headOf(error), ...frames.map((frame: Frame) => `    at ${written(frame.toString())}`)].join('\n');
 }
 
 /** A frame as it was written, or as it is when nothing is known about that. */
