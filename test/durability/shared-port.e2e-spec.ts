@@ -22,13 +22,14 @@ const LANES = 12;
 const PAUSE_MS = 20;
 const CLIENTS = 12;
 const BACK_MS_MAX = 120_000;
+const ANSWER_MS_MAX = 10_000;
 
 /** The processes that a process has started, without the servers of PostgreSQL. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((each) => {
     try {
       const parent = Number(/\) \S (\d+) /.exec(readFileSync(`/proc/${each}/stat`, 'latin1'))?.[1]);
-      return parent === pid && readFileSync(`/proc/${each}/cmdline`, 'latin1').includes('node');
+      return parent === pid && path.basename(readFileSync(`/proc/${each}/cmdline`, 'latin1').split('\0')[0] ?? '') === 'node';
     } catch {
       return false;
     }
@@ -43,6 +44,8 @@ function ask(agent: Agent, url: string, headers: Record<string, string> = {}): P
       response.setEncoding('utf8').on('data', (part: string) => (text += part));
       response.once('error', reject).once('end', () => resolve({ status: response.statusCode ?? 0, ends: response.headers.connection === 'close', text }));
     });
+    // One on its way to a process that was killed in that moment is never answered (docs/scaling.md): as every client, this one gives up.
+    asked.setTimeout(ANSWER_MS_MAX, () => asked.destroy(new Error('No answer.')));
     asked.once('error', reject).end();
   });
 }

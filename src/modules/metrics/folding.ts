@@ -61,7 +61,9 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
-    return { restMs: increments > 0 ? REST_MS : this.lookout.restMs(REST_MS) };
+    // The lookout does not know of what is left to sweep.
+    const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
+    return { restMs: isBusy ? REST_MS : this.lookout.restMs(REST_MS) };
   }
 
   /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */
