@@ -31,16 +31,16 @@ afterAll(async () => {
 
 beforeEach(() => source.query('delete from inbox_messages'));
 
-async function receive(environmentId: number, count: number, sizeBytes = 1): Promise<Id[]> {
+async function receive(environmentId: number, count: number, sizeBytes = 1, day = DAY): Promise<Id[]> {
   const made = Array.from({ length: count }, () => ids.next());
   await source.query(
     `insert into inbox_messages (environment_id, id, expires_on, alias_id, state, envelope_from, envelope_to, client_ip, helo, size_bytes, sha256, received_at, tries)
-     select $1, id, date '1970-01-01' + $3::int, id, 'received', '', '{}', '192.0.2.1', 'x', $4, '', now(), 0 from unnest($2::uuid[]) id`, [environmentId, made, DAY, sizeBytes]);
+     select $1, id, date '1970-01-01' + $3::int, id, 'received', '', '{}', '192.0.2.1', 'x', $4, '', now(), 0 from unnest($2::uuid[]) id`, [environmentId, made, day, sizeBytes]);
   return made;
 }
 
-const claiming = (limit: number, held: [number, number][] = [], bytesMax = 1_000_000): ReturnType<WaitingMessagesStore['claim']> =>
-  store.claim({ claim: ids.next(), limit, perEnvironmentMax: 6, held: new Map(held), bytesMax });
+const claiming = (limit: number, held: [number, number][] = [], bytesMax = 1_000_000, days: readonly number[] | null = null): ReturnType<WaitingMessagesStore['claim']> =>
+  store.claim({ claim: ids.next(), limit, perEnvironmentMax: 6, held: new Map(held), bytesMax, days });
 const claim = async (...asked: Parameters<typeof claiming>): Promise<WaitingMessage[]> => (await claiming(...asked)).messages;
 const counted = (messages: readonly WaitingMessage[]): Record<number, number> =>
   messages.reduce<Record<number, number>>((counts, { environmentId }) => ({ ...counts, [environmentId]: (counts[environmentId] ?? 0) + 1 }), {});
@@ -54,6 +54,26 @@ describe('claims of received messages', () => {
     const [few, more] = [await claim(3), await claim(24, [[1, 1], [2, 1], [7, 1]])];
 
     expect([counted(few), counted(more)]).toEqual([{ 1: 1, 2: 1, 7: 1 }, { 1: 5, 7: 2 }]);
+  });
+
+  it('only of the days that are named, where some are', async () => {
+    const [today, later] = [await receive(1, 2), await receive(2, 1, 1, DAY + 1)];
+    const idsOf = (messages: readonly WaitingMessage[]): Id[] => messages.map(({ id }) => id);
+
+    expect(idsOf(await claim(1, [], 0, [DAY]))).toEqual([today[0]]);
+    expect(idsOf(await claim(6, [], 0, [DAY + 1, DAY + 2]))).toEqual(later);
+    expect(idsOf(await claim(6, [], 0))).toEqual([today[1]]);
+  });
+
+  it('what is written of messages of several days is written in one statement', async () => {
+    const made = [...(await receive(1, 1)), ...(await receive(2, 1, 1, DAY + 1))];
+    const messages = await claim(6);
+
+    await store.renew(messages);
+    await store.progress({ decided: [], settled: messages });
+
+    const rows = await source.query(`select id, state from inbox_messages order by environment_id`);
+    expect(rows).toEqual(made.map((id) => ({ id, state: 'processed' })));
   });
 
   it('several processes never hold the same message, and the oldest go first', async () => {

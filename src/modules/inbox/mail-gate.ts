@@ -18,6 +18,8 @@ interface Waiter {
 /** Lets so many messages through per second, some at a time: who comes waits for its turn, in the order of arrival. */
 export class MailGate {
   private perSecond = Infinity;
+  /** May go on where there is no pace. */
+  private left = Infinity;
   private tokens = 0;
   private atMs: number;
   private readonly line = new Set<Waiter>();
@@ -38,13 +40,20 @@ export class MailGate {
   set pace(perSecond: number) {
     this.fill();
     this.perSecond = perSecond;
+    this.left = Infinity;
     if (perSecond === Infinity) this.letIn();
+  }
+
+  /** Without a pace, but lets only so many go on until one is set. */
+  openFor(count: number): void {
+    this.pace = Infinity;
+    this.left = count;
   }
 
   /** How many of so many may go on now, which are counted. */
   take(max: number): number {
     this.fill();
-    const taken = this.perSecond === Infinity ? max : this.untilBurst() > 0 ? 0 : Math.max(0, Math.min(max, Math.floor(this.tokens)));
+    const taken = this.perSecond === Infinity ? Math.min(max, this.left) : this.untilBurst() > 0 ? 0 : Math.max(0, Math.min(max, Math.floor(this.tokens)));
     if (taken > 0) [this.burstMs, this.ofBurst] = [this.atMs, taken];
     this.count(taken);
     return taken;
@@ -104,6 +113,7 @@ export class MailGate {
 
   private count(messages: number): void {
     this.passed += messages;
+    this.left -= messages;
     if (this.perSecond !== Infinity) this.tokens -= messages;
   }
 

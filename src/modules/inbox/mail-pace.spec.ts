@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { Clock } from '#kernel/clock.js';
 import { RightOfWay, type Traffic } from '#kernel/right-of-way.js';
 import { MailPace } from './mail-pace.js';
@@ -11,7 +12,7 @@ class Hands extends Clock {
 
 describe('the pace of mail', () => {
   /** A process in which this happens, looked at so often. */
-  function process(traffic: Traffic): { pace: MailPace; look: (times: number) => void } {
+  function process(traffic: Traffic): { pace: MailPace; clock: Hands; look: (times: number) => void } {
     const clock = new Hands();
     const pace = new MailPace({ view: () => () => traffic } as unknown as RightOfWay, clock);
     const look = (times: number): void => {
@@ -20,7 +21,7 @@ describe('the pace of mail', () => {
         pace.readable(96);
       }
     };
-    return { pace, look };
+    return { pace, clock, look };
   }
 
   it('is none without deliveries, and none where the process has time for both', () => {
@@ -41,6 +42,27 @@ describe('the pace of mail', () => {
     const { pace, look } = process({ urgentPerSecond: 20, utilization: 1 });
     look(30);
     expect(pace.figures()).toEqual({ taken: 4, read: 4 });
+  });
+
+  it('is not known after a silence: some go on, and the next look says whether the others do', async () => {
+    jest.useFakeTimers();
+    for (const { traffic, pace: found } of [{ traffic: { urgentPerSecond: 2_000, utilization: 1 }, pace: 10 }, { traffic: { urgentPerSecond: 2_000, utilization: 0.5 }, pace: Infinity }]) {
+      const { pace, clock } = process(traffic);
+      clock.ms += 60_000;
+      const turns = Array.from({ length: 30 }, () => pace.turn());
+      const [entered, waits] = [turns.slice(0, 8), turns.slice(8)];
+      expect(await Promise.all(entered)).toEqual(entered.map(() => true));
+      let left = waits.length;
+      for (const turn of waits) void turn.then(() => (left -= 1));
+      expect([pace.readable(96), pace.isRoomy, pace.isPaced]).toEqual([8, false, false]);
+
+      clock.ms += 100;
+      await jest.advanceTimersByTimeAsync(100);
+
+      expect(pace.figures()).toEqual({ taken: found, read: found });
+      expect(left).toBe(found === Infinity ? 0 : waits.length);
+    }
+    jest.useRealTimers();
   });
 
   it('counts deliveries from one look to the next', () => {

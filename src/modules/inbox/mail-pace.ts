@@ -7,6 +7,8 @@ import { MailGate } from './mail-gate.js';
 const LOOK_EVERY_MS = 100;
 /** What looked longer ago than this says nothing of now. */
 const STALE_MS = 1_000;
+/** So many go on before anything is known again, which is a look later: a flood that begins beside deliveries finds the door ajar. */
+const UNKNOWN_MAX = 8;
 /**
  * However crowded the process is, this part of the deliveries that it makes is taken of messages, and as many are read, so that what
  * waits for being read does not grow. The two cost what four or five deliveries do.
@@ -26,6 +28,9 @@ export class MailPace {
   private readonly reading: MailGate;
   private readonly traffic: () => Traffic;
   private seenMs: number;
+  /** Nothing looked for a while: until the next look nothing is known of now. */
+  private isUnknown = false;
+  private looking: NodeJS.Timeout | undefined;
   private seen = { taken: 0, read: 0 };
 
   constructor(
@@ -67,6 +72,11 @@ export class MailPace {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
 
+  /** Whether mail has the room of this process for itself, as far as is known. */
+  get isRoomy(): boolean {
+    return !this.isPaced && !this.isUnknown;
+  }
+
   /** Messages per second that may be taken and read at the moment; Infinity where nothing has to wait. */
   figures(): { taken: number; read: number } {
     return { taken: this.taking.pace, read: this.reading.pace };
@@ -80,12 +90,24 @@ export class MailPace {
     const [taken, read] = [this.taking.passed, this.reading.passed];
     const per = (count: number): number => (count * 1000) / passedMs;
     this.seenMs = nowMs;
-    if (passedMs < STALE_MS) {
+    if (passedMs >= STALE_MS) {
+      this.wonder();
+    } else {
       const floor = Math.max(FLOOR_MIN, traffic.urgentPerSecond * FLOOR_PART);
-      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: tookOf(this.taking, per(taken - this.seen.taken)) }, floor);
-      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: tookOf(this.reading, per(read - this.seen.read)) }, floor);
+      const took = (gate: MailGate, count: number): number => (this.isUnknown ? 0 : tookOf(gate, per(count)));
+      this.taking.pace = nextPace(this.taking.pace, { ...traffic, tookPerSecond: took(this.taking, taken - this.seen.taken) }, floor);
+      this.reading.pace = nextPace(this.reading.pace, { ...traffic, tookPerSecond: took(this.reading, read - this.seen.read) }, floor);
+      this.isUnknown = false;
     }
     this.seen = { taken, read };
+  }
+
+  /** Some go on, and all the others when the next look finds room for them. */
+  private wonder(): void {
+    this.isUnknown = true;
+    for (const gate of [this.taking, this.reading]) gate.openFor(UNKNOWN_MAX);
+    clearTimeout(this.looking);
+    this.looking = setTimeout(() => this.look(), LOOK_EVERY_MS).unref();
   }
 }
 

@@ -40,6 +40,23 @@ describe('the pipeline of received mail', () => {
     await pipeline.onApplicationShutdown();
   });
 
+  it('claims from the days that it found mail in, and twice a second from all', async () => {
+    const asked: (readonly number[] | null)[] = [];
+    const batches = [1, 2, 1].map((expiresOnDay, n) => [{ id: `m${n}`, expiresOnDay, environmentId: 1, sizeBytes: 1, decided: { reason: null, detail: { isParked: false } } }] as unknown as WaitingMessage[]);
+    const store = { claim: async ({ days }: { days: readonly number[] | null }) => (asked.push(days), { messages: batches.shift() ?? [], raced: false }), isAnyWaiting: async () => false } as unknown as WaitingMessagesStore;
+    const pipeline = new MailPipeline(
+      store, {} as ReadMessage, { accept: async () => true } as unknown as AcceptMessage, { readable: (free: number) => free, read: () => undefined } as unknown as MailPace, { became: () => undefined } as unknown as PipelineMetrics,
+      new ArrivalBell(), { next: () => 'a' } as unknown as Ids, { isWorker: true } as Config, nobodyLooks, { nowMs: () => 0, monotonicMs: () => performance.now() } as Clock);
+    pipeline.onApplicationBootstrap();
+
+    await jest.advanceTimersByTimeAsync(400);
+    expect(asked.splice(0)).toEqual([null, [1], [1, 2], [1, 2]]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    // There is nothing any more: that was the last claim.
+    expect(asked).toEqual([null]);
+    await pipeline.onApplicationShutdown();
+  });
+
   it('holds on to a message for as long as it takes, and to nothing else', async () => {
     const renewed: string[][] = [];
     const waiting = ['quick', 'slow'].map((id) => ({ id, environmentId: 1, sizeBytes: 1, decided: { reason: null, detail: { isParked: false } } }) as unknown as WaitingMessage);

@@ -10,7 +10,7 @@ import { MailArrivals } from './contract.js';
 import { MailPace } from './mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import { ReadMessage, undecided } from './read-message.js';
-import { type Decided, LARGE_BYTES, type WaitingMessage, WAITING_IN_MS, WaitingMessagesStore } from './waiting-messages.store.js';
+import { CLAIM_DAYS_MAX, type Decided, LARGE_BYTES, type WaitingMessage, WAITING_IN_MS, WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** Messages that one process reads at once: most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
@@ -44,6 +44,9 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly held = new Map<number, number>();
   private bytes = 0;
   private turnedMs = -Infinity;
+  private sawAllMs = -Infinity;
+  /** When what was claimed since a claim saw all days expires: most of what comes next does so too. */
+  private readonly days = new Set<number>();
   private waking: NodeJS.Timeout | null = null;
   private isStopping = false;
   /** The last claim found nothing, and nobody rang since. */
@@ -93,18 +96,28 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.lookout.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
+    const days = this.turnedMs - this.sawAllMs < REST_MS && this.days.size > 0 && this.days.size <= CLAIM_DAYS_MAX ? [...this.days] : null;
     const { messages, raced } = await this.store.claim({
-      claim: this.ids.next(), limit, perEnvironmentMax: OF_ONE_MAX, held: this.held, bytesMax: Math.max(0, BYTES_MAX - this.bytes),
+      claim: this.ids.next(), limit, perEnvironmentMax: OF_ONE_MAX, held: this.held, bytesMax: Math.max(0, BYTES_MAX - this.bytes), days,
     }).catch((error: unknown) => {
       this.pace.read(limit, []);
       throw error;
     });
     this.pace.read(limit, messages.map(({ sizeBytes }) => sizeBytes));
-    for (const message of messages) this.begin(message);
-    this.isIdle = messages.length === 0 && !raced;
+    if (days === null) {
+      this.sawAllMs = this.turnedMs;
+      this.days.clear();
+    }
+    for (const message of messages) {
+      this.days.add(message.expiresOnDay);
+      this.begin(message);
+    }
+    this.isIdle = days === null && messages.length === 0 && !raced;
     if (raced) this.wakeSoon();
     if (messages.length === limit && limit < free) return { restMs: PACED_MS };
-    return { restMs: this.isIdle ? this.lookout.restMs(REST_MS) : REST_MS };
+    if (this.isIdle) return { restMs: this.lookout.restMs(REST_MS) };
+    // What waits in another day is found then.
+    return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
 
   /** Whoever wants a claim now shares it with all that want one a moment later. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CallLimits } from '#sandbox/call-thread.js';
+import type { MailPace } from './mail-pace.js';
 import { MailThreads, type ReadAll } from './mail-threads.js';
 
 /** Stands for a parser that a message gets the better of: what is real of it is the thread, its watchdog and its limits. */
@@ -32,7 +33,7 @@ class Watched extends MailThreads {
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'posthorn-reader-'));
   writeFileSync(path.join(folder, 'reader.mjs'), READER);
-  threads = new Watched();
+  threads = new Watched({ isRoomy: true } as MailPace);
 });
 
 afterAll(async () => {

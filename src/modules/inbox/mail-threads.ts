@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { unavailable } from '#kernel/errors.js';
 import { type CallEnd, type CallLimits, CallThread } from '#sandbox/call-thread.js';
 import { Lane, type JobEnd, type LaneOptions } from '#sandbox/lane.js';
+import { MailPace } from './mail-pace.js';
 import { runUntil } from './patient-call.js';
 import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
@@ -33,7 +34,7 @@ export interface ReadAll {
 }
 
 const THREADS_MAX = 3;
-/** One environment never has all of them. */
+/** One environment never has all of them; one alone where mail yields, since to start a thread costs more than to read a hundred messages. */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
 /** CPU time for one call, and how long it may take where the machine has none. */
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
@@ -50,10 +51,10 @@ const PATIENCE_MS = 60_000;
 export class MailThreads implements OnApplicationShutdown {
   private readonly lane: Lane<MailCall, MailAnswer>;
 
-  constructor() {
+  constructor(pace: MailPace) {
     const options: LaneOptions<MailCall, MailAnswer> = {
       threadsMax: THREADS_MAX,
-      admits: (use, environment) => use.ofOrganization(environment) < THREADS_PER_ENVIRONMENT_MAX,
+      admits: (use, environment) => use.ofOrganization(environment) < (pace.isRoomy ? THREADS_PER_ENVIRONMENT_MAX : 1),
       startThread: async () => new ReaderThread({ file: this.reader().file, workerData: null, resourceLimits: { maxOldGenerationSizeMb: this.reader().heapMbMax } }),
       idleMsMax: IDLE_MS_MAX,
     };

@@ -54,6 +54,8 @@ export interface Claimant {
   held: ReadonlyMap<number, number>;
   /** Bytes of large messages that it has room for; a single one that has more is taken by a worker that holds nothing. Small ones wait for no room. */
   bytesMax: number;
+  /** Looks only at messages that expire on these days, at most `CLAIM_DAYS_MAX` of them; null for all. */
+  days: readonly number[] | null;
 }
 
 /** What is to be written of messages: what was decided, and whose event is there. */
@@ -65,27 +67,35 @@ export interface Progress {
 /** What is larger is counted by its bytes: it is read from a blob, and held whole. */
 export const LARGE_BYTES = 256 * 1024;
 
+/** Days that a claim may be limited to. */
+export const CLAIM_DAYS_MAX = 4;
+const DAY_MS = 86_400_000;
+
 /** As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds. Whoever reads for longer renews it. */
 const LEASE = `interval '12 seconds'`;
 
 /**
  * inbox_messages_received_idx: one step for each environment that has something waiting, and for each of them its oldest messages
  * that nobody holds. The oldest of each environment come before the second of any. Only what is picked is locked, and looked at
- * once more then: where another process was faster it is left out, and told of in `raced`.
+ * once more then, one by one, however many wait: where another process was faster it is left out, and told of in `raced`.
+ *
+ * A plan over every day opens each of its tables six times, whatever it finds: some milliseconds. `ofDays` leaves as many as there are
+ * days: parameters that a column is equal to are looked at before a table is opened. (Those of an array are not, nor is a column that
+ * is joined; and a range is taken to hold next to nothing, for which whole tables are read.)
  */
-const CLAIM: Statement = {
-  name: 'inbox_claim',
+const claimOf = (name: string, ofDays: string): Statement => ({
+  name,
   text: `
     with recursive waiting as (
-      (select environment_id from inbox_messages where state = 'received' order by environment_id limit 1)
+      (select m.environment_id from inbox_messages m where m.state = 'received' ${ofDays} order by m.environment_id limit 1)
       union all
-      select (select m.environment_id from inbox_messages m where m.state = 'received' and m.environment_id > w.environment_id order by m.environment_id limit 1)
+      select (select m.environment_id from inbox_messages m where m.state = 'received' and m.environment_id > w.environment_id ${ofDays} order by m.environment_id limit 1)
       from waiting w where w.environment_id is not null
     ), free as materialized (
       select c.environment_id, c.id, c.expires_on, c.size_bytes, row_number() over (partition by c.environment_id order by c.id) as place
       from waiting w cross join lateral (
         select m.environment_id, m.id, m.expires_on, m.size_bytes from inbox_messages m
-        where m.environment_id = w.environment_id and m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now())
+        where m.environment_id = w.environment_id and m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now()) ${ofDays}
         order by m.id
         limit least($2::int, greatest(0, $3::int - coalesce((select h.count from unnest($4::int[], $5::int[]) h(environment_id, count) where h.environment_id = w.environment_id), 0)))
       ) c where w.environment_id is not null
@@ -95,12 +105,16 @@ const CLAIM: Statement = {
         from (select * from free order by place, id limit $2::int) f
       ) f where f.size_bytes <= ${LARGE_BYTES} or f.bytes <= $6::bigint or (f.bytes = f.size_bytes and $4::int[] = '{}')
     ), locked as materialized (
-      select m.environment_id, m.id, m.expires_on from picked p join inbox_messages m on m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
-      where m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now())
-      for update of m skip locked
+      select l.* from picked p cross join lateral (
+        select m.environment_id, m.id, m.expires_on from inbox_messages m
+        where m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
+          and m.state = 'received' and (m.claimed_until is null or m.claimed_until <= now()) ${ofDays}
+        for update of m skip locked
+      ) l
     ), claimed as (
       update inbox_messages m set claimed_by = $1::uuid, claimed_until = now() + ${LEASE}, tries = least(m.tries + 1, 32000)
-      from locked p where m.environment_id = p.environment_id and m.id = p.id and m.expires_on = p.expires_on
+      where m.environment_id = any(array(select environment_id from locked)) and m.id = any(array(select id from locked))
+        and m.expires_on between (select min(expires_on) from locked) and (select max(expires_on) from locked) ${ofDays}
       returning m.*
     )
     select n.picked, c.environment_id as "environmentId", c.id, c.expires_on::text as "expiresOn", (c.expires_on - date '1970-01-01')::int as "expiresOnDay",
@@ -112,7 +126,9 @@ const CLAIM: Statement = {
            coalesce(a.allowed_senders, '{}') as "allowedSenders", a.max_size_bytes as "maxSizeBytes"
     from (select count(*)::int as picked from picked) n left join claimed c on true
     left join aliases a on a.environment_id = c.environment_id and a.id = c.alias_id`,
-};
+});
+const CLAIM = claimOf('inbox_claim', '');
+const CLAIM_OF_DAYS = claimOf('inbox_claim_of_days', 'and m.expires_on in ($7::date, $8::date, $9::date, $10::date)');
 
 /** inbox_messages_received_idx of each partition, until one has something. */
 const ANY_WAITING = `from inbox_messages where state = 'received' and (claimed_until is null or claimed_until <= now()) limit 1`;
@@ -181,9 +197,9 @@ export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
   /** Fairly over all environments. `raced`: another process took some of what was picked, and there may be more behind it. */
-  async claim({ claim, limit, perEnvironmentMax, held, bytesMax }: Claimant): Promise<{ messages: WaitingMessage[]; raced: boolean }> {
+  async claim({ claim, limit, perEnvironmentMax, held, bytesMax, days }: Claimant): Promise<{ messages: WaitingMessage[]; raced: boolean }> {
     const values = [claim, limit, perEnvironmentMax, [...held.keys()], [...held.values()], bytesMax];
-    const rows = await this.database.hot<ClaimRow>(CLAIM, values);
+    const rows = await (days === null ? this.database.hot<ClaimRow>(CLAIM, values) : this.database.hot<ClaimRow>(CLAIM_OF_DAYS, [...values, ...daysOf(days)]));
     const messages = rows.filter((row) => row.id !== null).map(({ picked: _picked, fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, ...row }): WaitingMessage => ({
       ...row,
       decided: detail === null ? null : { fromAddress, auth, spf, dkim, dmarc, dmarcPolicy, spam, virus, detail, reason: row.reason } as Decided,
@@ -230,4 +246,9 @@ export class WaitingMessagesStore {
     const [row] = await this.database.read<{ seconds: number; count: number }>(OLDEST, []);
     return row ?? { seconds: 0, count: 0 };
   }
+}
+
+/** The statement has so many places for them: what is left of them is filled with the last. */
+function daysOf(days: readonly number[]): string[] {
+  return Array.from({ length: CLAIM_DAYS_MAX }, (_, n) => new Date((days[n] ?? days.at(-1) ?? 0) * DAY_MS).toISOString().slice(0, 10));
 }
