@@ -60,6 +60,7 @@ import { RotatedGrants1732689610000 } from '../migrations/1732689610000-rotated-
 import { PullPositionsTarget1732689700000 } from '../migrations/1732689700000-pull-positions-target.js';
 import { HeldKeys1732689730000 } from '../migrations/1732689730000-held-keys.js';
 import { CheapStatistics1732689740000 } from '../migrations/1732689740000-cheap-statistics.js';
+import { RepeatedMailIndex1732689750000 } from '../migrations/1732689750000-repeated-mail-index.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -134,6 +135,7 @@ export const MIGRATIONS = [
   PullPositionsTarget1732689700000,
   HeldKeys1732689730000,
   CheapStatistics1732689740000,
+  RepeatedMailIndex1732689750000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */
