@@ -13,7 +13,7 @@ type Env = Readonly<Record<string, string>>;
 export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const RESTART_MS = 100;
 const LOG_CHARACTERS_MAX = 200_000;
-const LAST_WORDS_CHARACTERS = 1_500;
+export const LAST_WORDS_CHARACTERS = 1_500;
 /* Below the ports of outgoing connections: while a killed process is away, nobody must take its port by accident. */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;

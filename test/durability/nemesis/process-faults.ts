@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Disruption } from '../checker.js';
-import type { KeptProcess } from '../processes.js';
+import { LAST_WORDS_CHARACTERS, type KeptProcess } from '../processes.js';
 import { during, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 
@@ -75,6 +75,7 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
 /** Each process is stopped and started again, the next one when it is back. One that can't finish leaves when its time to drain is over. */
 async function roll(fleet: Fleet): Promise<Inflicted> {
   const ends: (number | string)[] = [];
+  const words: string[] = [];
   const cuts: Disruption[] = [];
   const turns: { url: string; fromMs: number; toMs: number }[] = [];
   const inflicted = await during(
@@ -83,8 +84,11 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
     async () => {
       for (const member of fleet.members) {
         const fromMs = Date.now();
+        const wasUp = member.isUp;
         const end = await member.terminate();
-        ends.push(end);
+        // A start that another fault had made necessary is given up before the process hears signals.
+        ends.push(end === 'SIGTERM' && !wasUp ? 0 : end);
+        if (end === 1) words.push(`${member.name}: ${member.log().slice(-LAST_WORDS_CHARACTERS)}`);
         if (end === 'SIGKILL') cuts.push(...cutNow(fleet, member));
         await member.start();
         await fleet.balancer.sees(member.url);
@@ -92,7 +96,7 @@ async function roll(fleet: Fleet): Promise<Inflicted> {
       }
     },
     () => {
-      if (ends.some((end) => end !== 0 && end !== 'SIGKILL')) throw new Error(`SIGTERM ended processes with ${ends.join(', ')}.`);
+      if (ends.some((end) => end !== 0 && end !== 'SIGKILL')) throw new Error(`SIGTERM ended processes with ${ends.join(', ')}. ${words.join('\n')}`);
       return `${ends.length} processes were stopped and started`;
     },
   );
