@@ -205,6 +205,12 @@ export function sqlState(error: unknown): string | null {
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null;
 }
 
+/** Whether a statement that ended in this error may have been committed all the same: whoever answers for it broke off. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === null || /^(08|57P)/.test(state);
+}
+
 /** True for an error that says nothing about the statement: no connection, a restart, too many clients, a time-out. */
 export function isStorageAway(error: unknown): boolean {
   const state = sqlState(error);

@@ -40,7 +40,7 @@ export class Dispatcher {
     const claimant = this.presence.claimant();
     const room = this.lane.room();
     if (claimant === null || room === 0) return;
-    await this.gates.pass(await this.claims.these(claimant, keys.slice(0, room)));
+    await this.gates.pass(await this.presence.asked(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
   /** While some fill every place, what is due of the others is claimed past them: their turn comes with the next place that is free. */
@@ -48,7 +48,7 @@ export class Dispatcher {
     const crowding = this.lane.crowding();
     if (crowding.length === 0) return { restMs: FULL_MS };
     const startedMs = this.clock.monotonicMs();
-    await this.gates.pass(await this.claims.dueBeside(claimant, crowding, BESIDE_MAX));
+    await this.gates.pass(await this.presence.asked(claimant, this.claims.dueBeside(claimant, crowding, BESIDE_MAX)));
     // It looks at all that the others have due: the more that is, the less often.
     return { restMs: Math.max(BESIDE_MS, (this.clock.monotonicMs() - startedMs) * BESIDE_FACTOR) };
   }
@@ -58,7 +58,7 @@ export class Dispatcher {
     const limit = Math.min(this.lane.room(), CLAIM_MAX);
     if (claimant === null) return { restMs: SWEEP_MS };
     if (limit === 0) return this.beside(claimant);
-    const claimed = await this.claims.due(claimant, limit);
+    const claimed = await this.presence.asked(claimant, this.claims.due(claimant, limit));
     await this.gates.pass(claimed);
     if (claimed.length === limit) return { restMs: 0 };
     // Where some were due, others are soon.

@@ -139,6 +139,10 @@ export class DeliveryLane implements Lane, Holder {
     }
   }
 
+  doubt(claimant: Id): void {
+    this.presence.doubt(claimant);
+  }
+
   left(): void {
     this.onLeft();
   }

@@ -33,7 +33,7 @@ class Worker {
 
   constructor(private readonly scheduler: fc.Scheduler, concurrency: number | null) {
     const circuits = { isClosed: () => true, drainPerSecond: () => null } as unknown as CircuitWatch;
-    const presence = { claimant: () => 'worker', mayStart: () => true } as unknown as WorkerPresence;
+    const presence = { claimant: () => 'worker', mayStart: () => true, asked: async (_claimant: string, claim: Promise<unknown>) => claim } as unknown as WorkerPresence;
     const environments = { get: () => Promise.resolve({ organizationId: 'o' }) } as unknown as Environments;
     const targets = { ofDestination: () => Promise.resolve({ concurrency, ratePerSecond: null }) } as unknown as Targets;
     const clock = { monotonicMs: () => 0, nowMs: () => 0, random: () => 0 } as unknown as Clock;

@@ -106,6 +106,39 @@ describe('WorkerPresence', () => {
     expect(table.beats).not.toContain(first);
   });
 
+  it('replaces a name in doubt at the next beat, and lets it go seconds later: what was committed without an answer is found by others', async () => {
+    const held = new Set<Id>();
+    const { worker, table, turn, turns } = arrange((id) => held.has(id));
+    await turn();
+    const first = worker.claimant() as Id;
+    held.add(first);
+
+    await expect(worker.asked(first, Promise.reject(new Error('Connection terminated unexpectedly')))).rejects.toThrow('Connection');
+    await turn();
+
+    const second = worker.claimant();
+    expect(second).not.toBe(first);
+    expect(worker.mayStart(first)).toBe(true);
+    await turns(6);
+    // What is under way under it ends as it would have.
+    expect(table.left).toEqual([]);
+    held.clear();
+    await turn();
+    expect(table.left).toEqual([first]);
+    expect([worker.knows(first), worker.mayStart(first), worker.claimant()]).toEqual([false, false, second]);
+  });
+
+  it('does not doubt what PostgreSQL itself refused', async () => {
+    const { worker, turn } = arrange();
+    await turn();
+    const name = worker.claimant() as Id;
+
+    await expect(worker.asked(name, Promise.reject(Object.assign(new Error('deadlock detected'), { code: '40P01' })))).rejects.toThrow('deadlock');
+    await turn();
+
+    expect(worker.claimant()).toBe(name);
+  });
+
   it('declares nobody dead until ten seconds after its own renewals have become steady again', async () => {
     const { table, turns } = arrange();
     await turns(8);

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { Injectable, Logger } from '@nestjs/common';
 import { Presence } from '#modules/ledger/presence.contract.js';
 import { Clock } from '#kernel/clock.js';
+import { isOutcomeUnknown } from '#kernel/database.js';
 import { DatabaseTime } from '#kernel/database-time.js';
 import { Ids, type Id } from '#kernel/ids.js';
 import { Loop } from '#kernel/loop.js';
@@ -9,6 +10,8 @@ import { Loop } from '#kernel/loop.js';
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
+/** A name in doubt is kept for so long after it was replaced: what was asked for under it and is answered at all is answered then. */
+const DOUBT_MS = 4_000;
 
 /** A name that this worker claims under, or did. Times are those of the monotonic clock. */
 interface Name {
@@ -16,6 +19,10 @@ interface Name {
   sinceMs: number;
   /** When the renewal was asked for that succeeded last: PostgreSQL counts the lease from a moment after it. */
   beatMs: number;
+  /** When another one took its place. */
+  replacedMs: number | null;
+  /** A claim under it had no answer. */
+  isInDoubt: boolean;
 }
 
 /** What this worker holds, as far as its presence has to know it. */
@@ -35,8 +42,8 @@ export interface Holder {
  * A process that stood still (stopped, a paused machine, a long collection) does not know what others did meanwhile: by its
  * own monotonic clock the lease is over, and nothing starts under it until PostgreSQL says that the name still lives.
  *
- * It takes a new name every half minute as well. The old one lives on until nothing is held under it and then goes,
- * and with it claims whose rows this worker never heard of: the statement was committed and its answer was lost.
+ * It takes a new name every half minute as well, and at the next beat after a claim had no answer. The old one lives on until nothing
+ * is held under it and then goes, and with it claims whose rows this worker never heard of: the statement was committed and its answer was lost.
  */
 @Injectable()
 export class WorkerPresence {
@@ -74,6 +81,22 @@ export class WorkerPresence {
   /** Whether a name is still this worker's; one that was declared dead, or was given back, is not. */
   knows(claimant: Id): boolean {
     return this.names.some(({ id }) => id === claimant);
+  }
+
+  /** A claim under this name was not answered: rows may stand under it that nobody here has heard of. */
+  doubt(claimant: Id): void {
+    const name = this.names.find(({ id }) => id === claimant);
+    if (name) name.isInDoubt = true;
+  }
+
+  /** What a claim under this name resolves with. */
+  async asked<T>(claimant: Id, claim: Promise<T>): Promise<T> {
+    try {
+      return await claim;
+    } catch (error) {
+      if (isOutcomeUnknown(error)) this.doubt(claimant);
+      throw error;
+    }
   }
 
   /** Milliseconds since the lease was renewed last; null before it was. */
@@ -121,18 +144,23 @@ export class WorkerPresence {
     if (!isAlive) this.logger.warn('This worker was declared dead; it goes on under a new name.');
     const kept: Name[] = isAlive ? [current] : [];
     for (const name of older) if (alive.has(name.id) && !(await this.retired(name))) kept.push(name);
-    if (isAlive && this.clock.monotonicMs() - current.sinceMs < NAME_LIFETIME_MS) {
+    const nowMs = this.clock.monotonicMs();
+    if (isAlive && !current.isInDoubt && nowMs - current.sinceMs < NAME_LIFETIME_MS) {
       this.names = [current, ...kept.slice(1)];
       return;
     }
     const next = this.newName();
     await this.beat([next]);
+    current.replacedMs = nowMs;
     this.names = [next, ...kept];
   }
 
-  /** Statements that were under way when a name was replaced are over after another lifetime. */
-  private async retired({ id, sinceMs }: Name): Promise<boolean> {
-    if (this.clock.monotonicMs() - sinceMs < 2 * NAME_LIFETIME_MS || this.holder.holds(id)) return false;
+  /** Statements that were under way when a name was replaced are over after another lifetime; behind one in doubt nobody waits for so long. */
+  private async retired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
+    const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;
+    if (this.clock.monotonicMs() - (replacedMs ?? Infinity) < restMs || this.holder.holds(id)) return false;
+    // What is answered from here on does not start: it is free for others.
+    this.names = this.names.filter((name) => name.id !== id) as [Name, ...Name[]];
     await this.presence.leave(id);
     return true;
   }
@@ -153,7 +181,7 @@ export class WorkerPresence {
   }
 
   private newName(): Name {
-    return { id: this.ids.next(), sinceMs: this.clock.monotonicMs(), beatMs: -Infinity };
+    return { id: this.ids.next(), sinceMs: this.clock.monotonicMs(), beatMs: -Infinity, replacedMs: null, isInDoubt: false };
   }
 
   private freed(count: number): void {

@@ -94,7 +94,7 @@ export class Pump {
     const permitted = rate === null ? room : this.permits.spend(environmentId, targetId, rate, room);
     if (permitted < 1) return false;
     const isStarved = this.lane.isStarved(environmentId, targetId);
-    const released = await this.claims.parked(claimant, environmentId, targetId, permitted);
+    const released = await this.presence.asked(claimant, this.claims.parked(claimant, environmentId, targetId, permitted));
     for (const delivery of released) this.lane.accept(delivery);
     return isStarved && !isDraining && rate === null && released.length === permitted;
   }
@@ -102,7 +102,7 @@ export class Pump {
   private async probe(claimant: Id, environmentId: number, targetId: Id): Promise<void> {
     if (!this.circuits.probeIsDue(environmentId, targetId)) return;
     if (!(await this.circuits.takeProbe(environmentId, targetId))) return;
-    for (const delivery of await this.claims.parked(claimant, environmentId, targetId, 1)) this.lane.accept(delivery, true);
+    for (const delivery of await this.presence.asked(claimant, this.claims.parked(claimant, environmentId, targetId, 1))) this.lane.accept(delivery, true);
   }
 
   private drain(environmentId: number, targetId: Id): number {

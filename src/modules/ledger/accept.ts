@@ -66,7 +66,7 @@ export class Accept {
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, ride);
     } catch (error) {
-      this.outlet.giveBack(admitted(group));
+      this.outlet.failed(admitted(group), claimant, error);
       throw error;
     }
     return () => {

@@ -56,7 +56,7 @@ export class FanOut {
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs);
     } catch (error) {
-      this.outlet.giveBack(group.flatMap(admitted));
+      this.outlet.failed(group.flatMap(admitted), claimant, error);
       throw error;
     }
     return () => {

@@ -16,6 +16,8 @@ export interface Lane {
   take(deliveries: ClaimedDelivery[]): void;
   /** The commit failed: the places are free again. */
   giveBack(arrivals: readonly Arrival[]): void;
+  /** Nobody knows whether a commit under this claim failed: there may be rows of it that this worker has never heard of. */
+  doubt(claimant: Id): void;
   /** Rows were committed that nobody holds. */
   left(): void;
   /** What of an environment's organization waits here for nothing but this machine's time; null when nothing does. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Pressure } from '#engine/pressure.js';
+import { isOutcomeUnknown } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Lookout } from '#kernel/lookout.js';
 import type { Arrival } from './accept.contract.js';
@@ -47,6 +48,12 @@ export class LaneOutlet extends Outlet {
   /** These were admitted and not committed: their places are free again. */
   giveBack(arrivals: readonly Arrival[]): void {
     this.lane?.giveBack(arrivals);
+  }
+
+  /** The commit of these failed, or so it seems. */
+  failed(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
+    this.giveBack(arrivals);
+    if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.lane?.doubt(claimant);
   }
 
   /** These are committed: what was admitted runs now, what was left is announced. */

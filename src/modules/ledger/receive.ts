@@ -51,7 +51,7 @@ export class Receive {
     try {
       stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, ride);
     } catch (error) {
-      this.outlet.giveBack(group.flatMap(admitted));
+      this.outlet.failed(group.flatMap(admitted), claimant, error);
       throw error;
     }
     return () => {
