@@ -134,7 +134,7 @@ export default {
     {
       name: 'queues-live-in-queues',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['\\.(queue|processor|module)\\.ts$', '^src/kernel/queue\\.ts$'] },
+      from: { path: '^src/', pathNot: ['\\.(queue|processor|module)(\\.spec)?\\.ts$', '^src/kernel/queue\\.ts$'] },
       to: { path: '(^|node_modules/)(bullmq|@nestjs/bullmq)(/|$)' },
     },
     {
