@@ -53,6 +53,22 @@ describe('the gate of mail', () => {
     expect(await long).toBe(true);
   });
 
+  it('opened for some lets so many in of those who wait, and never fewer than none after a large one', async () => {
+    const gate = gateAt(0.001);
+    let entered = 0;
+    for (let n = 0; n < 20; n += 1) void gate.enter(60_000).then((isIn) => (entered += Number(isIn)));
+
+    gate.openFor(8);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(entered).toBe(8);
+
+    gate.openFor(8);
+    gate.weigh(10 * 1024 * 1024);
+    expect([gate.take(96), gate.take(1)]).toEqual([0, 0]);
+    gate.pace = Infinity;
+    expect(gate.take(96)).toBe(96);
+  });
+
   it('a large message counts as many small ones, and what was not there counts nothing', async () => {
     const gate = gateAt(100);
     await jest.advanceTimersByTimeAsync(1_000);

@@ -44,16 +44,18 @@ export class MailGate {
     if (perSecond === Infinity) this.letIn();
   }
 
-  /** Without a pace, but lets only so many go on until one is set. */
+  /** Without a pace, but lets only so many go on until one is set: of those who wait, too. */
   openFor(count: number): void {
-    this.pace = Infinity;
+    this.fill();
+    this.perSecond = Infinity;
     this.left = count;
+    this.letIn();
   }
 
   /** How many of so many may go on now, which are counted. */
   take(max: number): number {
     this.fill();
-    const taken = this.perSecond === Infinity ? Math.min(max, this.left) : this.untilBurst() > 0 ? 0 : Math.max(0, Math.min(max, Math.floor(this.tokens)));
+    const taken = this.perSecond === Infinity ? Math.max(0, Math.min(max, this.left)) : this.untilBurst() > 0 ? 0 : Math.max(0, Math.min(max, Math.floor(this.tokens)));
     if (taken > 0) [this.burstMs, this.ofBurst] = [this.atMs, taken];
     this.count(taken);
     return taken;
