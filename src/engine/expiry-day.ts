@@ -2,6 +2,7 @@
 const STEPS = [12, 6, 3];
 /** A step may keep what it holds longer by one day for so many days of retention. */
 const DAYS_FOR_ONE = 30;
+const DAY_MS = 86_400_000;
 
 /**
  * The day on which something expires that was made on `madeDay` and is kept for `retentionDays`; days are counted since the epoch.
@@ -17,5 +18,8 @@ export function expiryDay(madeDay: number, retentionDays: number): number {
 
 /** Whether each day of such a retention is a partition of its own. */
 export const isDaily = (retentionDays: number): boolean => stepOf(retentionDays) === 1;
+
+/** A day, counted since the epoch, as PostgreSQL reads a date: `YYYY-MM-DD`. */
+export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 const stepOf = (retentionDays: number): number => STEPS.find((step) => (step - 1) * DAYS_FOR_ONE <= retentionDays) ?? 1;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { expiryDay } from '#engine/expiry-day.js';
+import { dateOf, expiryDay } from '#engine/expiry-day.js';
 import { EMAIL_STATUSES, type EmailStatus, type HandingOver, type RecipientState } from '#engine/mail/recipient-state.js';
 import { Database, type Statement } from '#kernel/database.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
@@ -441,7 +441,7 @@ export class EmailsStore {
 
   /** Emails of any environment that were never accepted, made from one moment to before another, among those that expire on a day (since the epoch). */
   orphans(expiresOnDay: number, fromId: Id, beforeId: Id, limit: number): Promise<{ environmentId: number; id: Id }[]> {
-    return this.database.read(orphansOf(new Date(expiresOnDay * DAY_MS).toISOString().slice(0, 10)), [fromId, beforeId, limit]);
+    return this.database.read(orphansOf(dateOf(expiresOnDay)), [fromId, beforeId, limit]);
   }
 
   /** Null when no environment has it. */

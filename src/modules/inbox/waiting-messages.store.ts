@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { Id } from '#kernel/ids.js';
+import { dateOf } from '#engine/expiry-day.js';
 import type { Auth, QuarantineReason, Verdicts } from '#engine/mail/mail-verdicts.js';
 import type { StoredDetail } from './message-detail.js';
 
@@ -69,7 +70,6 @@ export const LARGE_BYTES = 256 * 1024;
 
 /** Days that a claim may be limited to. */
 export const CLAIM_DAYS_MAX = 4;
-const DAY_MS = 86_400_000;
 
 /** As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds. Whoever reads for longer renews it. */
 const LEASE = `interval '12 seconds'`;
@@ -250,5 +250,5 @@ export class WaitingMessagesStore {
 
 /** The statement has so many places for them: what is left of them is filled with the last. */
 function daysOf(days: readonly number[]): string[] {
-  return Array.from({ length: CLAIM_DAYS_MAX }, (_, n) => new Date((days[n] ?? days.at(-1) ?? 0) * DAY_MS).toISOString().slice(0, 10));
+  return Array.from({ length: CLAIM_DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
 }

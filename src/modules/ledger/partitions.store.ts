@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { expiryDay, isDaily } from '#engine/expiry-day.js';
+import { dateOf, expiryDay, isDaily } from '#engine/expiry-day.js';
 import { Database, sqlState, type Statement } from '#kernel/database.js';
 import { endedDeliveries } from './ended-deliveries.js';
 import { isOpen } from './open-key.js';
 
 const TABLES = ['events', 'deliveries', 'attempts', 'requests', 'pull_items', 'messages', 'blob_chunks', 'emails', 'inbox_messages'] as const;
-const DAY_MS = 86_400_000;
 /**
  * A partition is written once and dropped. A vacuum for its inserts, or an analyze, rewrites its pages (with checksums
  * every page that is read for the first time goes to the WAL whole) beside the accepts, for nothing: its statements
@@ -187,8 +186,7 @@ function neededDays(today: number, retentions: readonly number[], daysAhead: num
   return [...new Set([...each, ...shared])].sort((a, b) => a - b);
 }
 
-const date = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
-const compact = (day: number): string => date(day).replaceAll('-', '');
+const compact = (day: number): string => dateOf(day).replaceAll('-', '');
 /** Of the name of a partition. */
 const isBefore = (name: string, day: number): boolean => name.slice(-8) < compact(day);
 const partitionName = (table: string, day: number): string => `${table}_p${compact(day)}`;
@@ -197,5 +195,5 @@ const making = (table: string, day: number): string => {
   const name = partitionName(table, day);
   return `
     create table ${name} (like ${table} including defaults including constraints including storage) ${QUIET};
-    alter table ${table} attach partition ${name} for values from ('${date(day)}') to ('${date(day + 1)}')`;
+    alter table ${table} attach partition ${name} for values from ('${dateOf(day)}') to ('${dateOf(day + 1)}')`;
 };
