@@ -3,6 +3,9 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
+/** A fault that lasts has its effect within this time, also beside others that keep deliveries away. */
+export const EFFECT_MS_MAX = 60_000;
+
 /** The kind of a disruption by which workers could not record for as long as their lease. */
 export const STORAGE_OUT_OF_REACH = 'storage out of reach';
 

@@ -54,6 +54,7 @@ export class Fleet {
   /** Sent to receivers that behave, on top of the load of this round: it counts as that does. */
   bursts: Load[] = [];
   private broken: Promise<string[]> | null = null;
+  private silences = 0;
 
   private constructor(
     readonly kind: FleetKind,
@@ -158,9 +159,10 @@ export class Fleet {
     return this.scene.receiver.url(NAMED).replace('127.0.0.1', 'named.test');
   }
 
-  /** Where to send by names whose servers never answer. */
+  /** Where to send by names whose servers never answer: other ones each time, since behind the circuits of those that failed before nobody asks. */
   silentlyNamed(): string[] {
-    return Array.from({ length: SILENT_NAMES }, (_, i) => `http://n${i}.silent.test:8443/`);
+    const turn = this.silences++;
+    return Array.from({ length: SILENT_NAMES }, (_, i) => `http://n${i}-${turn}.silent.test:8443/`);
   }
 
   /** Reads what arrived since the last time. */

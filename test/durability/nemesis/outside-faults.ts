@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Misbehaviour } from '../receiver.js';
 import { eventually } from '../processes.js';
-import { during, type FaultKind, type Inflicted } from './fault.js';
+import { during, EFFECT_MS_MAX, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 
 const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
@@ -10,9 +10,6 @@ const LANES = 4;
 const PAUSE_MS = 30;
 /** Below half a minute: then the first probe of a circuit finds the receiver well again. */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
-
-/** A fault that lasts has its effect within this time, also beside others that keep deliveries away. */
-const EFFECT_MS_MAX = 60_000;
 
 /** Redis, name servers and receivers. */
 export const OUTSIDE_FAULTS: readonly FaultKind[] = [

@@ -3,7 +3,7 @@ import type { Disruption } from '../checker.js';
 import { eventually } from '../processes.js';
 import type { Seeded } from '../random.js';
 import { query } from '../storage.js';
-import { during, STORAGE_OUT_OF_REACH, type FaultKind, type Inflicted } from './fault.js';
+import { during, EFFECT_MS_MAX, STORAGE_OUT_OF_REACH, type FaultKind, type Inflicted } from './fault.js';
 import type { Fleet } from './fleet.js';
 import type { Wire } from './wire.js';
 
@@ -50,12 +50,14 @@ async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
                      where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`;
   let ended = 0;
   const untilMs = performance.now() + holdMs;
+  // Beside other faults there may be nobody for a while.
+  const giveUpMs = untilMs + EFFECT_MS_MAX;
   const lasts = async (): Promise<void> => {
     do {
       const [row] = await query<{ count: number }>(fleet.database.url(), statement);
       ended += row?.count ?? 0;
       await sleep(500);
-    } while (performance.now() < untilMs);
+    } while (performance.now() < (ended === 0 ? giveUpMs : untilMs));
   };
   const inflicted = await during('ended backends', () => undefined, lasts, () => {
     if (ended === 0) throw new Error('There was no backend to end.');
