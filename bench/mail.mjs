@@ -20,6 +20,8 @@ const FLOOD_PER_SECOND = 500;
 /** Enough for the pace while each answer takes a tenth of a second. */
 const FLOOD_CONNECTIONS = 64;
 const READ_WITHIN_MS = 300_000;
+/** Between two slices nobody is delivered to, and mail is read for all it is worth: its readers are done with what they have begun by then. */
+const MAIL_STOPS_MS = 4_000;
 const SENDER_DOMAIN = 'mail.example.com';
 
 /** @typedef {import('./rows.mjs').Bench} Bench */
@@ -192,7 +194,7 @@ export const besideMail = {
             await untilRead(bench, subject);
           };
         };
-        return { begin, quietAfterMs: 0 };
+        return { begin, quietAfterMs: 0, rampMs: MAIL_STOPS_MS };
       }, { more });
       await block.run(bench, wanted, report);
     }),

@@ -39,8 +39,9 @@ function sendOn(subject, perSecond, destination, authorization = /** @type {stri
 const RAMP_MS = 1000;
 const ROUNDS_MIN = 2;
 
-/** @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, to?: import('./window.mjs').To }} Neighbour
+/** @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, rampMs?: number, to?: import('./window.mjs').To }} Neighbour
  * `begin` resolves, once it has done its worst, with what ends it; `quietAfterMs` after that what it has under way is over.
+ * `rampMs`: of every slice, also of those alone, where a second is too short.
  */
 
 /**
@@ -51,8 +52,8 @@ const ROUNDS_MIN = 2;
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report
  */
-export async function takeTurnsBeside(bench, subject, name, { begin, quietAfterMs, to = {} }, report) {
-  const span = { warmUpMs: RAMP_MS, seconds: bench.slice, isSlice: true };
+export async function takeTurnsBeside(bench, subject, name, { begin, quietAfterMs, rampMs = RAMP_MS, to = {} }, report) {
+  const span = { warmUpMs: rampMs, seconds: bench.slice, isSlice: true };
   /** @type {number[]} */
   const rates = [];
   /** @param {string} row @param {number} round @param {number} half */
@@ -90,16 +91,16 @@ export function besideWhoGoesOn(name, invite, { more = {}, roles = ['all', 'all'
     rows: [name],
     run: (bench, _wanted, report) =>
       withService(bench, roles, async (subject) => {
-        const { begin, quietAfterMs } = await invite(bench, subject);
+        const neighbour = await invite(bench, subject);
         const beginAndBreak = async () => {
           await bench.receiver.ask({ kind: 'break' });
-          const end = await begin();
+          const end = await neighbour.begin();
           return async () => {
             await end();
             await bench.receiver.ask({ kind: 'mend' });
           };
         };
-        await takeTurnsBeside(bench, subject, name, { begin: beginAndBreak, quietAfterMs }, report);
+        await takeTurnsBeside(bench, subject, name, { ...neighbour, begin: beginAndBreak }, report);
       }, more),
   };
 }

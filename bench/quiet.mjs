@@ -6,8 +6,10 @@ import { withService, withSubject } from './subjects.mjs';
 import { cpuPerDelivery, measure, sleep } from './window.mjs';
 
 const QUIET_PER_SECOND = 400;
-/** Until what a start does is done: leases are trusted after ten seconds, and the last of the loops has turned. */
-const CALM_MS = 15_000;
+/** Until what a start does is done: leases are trusted after ten seconds, the last of the loops has turned, and V8 has compiled what it turns in. */
+const CALM_MS = 45_000;
+/** Connections that rest are tried once a minute, and what they counted shows then. */
+const IDLE_SECONDS_MIN = 120;
 
 /** A common quiet rate on a fixed schedule, to one process and to two. @type {import('./rows.mjs').Block} */
 export const quiet = {
@@ -32,7 +34,8 @@ export const idle = {
 };
 
 /** @param {import('./rows.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject @returns {Promise<import('./window.mjs').Figures>} */
-async function measureIdle({ database, directory, seconds }, subject) {
+async function measureIdle({ database, directory, seconds: ofRow }, subject) {
+  const seconds = Math.max(ofRow, IDLE_SECONDS_MIN);
   const fsyncMs = await probeDisk(directory);
   const before = await databaseCounters(database.client, subject.database);
   const cpuBefore = cpuSnapshot(subject.processes, database.postmasterPid);

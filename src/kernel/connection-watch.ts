@@ -44,7 +44,7 @@ const ARRIVING_MS = 500;
  * A connection that rests is tried so often: one that died by itself in silence is found before somebody needs it, and no router forgets
  * it. When the way to the server dies, one that works is in doubt within seconds, and then all are tried.
  */
-const PING_EVERY_MS = 30_000;
+const PING_EVERY_MS = 60_000;
 
 /**
  * Finds connections that died without a word (a power-off, a dropped NAT entry), for which TCP needs a quarter of an hour.

@@ -2,6 +2,7 @@ import { SystemClock } from './clock.js';
 import type { Database } from './database.js';
 import { DatabaseTime } from './database-time.js';
 import type { Metrics } from './metrics.js';
+import type { TimeOfDatabase } from './notifications.js';
 import { Readiness } from './readiness.js';
 
 const HOUR_MS = 3_600_000;
@@ -28,9 +29,11 @@ class Machine extends SystemClock {
 
 function arrange(machineAheadMs: number, wayMs = 2) {
   const machine = new Machine();
-  const world = { databaseMs: machine.wallMs - machineAheadMs, wayMs };
+  const world = { databaseMs: machine.wallMs - machineAheadMs, wayMs, asked: 0 };
+  let tell: (time: TimeOfDatabase) => void = () => undefined;
   const database = {
     query: async () => {
+      world.asked += 1;
       machine.elapsedMs += world.wayMs;
       const ms = world.databaseMs + machine.elapsedMs;
       machine.elapsedMs += world.wayMs;
@@ -38,9 +41,15 @@ function arrange(machineAheadMs: number, wayMs = 2) {
     },
   } as unknown as Database;
   const readiness = new Readiness();
-  const time = new DatabaseTime(machine, database, readiness, { gauge: () => undefined } as unknown as Metrics);
+  const time = new DatabaseTime(machine, database, readiness, { gauge: () => undefined } as unknown as Metrics, { onTime: (listener) => void (tell = listener) });
+  /** A beat is answered. */
+  const beat = (): void => {
+    const askedMs = machine.elapsedMs;
+    machine.elapsedMs += 2 * world.wayMs;
+    tell({ ms: world.databaseMs + machine.elapsedMs - world.wayMs, askedMs, answeredMs: machine.elapsedMs });
+  };
   const errorMs = (): number => machine.nowMs() - (world.databaseMs + machine.elapsedMs);
-  return { machine, world, time, errorMs, clockPart: async () => (await readiness.report()).parts.clock };
+  return { machine, world, time, beat, errorMs, clockPart: async () => (await readiness.report()).parts.clock };
 }
 
 describe('DatabaseTime', () => {
@@ -91,5 +100,22 @@ describe('DatabaseTime', () => {
     await time.look();
 
     expect(machine.nowMs() - machine.elapsedMs).toBe(before);
+  });
+
+  it('goes by what the answer to a beat says, and asks only when nobody has said for five seconds', async () => {
+    const { time, machine, world, beat, errorMs } = arrange(2 * HOUR_MS);
+
+    beat();
+    expect(Math.abs(errorMs())).toBeLessThanOrEqual(25);
+    expect(time.isAgreed()).toBe(false);
+
+    expect((await time.turn()).restMs).toBe(5_000);
+    machine.elapsedMs += 4_000;
+    expect((await time.turn()).restMs).toBe(1_000);
+    expect(world.asked).toBe(0);
+
+    machine.elapsedMs += 1_000;
+    expect((await time.turn()).restMs).toBe(5_000);
+    expect(world.asked).toBe(1);
   });
 });

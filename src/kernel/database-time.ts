@@ -3,6 +3,7 @@ import { SystemClock } from './clock.js';
 import { Database, type Statement } from './database.js';
 import { Loop } from './loop.js';
 import { Metrics } from './metrics.js';
+import { Notifications, type TimeOfDatabase } from './notifications.js';
 import { Readiness } from './readiness.js';
 
 const EVERY_MS = 5_000;
@@ -17,11 +18,13 @@ const NOW: Statement = { name: 'database_time', text: 'select (extract(epoch fro
 export async function followDatabase(clock: SystemClock, ask: (text: string) => Promise<{ ms: number }[]>): Promise<void> {
   const askedMs = clock.monotonicMs();
   const [row] = await ask(NOW.text);
-  const answeredMs = clock.monotonicMs();
-  if (row === undefined) return;
+  if (row !== undefined) follow(clock, { ms: row.ms, askedMs, answeredMs: clock.monotonicMs() });
+}
+
+function follow(clock: SystemClock, { ms, askedMs, answeredMs }: TimeOfDatabase): void {
   const [middleMs, doubtMs] = [(askedMs + answeredMs) / 2, (answeredMs - askedMs) / 2];
-  const offMs = row.ms - (clock.nowMs() - (answeredMs - middleMs));
-  if (Math.abs(offMs) > TOLERATED_MS + doubtMs) clock.follow(row.ms, middleMs);
+  const offMs = ms - (clock.nowMs() - (clock.monotonicMs() - middleMs));
+  if (Math.abs(offMs) > TOLERATED_MS + doubtMs) clock.follow(ms, middleMs);
 }
 
 /**
@@ -33,13 +36,17 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly logger = new Logger(DatabaseTime.name);
   private readonly loop: Loop;
   private wasAgreed = true;
+  /** When PostgreSQL said last what time it is, by the monotonic clock. */
+  private toldMs = -Infinity;
 
   constructor(
     @Inject(SystemClock) private readonly clock: SystemClock,
     @Inject(Database) private readonly database: Pick<Database, 'query'>,
     @Inject(Readiness) readiness: Readiness,
     @Inject(Metrics) metrics: Metrics,
+    @Inject(Notifications) notifications: Pick<Notifications, 'onTime'>,
   ) {
+    notifications.onTime((time) => this.told(time));
     this.loop = new Loop('DatabaseTime', () => this.turn(), () => clock.nowMs());
     readiness.register('clock', async () => ({ ready: this.isAgreed(), skew_ms: Math.round(clock.wallAheadMs()) }));
     metrics.gauge('clock_skew_seconds', "How far this machine's clock is ahead of PostgreSQL's.", [], (gauge) => gauge.set(clock.wallAheadMs() / 1000));
@@ -64,7 +71,17 @@ export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdo
     this.report();
   }
 
-  private async turn(): Promise<{ restMs: number }> {
+  /** Whoever asked for something else was told the time as well. */
+  private told(time: TimeOfDatabase): void {
+    follow(this.clock, time);
+    this.toldMs = time.answeredMs;
+    this.report();
+  }
+
+  /** One turn of the loop. */
+  async turn(): Promise<{ restMs: number }> {
+    const restMs = this.toldMs + EVERY_MS - this.clock.monotonicMs();
+    if (restMs > 0) return { restMs };
     await this.look();
     return { restMs: EVERY_MS };
   }

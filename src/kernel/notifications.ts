@@ -10,15 +10,29 @@ import { Database, type Statement } from './database.js';
 type Listener = (key: string) => void;
 
 const CHANNEL = 'posthorn';
-const BEAT_MS = 1_000;
-/** A beat that was not heard by then is lost, and the listening connection is made anew. */
-const BEAT_LATE_MS = 4_000;
+const TURN_MS = 500;
+/**
+ * PostgreSQL wakes every connection that listens for each one, whatever it listens to, and a wake is a transaction: where
+ * nothing happens, beats are what there is.
+ */
+const BEAT_MS = 2_500;
+/** A beat that was not heard by then is lost, and the listening connection is made anew: five seconds after the last one that was. */
+const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;
 const RECONNECT_MS_MAX = 5_000;
 
 const NOTIFY: Statement = { name: 'notify', text: `select pg_notify('${CHANNEL}', $1)` };
 const NOTIFY_ALL: Statement = { name: 'notify_all', text: `select count(pg_notify('${CHANNEL}', message)) from unnest($1::text[]) message` };
-const BEAT: Statement = { name: 'notify_beat', text: 'select pg_notify($1, $2)', deadlineMs: STATEMENT_MS_MAX };
+const BEAT: Statement = {
+  name: 'notify_beat', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms, pg_notify($1, $2)', deadlineMs: STATEMENT_MS_MAX,
+};
+
+/** What PostgreSQL's clock showed at some moment between two of this process's monotonic clock. */
+export interface TimeOfDatabase {
+  ms: number;
+  askedMs: number;
+  answeredMs: number;
+}
 
 /** A beat that was sent and not heard yet. */
 interface Beat {
@@ -42,6 +56,7 @@ interface Beat {
 export class Notifications implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Notifications.name);
   private readonly listeners = new Map<string, Listener[]>();
+  private readonly timekeepers: ((time: TimeOfDatabase) => void)[] = [];
   /** Of this process alone: nobody else has to read its beats. */
   private readonly beatChannel = `${CHANNEL}_beat_${randomBytes(8).toString('hex')}`;
   private connection: Connection | null = null;
@@ -50,6 +65,8 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   private beat: Beat | null = null;
   private backoffMs = 100;
   private stopped = false;
+  /** When the last beat was sent, by the monotonic clock. */
+  private begunMs = -Infinity;
   private heardMs = 0;
   private wasDeaf = false;
 
@@ -74,6 +91,11 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
   }
 
+  /** Calls `listener` with PostgreSQL's time, which the answer to each beat says. */
+  onTime(listener: (time: TimeOfDatabase) => void): void {
+    this.timekeepers.push(listener);
+  }
+
   /** Announces a change: to this process after its commit at once, to the others through the database. */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);
@@ -87,7 +109,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.beating = setInterval(() => this.turn(), BEAT_MS);
+    this.beating = setInterval(() => this.turn(), TURN_MS);
     await this.connect();
   }
 
@@ -112,7 +134,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
       await connection.connect();
       await connection.query(`listen ${CHANNEL}; listen ${this.beatChannel}`);
       this.connection = connection;
-      this.beat = null;
+      [this.beat, this.begunMs] = [null, -Infinity];
       this.backoffMs = 100;
       for (const topic of this.listeners.keys()) this.tell(topic, '*');
       this.turn();
@@ -127,7 +149,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.complain();
     const { connection, beat } = this;
     if (connection === null || this.stopped) return;
-    if (!beat) return void this.send();
+    if (!beat) return void (performance.now() - this.begunMs >= BEAT_MS && this.send());
     const { committedMs } = beat;
     if (committedMs !== null && performance.now() - committedMs >= BEAT_LATE_MS) connection.giveUp('Changes are not heard over this connection.');
   }
@@ -135,12 +157,15 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   private async send(): Promise<void> {
     const beat: Beat = { nonce: randomBytes(8).toString('hex'), sentAtMs: this.clock.nowMs(), committedMs: null };
     this.beat = beat;
+    this.begunMs = performance.now();
+    const askedMs = this.clock.monotonicMs();
     try {
-      await this.database.query(BEAT, [this.beatChannel, beat.nonce]);
+      const [row] = await this.database.query<{ ms: number }>(BEAT, [this.beatChannel, beat.nonce]);
       beat.committedMs = performance.now();
+      if (row) for (const tell of this.timekeepers) tell({ ms: row.ms, askedMs, answeredMs: this.clock.monotonicMs() });
     } catch {
       // It was not sent, or nobody knows: that says nothing about who listens.
-      if (this.beat === beat) this.beat = null;
+      if (this.beat === beat) [this.beat, this.begunMs] = [null, -Infinity];
     }
   }
 

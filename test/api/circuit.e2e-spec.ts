@@ -244,6 +244,8 @@ describe('the circuit breaker', () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => send(server, `${target.url}?number=${i}`)));
     await until(count, (known) => known === before + 100);
     await sql.rows(`update circuits set changed_at = now() - interval '49 hours'`);
+    // Changes may have been missed: all are read now.
+    await sql.rows(`select pg_notify('posthorn', 'circuit:*')`);
 
     await until(() => sql.rows(`select from circuits where state = 'closed' and changed_at < now() - interval '1 day'`), (rows) => rows.length === 0);
     expect(await circuitOf(shut)).toMatchObject({ state: 'open' });

@@ -17,6 +17,8 @@ class Table {
   /** Circuits that were changed, and calls that changed some. */
   changes = 0;
   calls = 0;
+  isMoreToForget = false;
+  isDeaf = false;
   private readonly listeners: ((key: string) => void)[] = [];
 
   readonly contract = {
@@ -24,7 +26,7 @@ class Table {
       [...this.circuits].map(([targetId, circuit]) => ({ environmentId: 1, targetId, circuit })),
     findAll: async (): Promise<Map<string, Circuit>> => new Map(this.circuits),
     these: async (targets: readonly { targetId: string }[]) => targets.map(({ targetId }) => this.circuits.get(targetId) ?? CLOSED),
-    forget: async () => undefined,
+    forget: async () => this.isMoreToForget,
     changeAll: async (changes: readonly CircuitChange[]) => {
       this.calls += 1;
       return changes.map(({ environmentId, targetId, change }) => this.turn(environmentId, targetId, change));
@@ -48,7 +50,7 @@ class Table {
     return next;
   }
 
-  readonly notifications = { on: (_topic: string, listener: (key: string) => void) => void this.listeners.push(listener) } as unknown as Notifications;
+  readonly notifications = { on: (_topic: string, listener: (key: string) => void) => void this.listeners.push(listener), isDeaf: () => this.isDeaf } as unknown as Notifications;
 }
 
 /** Lets what was announced be read, of which there is a group every twentieth of a second. */
@@ -344,5 +346,16 @@ describe('what failing targets cost storage', () => {
     await watch.count(1, 'a', 'success', THRESHOLD);
 
     expect(table.circuits.size).toBe(0);
+  });
+
+  it('reads again sooner while more is to be forgotten, or changes are not heard', async () => {
+    const { table, watch } = await arrange();
+
+    expect(await watch.refresh()).toEqual({ restMs: 15_000 });
+    table.isMoreToForget = true;
+    expect(await watch.refresh()).toEqual({ restMs: 5_000 });
+    table.isMoreToForget = false;
+    table.isDeaf = true;
+    expect(await watch.refresh()).toEqual({ restMs: 5_000 });
   });
 });

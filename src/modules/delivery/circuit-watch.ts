@@ -12,7 +12,9 @@ import { patiently } from '#kernel/patience.js';
 
 /** A prober that says nothing for so long counts as dead: longer than any attempt. */
 const PROBE_LEASE_MS = 20_000;
-const REFRESH_MS = 5_000;
+/** Rest between two readings of all that are shut; the shorter one while changes are not heard, or more is to be forgotten. */
+const REFRESH_MS = 15_000;
+const REFRESH_SOON_MS = 5_000;
 /** What a reopened target gets first, in deliveries per second; it doubles every second up to the last. */
 const DRAIN_PER_SECOND_FIRST = 20;
 const DRAIN_PER_SECOND_MAX = 2_000;
@@ -35,7 +37,7 @@ export const targetKey = (environmentId: number, targetId: Id): string => `${env
 
 /**
  * The circuits that are not closed and clean, as this worker knows them: asked on every delivery, so without a wait.
- * PostgreSQL holds the truth. A circuit that turns is announced to every worker and read by it, and every five seconds all that
+ * PostgreSQL holds the truth. A circuit that turns is announced to every worker and read by it, and every fifteen seconds all that
  * are shut are read, with those that failed of late. However many receivers fail, that is a few statements a second.
  */
 @Injectable()
@@ -52,7 +54,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
   constructor(
     private readonly circuits: Circuits,
     private readonly clock: Clock,
-    notifications: Notifications,
+    private readonly notifications: Notifications,
   ) {
     this.loop = new Loop('CircuitWatch', () => this.refresh(), () => clock.nowMs());
     const groups = { itemsMax: GROUP_MAX, weigh: () => 1, weightMax: GROUP_MAX, lingerMs: 0, gapMs: GAP_MS };
@@ -171,7 +173,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return [...this.troubled.values()].filter(({ state }) => state !== 'closed').length;
   }
 
-  private async refresh(): Promise<{ restMs: number }> {
+  /** One turn of the loop. */
+  async refresh(): Promise<{ restMs: number }> {
     const found = await this.circuits.troubled();
     const before = this.troubled;
     this.troubled = new Map(found.map(({ environmentId, targetId, circuit }) => [targetKey(environmentId, targetId), circuit]));
@@ -186,8 +189,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
       if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX) this.troubled.set(key, circuit);
     }
     for (const [key, closedAtMs] of this.closedAtMs) if (this.clock.nowMs() - closedAtMs >= DRAIN_SECONDS * 1000) this.closedAtMs.delete(key);
-    await this.circuits.forget();
-    return { restMs: REFRESH_MS };
+    const isMoreToForget = await this.circuits.forget();
+    return { restMs: isMoreToForget || this.notifications.isDeaf() ? REFRESH_SOON_MS : REFRESH_MS };
   }
 
   private note(environmentId: number, targetId: Id, circuit: Circuit): void {

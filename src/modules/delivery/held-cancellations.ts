@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Cancellations, type CancelReason } from '#modules/ledger/cancellation.contract.js';
 import { Claims, type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
-import { Clock } from '#kernel/clock.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { targetKey } from './circuit-watch.js';
@@ -9,9 +8,6 @@ import { DeliveryLane } from './lane.js';
 
 /** Longer than a claim is on its way from the table into the lane. */
 const WATCHED_MS = 30_000;
-
-/** Word that was sent longer ago than this may be missing: the heartbeat of notifications comes every second. */
-const DEAF_MS = 3_000;
 
 /**
  * What this process holds of targets whose deliveries were cancelled or erased. Once it hears of one, what waits in the
@@ -28,7 +24,6 @@ export class HeldCancellations {
     private readonly claims: Claims,
     private readonly cancellations: Cancellations,
     private readonly notifications: Notifications,
-    private readonly clock: Clock,
   ) {}
 
   start(): void {
@@ -40,8 +35,7 @@ export class HeldCancellations {
   /** Why a delivery must not start any more, or null. Asks storage only where something was, or may have been, cancelled a moment ago. */
   async reasonOf(delivery: ClaimedDelivery): Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
-    const isDeaf = this.clock.nowMs() - this.notifications.heardUntilMs() > DEAF_MS;
-    return isDeaf || this.watched.has(targetKey(delivery.environmentId, delivery.targetId)) ? this.cancellations.reasonOf(delivery) : null;
+    return this.notifications.isDeaf() || this.watched.has(targetKey(delivery.environmentId, delivery.targetId)) ? this.cancellations.reasonOf(delivery) : null;
   }
 
   private async heard(key: string): Promise<void> {

@@ -9,7 +9,7 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 const COMPLAINT_EVERY_MS = 10_000;
 
 /** Seconds until the queue is asked without having been announced anything: the sweep finds sooner what it has lost. */
-const ASK_SECONDS = 20;
+const ASK_SECONDS = 60;
 
 /** Takes wake-ups of other processes. */
 @Processor(WAKE_QUEUE, { concurrency: 4, runRetryDelay: 1_000, drainDelay: ASK_SECONDS })

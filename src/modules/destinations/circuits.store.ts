@@ -74,6 +74,7 @@ const COUNT: Statement = {
     select environment_id, target_id from found union all select environment_id, target_id from begun`,
 };
 
+const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
   // Index circuits_changed_at_idx. An ad-hoc URL is tried for 28 hours; one whose circuit is open is probed as long as anything waits.
@@ -82,7 +83,8 @@ const FORGET: Statement = {
       select environment_id, target_id from circuits c
       where changed_at < now() - interval '2 days'
         and (state = 'closed' or not exists (select from destinations d where d.environment_id = c.environment_id and d.id = c.target_id))
-      order by changed_at limit 1000 for update skip locked)`,
+      order by changed_at limit ${FORGOTTEN_AT_ONCE} for update skip locked)
+    returning 1`,
 };
 
 const FIND: Statement = {
@@ -177,8 +179,8 @@ export class CircuitsStore extends Circuits {
     return became;
   }
 
-  override async forget(): Promise<void> {
-    await this.database.query(FORGET);
+  override async forget(): Promise<boolean> {
+    return (await this.database.query(FORGET)).length === FORGOTTEN_AT_ONCE;
   }
 
   override change(environmentId: number, targetId: Id, change: (circuit: Circuit) => Circuit): Promise<Circuit> {

@@ -247,8 +247,8 @@ export abstract class Circuits {
   /** The same for many targets, each named once: those that stay closed change together. Returns what they became, in their order. */
   abstract changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]>;
 
-  /** Removes some of the circuits of targets that nothing was sent to for longer than any delivery is tried. */
-  abstract forget(): Promise<void>;
+  /** Removes some of the circuits of targets that nothing was sent to for longer than any delivery is tried. True when there may be more. */
+  abstract forget(): Promise<boolean>;
 }
 
 /** A legacy signature as a caller gives it; the API describes the fields (LegacySignatureBody). */

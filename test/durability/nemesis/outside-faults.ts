@@ -34,7 +34,12 @@ async function killRedis(fleet: Fleet): Promise<Inflicted> {
 async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Promise<Inflicted> {
   const { wire } = redisOf(fleet);
   const before = wire.withheldBytes;
-  return during('silent cut of Redis', () => wire.silence(isServerGone), () => sleep(holdMs), () => {
+  const lasts = async (): Promise<void> => {
+    await sleep(holdMs);
+    // Who stands still says nothing.
+    await eventually(() => wire.withheldBytes > before, EFFECT_MS_MAX, 250);
+  };
+  return during('silent cut of Redis', () => wire.silence(isServerGone), lasts, () => {
     wire.restore();
     if (wire.withheldBytes === before) throw new Error('Nobody said anything into the cut wire.');
     return `${wire.withheldBytes - before} bytes went nowhere`;

@@ -77,7 +77,11 @@ async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicte
   const inflicted = await during(
     `silent cut of ${victims.length === 1 ? victims[0]?.[0] : 'all'}`,
     () => wires.forEach((wire) => wire.silence(isServerGone)),
-    () => sleep(holdMs),
+    async () => {
+      await sleep(holdMs);
+      // Who stands still says nothing.
+      await eventually(() => withheld + sum(wires) > 0, EFFECT_MS_MAX, 250);
+    },
     () => {
       wires.forEach((wire) => wire.restore());
       withheld += sum(wires);
