@@ -28,8 +28,8 @@ const withServer = {
 export default {
   // Many a hook starts two servers, each of them seconds of a core that others want too.
   testTimeout: 60_000,
-  // Much of a suite is waiting for what a server does: two at a time even where there are two cores only.
-  maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+  // Much of a suite is waiting for what a server does: three at a time even where there are two cores only.
+  maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },

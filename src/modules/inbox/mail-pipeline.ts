@@ -10,7 +10,7 @@ import { MailArrivals } from './contract.js';
 import { MailPace } from './mail-pace.js';
 import { PipelineMetrics } from './pipeline.metrics.js';
 import { ReadMessage, undecided } from './read-message.js';
-import { CLAIM_DAYS_MAX, type Decided, LARGE_BYTES, type WaitingMessage, WAITING_IN_MS, WaitingMessagesStore } from './waiting-messages.store.js';
+import { DAYS_MAX, type Decided, LARGE_BYTES, type WaitingMessage, WAITING_IN_MS, WaitingMessagesStore } from './waiting-messages.store.js';
 
 /** Messages that one process reads at once: most of the time they wait for name servers. */
 const UNDER_WAY_MAX = 96;
@@ -96,7 +96,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.lookout.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
-    const days = this.turnedMs - this.sawAllMs < REST_MS && this.days.size > 0 && this.days.size <= CLAIM_DAYS_MAX ? [...this.days] : null;
+    const days = this.turnedMs - this.sawAllMs < REST_MS && this.days.size > 0 && this.days.size <= DAYS_MAX ? [...this.days] : null;
     const { messages, raced } = await this.store.claim({
       claim: this.ids.next(), limit, perEnvironmentMax: OF_ONE_MAX, held: this.held, bytesMax: Math.max(0, BYTES_MAX - this.bytes), days,
     }).catch((error: unknown) => {

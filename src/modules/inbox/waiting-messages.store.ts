@@ -55,7 +55,7 @@ export interface Claimant {
   held: ReadonlyMap<number, number>;
   /** Bytes of large messages that it has room for; a single one that has more is taken by a worker that holds nothing. Small ones wait for no room. */
   bytesMax: number;
-  /** Looks only at messages that expire on these days, at most `CLAIM_DAYS_MAX` of them; null for all. */
+  /** Looks only at messages that expire on these days, at most `DAYS_MAX` of them; null for all. */
   days: readonly number[] | null;
 }
 
@@ -69,7 +69,7 @@ export interface Progress {
 export const LARGE_BYTES = 256 * 1024;
 
 /** Days that a claim may be limited to. */
-export const CLAIM_DAYS_MAX = 4;
+export const DAYS_MAX = 4;
 
 /** As long as that of deliveries, and a little for the step to it: what a dead worker held is taken up within seconds. Whoever reads for longer renews it. */
 const LEASE = `interval '12 seconds'`;
@@ -138,10 +138,10 @@ export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 
 /**
  * inbox_messages_pkey, in one commit. `d` is what was decided: nothing where somebody else holds it by now, or it was erased. `s` has
- * its event: whoever holds it by now finds that.
+ * its event: whoever holds it by now finds that. `ofDays` as for a claim.
  */
-const PROGRESS: Statement = {
-  name: 'inbox_progress',
+const progressOf = (name: string, ofDays: string): Statement => ({
+  name,
   text: `
     with d as (
       update inbox_messages m set claimed_until = now() + ${LEASE}, reason = i.reason, from_address = i.from_address, subject = i.subject, auth = i.auth,
@@ -149,16 +149,18 @@ const PROGRESS: Statement = {
       from unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
                   $13::text[], $14::text[], $15::jsonb[])
         as i(environment_id, id, expires_on, claim, reason, from_address, subject, auth, spf, dkim, dmarc, dmarc_policy, spam, virus, detail)
-      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received' and m.erased_at is null
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.claimed_by = i.claim and m.state = 'received' and m.erased_at is null ${ofDays}
       returning m.id
     ), s as (
       update inbox_messages m set state = case when m.reason is null then 'processed' else 'quarantined' end, event_id = m.id, processed_at = now(),
         claimed_by = null, claimed_until = null
       from unnest($16::int[], $17::uuid[], $18::date[]) as i(environment_id, id, expires_on)
-      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.state = 'received'
+      where m.environment_id = i.environment_id and m.id = i.id and m.expires_on = i.expires_on and m.state = 'received' ${ofDays}
     )
     select id from d`,
-};
+});
+const PROGRESS = progressOf('inbox_progress', '');
+const PROGRESS_OF_DAYS = progressOf('inbox_progress_of_days', 'and m.expires_on in ($19::date, $20::date, $21::date, $22::date)');
 
 /** inbox_messages_pkey. Only whose they still are. */
 const RENEW: Statement = {
@@ -215,13 +217,17 @@ export class WaitingMessagesStore {
   /** In one commit. What is decided stays so, whatever dies from here on; returns whose it is to go on with. What is settled is `processed`, or `quarantined`. */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] => decided.map((each) => read(each.message, each.decided));
-    const rows = await this.database.hot<{ id: Id }>(PROGRESS, [
+    const values = [
       intArray(of((m) => m.environmentId)), uuidArray(of((m) => m.id)), dateArray(of((m) => m.expiresOnDay)), uuidArray(of((m) => m.claim)),
       textArray(of((_, d) => d.reason)), textArray(of((_, d) => d.fromAddress)), textArray(of((_, d) => d.detail.subject)), textArray(of((_, d) => d.auth)),
       textArray(of((_, d) => d.spf)), textArray(of((_, d) => d.dkim)), textArray(of((_, d) => d.dmarc)), textArray(of((_, d) => d.dmarcPolicy)),
       textArray(of((_, d) => d.spam)), textArray(of((_, d) => d.virus)), jsonbArray(of((_, d) => JSON.stringify(d.detail))),
       intArray(settled.map((m) => m.environmentId)), uuidArray(settled.map((m) => m.id)), dateArray(settled.map((m) => m.expiresOnDay)),
-    ]);
+    ];
+    const days = new Set([...of((m) => m.expiresOnDay), ...settled.map((m) => m.expiresOnDay)]);
+    const rows = await (days.size > DAYS_MAX
+      ? this.database.hot<{ id: Id }>(PROGRESS, values)
+      : this.database.hot<{ id: Id }>(PROGRESS_OF_DAYS, [...values, ...daysOf([...days])]));
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -250,5 +256,5 @@ export class WaitingMessagesStore {
 
 /** The statement has so many places for them: what is left of them is filled with the last. */
 function daysOf(days: readonly number[]): string[] {
-  return Array.from({ length: CLAIM_DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
+  return Array.from({ length: DAYS_MAX }, (_, n) => dateOf(days[n] ?? days.at(-1) ?? 0));
 }
