@@ -1,8 +1,12 @@
 /**
- * Paced, messages go through in bursts with so much time between them: what goes on together is written together. One by one they
- * cost a commit for each step, which the deliveries that they yield to had to share the disk with.
+ * Paced, messages go through in bursts: what goes on together is written together. One by one they cost a commit for each step, which
+ * the deliveries that they yield to had to share the disk with. The next burst begins when it is worth it, not before the first time
+ * and not after the second.
  */
 const BURST_MS = 500;
+const BURST_MS_MAX = 2_000;
+/** As many as one environment reads at once. */
+const BURST_WORTH = 24;
 /** What was not used may be used later, up to so much: a burst that comes late lets nothing less through. */
 const SAVED_MS = 2 * BURST_MS;
 /** How often it is looked whether there is room, where there was none in time. */
@@ -99,7 +103,9 @@ export class MailGate {
   }
 
   private untilBurst(): number {
-    return this.burstMs + BURST_MS - this.nowMs();
+    const sinceMs = this.nowMs() - this.burstMs;
+    const worthMs = sinceMs + ((BURST_WORTH - this.tokens) * 1000) / this.perSecond;
+    return Math.max(BURST_MS, Math.min(BURST_MS_MAX, worthMs)) - sinceMs;
   }
 
   private letIn(): void {
@@ -119,10 +125,15 @@ export class MailGate {
     if (this.perSecond !== Infinity) this.tokens -= messages;
   }
 
+  private most(): number {
+    const of = (ms: number): number => (this.perSecond * ms) / 1000;
+    return Math.max(1, of(SAVED_MS), Math.min(BURST_WORTH, of(BURST_MS_MAX)));
+  }
+
   private fill(): void {
     const nowMs = this.nowMs();
     if (this.perSecond === Infinity) this.tokens = 0;
-    else this.tokens = Math.min(Math.max(1, (this.perSecond * SAVED_MS) / 1000), this.tokens + (this.perSecond * (nowMs - this.atMs)) / 1000);
+    else this.tokens = Math.min(this.most(), this.tokens + (this.perSecond * (nowMs - this.atMs)) / 1000);
     this.atMs = nowMs;
   }
 }
