@@ -125,6 +125,6 @@ async function warnOfConnections(source: ReturnType<typeof dataSource>, { isPool
 function joinOthers(app: NestFastifyApplication, member: Member): void {
   const metrics = app.get(Metrics);
   app.get(Readiness).numbered(member.number);
-  member.tells(() => metrics.registry.metrics());
+  member.tells(() => metrics.own());
   metrics.sharedBy(() => member.figures());
 }
