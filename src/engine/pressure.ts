@@ -1,8 +1,8 @@
-/** What one organization has waiting in a process that has no time for it. */
+/** What one environment has waiting in a process that has no time for it. */
 export interface Pressure {
   /** Deliveries that would be made now, had the machine time for them. */
   ready: number;
-  /** Deliveries of the organization that were made of late, per second. */
+  /** Deliveries of the environment that were made of late, per second. */
   drainPerSecond: number;
 }
 

@@ -29,16 +29,16 @@ async function arrange({ utilization = 1 } = {}) {
 const FULL = 32;
 
 describe('what presses', () => {
-  it('is what a target would take now, summed over the environments of an organization', async () => {
+  it('is what its targets would take now, and nothing of another environment, be it of the same organization', async () => {
     const { pressure, target } = await arrange();
     target({ waiting: 30, running: FULL - 1 });
     target({ waiting: 40 });
     target({ environmentId: 2, waiting: 5 });
     target({ environmentId: 3, waiting: 1 });
 
-    expect(pressure.of(1)).toEqual({ organization: 'one', ready: 75, drainPerSecond: 0 });
-    expect(pressure.of(2)?.ready).toBe(75);
-    expect(pressure.of(3)).toEqual({ organization: 'other', ready: 1, drainPerSecond: 0 });
+    expect(pressure.of(1)).toEqual({ ready: 70, drainPerSecond: 0 });
+    expect(pressure.of(2)).toEqual({ ready: 5, drainPerSecond: 0 });
+    expect(pressure.of(3)).toEqual({ ready: 1, drainPerSecond: 0 });
   });
 
   it('is nothing while the process rests in between: what waits then waits for receivers', async () => {
@@ -65,14 +65,14 @@ describe('what presses', () => {
     expect(pressure.of(1)?.ready ?? 0).toBe(ready);
   });
 
-  it('is nothing while receivers keep the places of the organization for more than a second each', async () => {
+  it('is nothing while receivers keep the places of the environment for more than a second each', async () => {
     const { pressure, shares, target, answers } = await arrange();
     const own = target({ waiting: 100 });
     target({ environmentId: 3, waiting: 100 });
-    shares.run(1, 500);
-    shares.run(2, 524);
+    target({ environmentId: 2, waiting: 100 });
+    shares.run(1, 1_024);
     answers(own, 511);
-    expect([pressure.of(1), pressure.of(3)?.ready]).toEqual([null, 100]);
+    expect([pressure.of(1), pressure.of(2)?.ready, pressure.of(3)?.ready]).toEqual([null, 100, 100]);
 
     answers(own, 1);
 
@@ -99,7 +99,7 @@ describe('what presses', () => {
     expect(pressure.of(1)).toBeNull();
   });
 
-  it('comes with the rate at which the organization is delivered for, and nobody else', async () => {
+  it('comes with the rate at which the environment is delivered for, and nobody else', async () => {
     const { pressure, target, answers, felt } = await arrange();
     const own = target({ waiting: 10 });
     const others = target({ environmentId: 3, waiting: 10 });

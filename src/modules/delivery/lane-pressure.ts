@@ -1,6 +1,5 @@
 import { admits, isBounded, type Window } from '#engine/concurrency.js';
 import { isQuick, metered, noteAnswer, perSecond, turnsOver, type Answering, type Meter, type Pressure } from '#engine/pressure.js';
-import type { Id } from '#kernel/ids.js';
 import type { Shares } from './shares.js';
 
 /** What is known here of a target in the lane. */
@@ -24,16 +23,16 @@ export interface Felt {
 /** A loop that rests less than that has no time for more. */
 const BUSY = 0.85;
 const LOOK_MS = 100;
-/** Organizations whose rate is remembered. */
+/** Environments whose rate is remembered. */
 const METERS_MAX = 10_000;
 
 /**
- * What waits in the lane for nothing but this machine's time, by organization: first attempts at a target that would take them. Not what
+ * What waits in the lane for nothing but this machine's time, by environment: first attempts at a target that would take them. Not what
  * waits for a target with enough under way, unless that answers so quickly that it is not the target who is waited for; and nothing at all
- * while the process rests in between, or while receivers keep the organization's places: what waits then waits for receivers.
+ * while the process rests in between, or while receivers keep the environment's places: what waits then waits for receivers.
  */
 export class LanePressure {
-  private readonly meters = new Map<Id, Meter>();
+  private readonly meters = new Map<number, Meter>();
   /** Targets that count although enough is under way, as long as they answer. */
   private readonly trusted = new Set<Pressed>();
   private lookedMs = -Infinity;
@@ -56,19 +55,18 @@ export class LanePressure {
   answered(target: Pressed, tookMs: number, isSuccess: boolean): void {
     const nowMs = this.felt.nowMs();
     noteAnswer(target.answering, { tookMs, isSuccess }, nowMs);
-    metered(this.meter(this.shares.organizationOf(target.environmentId)), nowMs);
+    metered(this.meter(target.environmentId), nowMs);
   }
 
-  /** What presses on an environment's organization; null when nothing does. */
-  of(environmentId: number): (Pressure & { organization: Id }) | null {
+  /** What presses on an environment; null when nothing does. */
+  of(environmentId: number): Pressure | null {
     const nowMs = this.felt.nowMs();
     if (nowMs - this.lookedMs >= LOOK_MS) this.look(nowMs);
     const ready = this.isBusy ? this.shares.ready(environmentId) : 0;
     if (ready === 0) return null;
-    const organization = this.shares.organizationOf(environmentId);
-    const meter = this.meters.get(organization);
+    const meter = this.meters.get(environmentId);
     const drainPerSecond = meter ? perSecond(meter, nowMs) : 0;
-    return turnsOver(this.shares.runningBeside(environmentId), drainPerSecond) ? { organization, ready, drainPerSecond } : null;
+    return turnsOver(this.shares.running(environmentId), drainPerSecond) ? { ready, drainPerSecond } : null;
   }
 
   private look(nowMs: number): void {
@@ -86,11 +84,11 @@ export class LanePressure {
     target.ready = ready;
   }
 
-  private meter(organization: Id): Meter {
-    let meter = this.meters.get(organization);
+  private meter(environmentId: number): Meter {
+    let meter = this.meters.get(environmentId);
     if (!meter) {
-      if (this.meters.size >= METERS_MAX) this.meters.delete(this.meters.keys().next().value as Id);
-      this.meters.set(organization, (meter = { weight: 0, atMs: -Infinity }));
+      if (this.meters.size >= METERS_MAX) this.meters.delete(this.meters.keys().next().value as number);
+      this.meters.set(environmentId, (meter = { weight: 0, atMs: -Infinity }));
     }
     return meter;
   }

@@ -115,8 +115,8 @@ export class DeliveryLane implements Lane, Holder {
     return 'run';
   }
 
-  /** What of an environment's organization waits here for nothing but this machine's time; null when nothing does. */
-  pressure(environmentId: number): (Pressure & { organization: Id }) | null {
+  /** What of an environment waits here for nothing but this machine's time; null when nothing does. */
+  pressure(environmentId: number): Pressure | null {
     return this.closed ? null : this.pressing.of(environmentId);
   }
 

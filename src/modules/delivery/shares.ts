@@ -7,16 +7,16 @@ interface Share {
   organization: Id;
   running: number;
   held: number;
+  /** Waits for nothing but this machine's time. */
   ready: number;
 }
 
-type Figure = 'running' | 'held' | 'ready';
+type Figure = 'running' | 'held';
 
 /** What an organization has of it, with the number of its environments that have something. */
 interface Sum {
   running: number;
   held: number;
-  ready: number;
   environments: number;
 }
 
@@ -47,7 +47,7 @@ export class Shares<Waiter> {
   private readonly waiting = new Map<number, Waiting<Waiter>>();
   private readonly organizations = new Map<number, Id>();
   /** The sums of the shares, kept up with every change. */
-  private readonly all = { running: 0, held: 0, ready: 0 };
+  private readonly all = { running: 0, held: 0 };
   private readonly sums = new Map<Id, Sum>();
 
   constructor(private readonly find: (environmentId: number) => Promise<Id>) {}
@@ -64,24 +64,19 @@ export class Shares<Waiter> {
 
   /** Deliveries that wait for nothing but this machine's time: more, or fewer. */
   makeReady(environmentId: number, change: number): void {
-    this.change(environmentId, 'ready', change);
+    const share = this.shares.get(environmentId) ?? this.begin(environmentId);
+    share.ready += change;
+    this.endIfEmpty(share);
   }
 
-  /** How many of those there are of the environment's organization. */
+  /** How many of those there are of the environment. */
   ready(environmentId: number): number {
-    const share = this.shares.get(environmentId);
-    return share === undefined ? 0 : this.sum(share).ready;
+    return this.shares.get(environmentId)?.ready ?? 0;
   }
 
-  /** Attempts under way of the environment's organization. */
-  runningBeside(environmentId: number): number {
-    const share = this.shares.get(environmentId);
-    return share === undefined ? 0 : this.sum(share).running;
-  }
-
-  /** A name of its own stands for one that is not known yet. */
-  organizationOf(environmentId: number): Id {
-    return this.organizations.get(environmentId) ?? nameless(environmentId);
+  /** Attempts of the environment that are under way. */
+  running(environmentId: number): number {
+    return this.shares.get(environmentId)?.running ?? 0;
   }
 
   /** Waits at the end; who waits already keeps its place. */
@@ -149,25 +144,26 @@ export class Shares<Waiter> {
     share[figure] += change;
     this.all[figure] += change;
     this.sum(share)[figure] += change;
-    if (share.running === 0 && share.held === 0 && share.ready === 0) this.end(share);
+    this.endIfEmpty(share);
   }
 
   private begin(environmentId: number): Share {
-    const share: Share = { environmentId, organization: this.organizationOf(environmentId), running: 0, held: 0, ready: 0 };
+    const share: Share = { environmentId, organization: this.organizations.get(environmentId) ?? nameless(environmentId), running: 0, held: 0, ready: 0 };
     this.shares.set(environmentId, share);
     this.sum(share).environments += 1;
     if (!this.organizations.has(environmentId)) this.learn(environmentId);
     return share;
   }
 
-  private end(share: Share): void {
+  private endIfEmpty(share: Share): void {
+    if (share.running > 0 || share.held > 0 || share.ready > 0) return;
     this.shares.delete(share.environmentId);
     this.leave(share);
   }
 
   private sum({ organization }: Share): Sum {
     let sum = this.sums.get(organization);
-    if (!sum) this.sums.set(organization, (sum = { running: 0, held: 0, ready: 0, environments: 0 }));
+    if (!sum) this.sums.set(organization, (sum = { running: 0, held: 0, environments: 0 }));
     return sum;
   }
 
@@ -176,7 +172,6 @@ export class Shares<Waiter> {
     const sum = this.sum(share);
     sum.running -= share.running;
     sum.held -= share.held;
-    sum.ready -= share.ready;
     sum.environments -= 1;
     if (sum.environments === 0) this.sums.delete(share.organization);
   }
@@ -187,7 +182,6 @@ export class Shares<Waiter> {
     const sum = this.sum(share);
     sum.running += share.running;
     sum.held += share.held;
-    sum.ready += share.ready;
     sum.environments += 1;
   }
 

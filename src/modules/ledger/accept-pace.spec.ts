@@ -16,15 +16,13 @@ class TimersClock extends Clock {
 const NONE = { ready: 0, drainPerSecond: 0 };
 const FULL = { ready: 1_000, drainPerSecond: 1_000 };
 
-/** Environments 1 and 2 are of one organization, 3 is of another; what presses on them is as the test says. */
+/** What presses on the environments is as the test says. */
 function arrange() {
-  const pressures = new Map<string, Pressure>([['one', NONE], ['other', NONE]]);
-  const organizationOf = (environmentId: number): string => (environmentId < 3 ? 'one' : 'other');
+  const pressures = new Map<number, Pressure>();
   const outlet = {
     pressure: (environmentId: number) => {
-      const organization = organizationOf(environmentId);
-      const pressure = pressures.get(organization) as Pressure;
-      return pressure.ready === 0 ? null : { organization, ...pressure };
+      const pressure = pressures.get(environmentId) ?? NONE;
+      return pressure.ready === 0 ? null : pressure;
     },
   } as unknown as LaneOutlet;
   const metrics = new Metrics();
@@ -40,7 +38,7 @@ function arrange() {
     };
     pace.enter(coming, accept).catch((error: { type?: string; message: string }) => refused.push([name, error.message]));
   };
-  const press = (organization: string, pressure: Pressure): void => void pressures.set(organization, pressure);
+  const press = (environmentId: number, pressure: Pressure): void => void pressures.set(environmentId, pressure);
   const figure = async (name: string): Promise<string[]> =>
     (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(`posthorn_accept_pace_${name}`));
   return { pace, enter, press, accepted, refused, commits, figure };
@@ -55,7 +53,7 @@ describe('accepting under pressure', () => {
     const { enter, press, accepted } = arrange();
 
     enter('first');
-    press('one', { ready: 50, drainPerSecond: 0 });
+    press(1, { ready: 50, drainPerSecond: 0 });
     enter('second');
 
     expect(accepted).toEqual(['first', 'second']);
@@ -64,29 +62,29 @@ describe('accepting under pressure', () => {
 
   it('waits until there is room, in the order in which it was asked, and whoever comes meanwhile waits behind', async () => {
     const { enter, press, accepted } = arrange();
-    press('one', FULL);
+    press(1, FULL);
     enter('first');
-    enter('second', { environmentId: 2 });
+    enter('second');
     await pass(500);
     expect(accepted).toEqual([]);
 
-    press('one', { ready: 95, drainPerSecond: 1_000 });
+    press(1, { ready: 95, drainPerSecond: 1_000 });
     enter('third');
     await pass(10);
 
     // Five would fit: one comes in with its ten, and no further one before they are there.
     expect(accepted).toEqual(['first']);
-    press('one', NONE);
+    press(1, NONE);
     await pass(10);
     expect(accepted).toEqual(['first', 'second', 'third']);
   });
 
   it('counts what was let go on and is not committed yet', async () => {
     const { enter, press, accepted, commits } = arrange();
-    press('one', FULL);
+    press(1, FULL);
     enter('first', {}, false);
     enter('second');
-    press('one', { ready: 95, drainPerSecond: 1_000 });
+    press(1, { ready: 95, drainPerSecond: 1_000 });
     await pass(200);
     expect(accepted).toEqual(['first']);
 
@@ -98,7 +96,7 @@ describe('accepting under pressure', () => {
 
   it('waits two seconds at most, and is accepted all the same', async () => {
     const { enter, press, accepted, refused, figure } = arrange();
-    press('one', FULL);
+    press(1, FULL);
     enter('first');
     await pass(1_980);
     expect(accepted).toEqual([]);
@@ -110,12 +108,12 @@ describe('accepting under pressure', () => {
     expect(await figure('waiting ')).toEqual(['posthorn_accept_pace_waiting 0']);
   });
 
-  it('does not wait for what another organization has ready', async () => {
+  it('does not wait for what another environment has ready', async () => {
     const { enter, press, accepted } = arrange();
-    press('one', FULL);
+    press(1, FULL);
     enter('flood');
-    press('other', { ready: 10, drainPerSecond: 0 });
-    enter('quiet', { environmentId: 3 });
+    press(2, { ready: 10, drainPerSecond: 0 });
+    enter('quiet', { environmentId: 2 });
     await pass(100);
 
     expect(accepted).toEqual(['quiet']);
@@ -123,7 +121,7 @@ describe('accepting under pressure', () => {
 
   it('does not wait where nobody waits for the answer', () => {
     const { enter, press, accepted } = arrange();
-    press('one', FULL);
+    press(1, FULL);
 
     enter('own', { caller: null });
 
@@ -133,14 +131,14 @@ describe('accepting under pressure', () => {
   it('ends with the connection of the one who asked: nothing is accepted of him', async () => {
     const { enter, press, accepted, refused } = arrange();
     let isGone = false;
-    press('one', FULL);
+    press(1, FULL);
     enter('gone', { caller: { isGone: () => isGone } });
     enter('there');
     await pass(100);
 
     isGone = true;
     await pass(10);
-    press('one', NONE);
+    press(1, NONE);
     await pass(10);
 
     expect(accepted).toEqual(['there']);
@@ -149,7 +147,7 @@ describe('accepting under pressure', () => {
 
   it('ends when the process does: what waits is accepted, and nothing waits any more', async () => {
     const { pace, enter, press, accepted } = arrange();
-    press('one', FULL);
+    press(1, FULL);
     enter('first');
     enter('second');
 
@@ -167,7 +165,7 @@ describe('accepting under pressure', () => {
     ['64 MiB', 64, 1024 * 1024],
   ])('has %s wait, and no more: what comes then is accepted at once', async (_what, count, bytes) => {
     const { enter, press, accepted, figure } = arrange();
-    press('one', FULL);
+    press(1, FULL);
     for (let i = 0; i < count; i += 1) enter(`waiting ${i}`, { bytes });
     expect(accepted).toEqual([]);
 

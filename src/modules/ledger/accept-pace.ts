@@ -2,7 +2,6 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { mayEnter, PACE_MS_MAX } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError } from '#kernel/errors.js';
-import type { Id } from '#kernel/ids.js';
 import type { Caller } from './accept.contract.js';
 import { AcceptPaceMetrics, type End } from './accept-pace.metrics.js';
 import { LaneOutlet } from './outlet.js';
@@ -23,7 +22,7 @@ interface Waiting extends Coming {
   go: (how: End) => void;
 }
 
-/** What of one organization waits, in the order in which it came. */
+/** What of one environment waits, in the order in which it came. */
 interface Line {
   waiting: Waiting[];
   /** Deliveries of what was let go on and is not committed yet. */
@@ -36,14 +35,14 @@ const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 const TICK_MS = 10;
 
 /**
- * Accepting waits while more of the same organization is ready to be sent than this process has time for, two seconds at most, and before
+ * Accepting waits while more of the same environment is ready to be sent than this process has time for, two seconds at most, and before
  * anything is stored: what waits holds its own bytes and nothing else. The first to come is the first to go on.
  *
- * What waits for receivers presses on nobody, nor does what other organizations have waiting.
+ * What waits for receivers presses on nobody, nor does what other environments have waiting, be they of the same organization.
  */
 @Injectable()
 export class AcceptPace implements BeforeApplicationShutdown {
-  private readonly lines = new Map<Id, Line>();
+  private readonly lines = new Map<number, Line>();
   private count = 0;
   private bytes = 0;
   private isOver = false;
@@ -63,13 +62,13 @@ export class AcceptPace implements BeforeApplicationShutdown {
     if (caller === null || this.isOver) return accept();
     const pressure = this.outlet.pressure(coming.environmentId);
     if (pressure === null) return accept();
-    const line = this.lines.get(pressure.organization) ?? { waiting: [], underWay: 0 };
+    const line = this.lines.get(coming.environmentId) ?? { waiting: [], underWay: 0 };
     if (line.waiting.length === 0 && mayEnter(pressure, line.underWay, 0)) return accept();
     if (this.count >= WAITING_MAX || this.bytes + coming.bytes > WAITING_BYTES_MAX) {
       this.metrics.crowdedOut();
       return accept();
     }
-    this.lines.set(pressure.organization, line);
+    this.lines.set(coming.environmentId, line);
     return this.enterLater(line, { ...coming, caller }, accept);
   }
 
@@ -100,10 +99,10 @@ export class AcceptPace implements BeforeApplicationShutdown {
 
   private tick(): void {
     this.timer = null;
-    for (const [organization, line] of this.lines) {
+    for (const [environmentId, line] of this.lines) {
       this.endGone(line);
-      this.move(line);
-      if (line.waiting.length === 0 && line.underWay === 0) this.lines.delete(organization);
+      this.move(line, environmentId);
+      if (line.waiting.length === 0 && line.underWay === 0) this.lines.delete(environmentId);
     }
     if (this.lines.size > 0) this.timer = setTimeout(() => this.tick(), TICK_MS);
   }
@@ -116,11 +115,11 @@ export class AcceptPace implements BeforeApplicationShutdown {
   }
 
   /** Lets go on who stands in front, as long as there is room. */
-  private move(line: Line): void {
+  private move(line: Line, environmentId: number): void {
     const nowMs = this.clock.monotonicMs();
+    const pressure = this.outlet.pressure(environmentId);
     let [count, underWay] = [0, line.underWay];
-    for (const { environmentId, sinceMs, deliveries } of line.waiting) {
-      const pressure = this.outlet.pressure(environmentId);
+    for (const { sinceMs, deliveries } of line.waiting) {
       if (pressure !== null && !mayEnter(pressure, underWay, nowMs - sinceMs)) break;
       underWay += deliveries;
       count += 1;

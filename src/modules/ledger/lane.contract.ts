@@ -20,8 +20,8 @@ export interface Lane {
   doubt(claimant: Id): void;
   /** Rows were committed that nobody holds. */
   left(): void;
-  /** What of an environment's organization waits here for nothing but this machine's time; null when nothing does. */
-  pressure(environmentId: number): (Pressure & { organization: Id }) | null;
+  /** What of an environment waits here for nothing but this machine's time; null when nothing does. */
+  pressure(environmentId: number): Pressure | null;
 }
 
 /** Tells workers elsewhere that deliveries are due. A wake-up only: losing it delays nothing by more than a sweep. */

@@ -40,8 +40,8 @@ export class LaneOutlet extends Outlet {
     return claimant && this.lane ? this.lane.admit(arrival) : 'leave';
   }
 
-  /** What of an environment's organization waits in this process for nothing but time; null when nothing does, and where nothing is delivered. */
-  pressure(environmentId: number): (Pressure & { organization: Id }) | null {
+  /** What of an environment waits in this process for nothing but time; null when nothing does, and where nothing is delivered. */
+  pressure(environmentId: number): Pressure | null {
     return this.lane?.pressure(environmentId) ?? null;
   }
 
