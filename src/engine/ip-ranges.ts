@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, SocketAddress } from 'node:net';
 
 export type IpFamily = 4 | 6;
 
@@ -47,8 +47,10 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
 
 /** What kind of special-purpose address this is, in words, or `null` for an address of the public internet. */
 export function specialPurpose(ip: IpAddress): string | null {
+  // Made once: from text each list would make it anew, which is most of the work.
+  const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
   for (const { label, list } of ip.family === 4 ? SPECIAL_V4 : SPECIAL_V6) {
-    if (list.check(ip.text, nameOf(ip.family))) return label;
+    if (list.check(address)) return label;
   }
   return null;
 }

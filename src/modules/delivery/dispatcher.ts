@@ -12,7 +12,7 @@ const CLAIM_MAX = 500;
 const SWEEP_MS = 200;
 const FULL_MS = 10;
 const BESIDE_MAX = 100;
-const BESIDE_MS = 100;
+const BESIDE_MS = 200;
 const BESIDE_FACTOR = 20;
 
 /**
