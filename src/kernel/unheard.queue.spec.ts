@@ -9,10 +9,15 @@ describe('queues at the end of a process', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  function queueThat(closes: () => Promise<void>): { queue: Ending; left: () => number } {
+  function queueThat(closes: () => Promise<void>, disconnects = async (): Promise<void> => undefined): { queue: Ending; left: () => number } {
     let left = 0;
     const queue = Object.assign(Object.create(Queue.prototype) as Ending, {
-      on: () => queue, disconnect: async () => void (left += 1), onApplicationShutdown: closes,
+      on: () => queue,
+      disconnect: () => {
+        left += 1;
+        return disconnects();
+      },
+      onApplicationShutdown: closes,
     }) as unknown as Ending;
     const app = { get: () => new Map([['a', { providers: new Map([['q', { instance: queue }], ['other', { instance: {} }]]) }]]) };
     hearQueues(app as unknown as INestApplicationContext);
@@ -26,6 +31,16 @@ describe('queues at the end of a process', () => {
     await jest.advanceTimersByTimeAsync(1_999);
     expect(left()).toBe(0);
     await jest.advanceTimersByTimeAsync(1);
+
+    await ended;
+    expect(left()).toBe(1);
+  });
+
+  it('are not waited for when the connection that is given up never says that it has ended', async () => {
+    const { queue, left } = queueThat(async () => undefined, () => new Promise(() => undefined));
+    const ended = queue.disconnect();
+
+    await jest.advanceTimersByTimeAsync(500);
 
     await ended;
     expect(left()).toBe(1);
