@@ -9,6 +9,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
+import { ForgetfulRedis, isRedisInstalled } from '../durability/redis.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { openBalancer } from './balancer.js';
@@ -162,6 +163,15 @@ describe('stopping', () => {
 
     unused.destroy();
   }, 60_000);
+
+  (isRedisInstalled() ? it : it.skip)('ends with code 0 while the Redis of its queues is away', async () => {
+    const redis = await ForgetfulRedis.start();
+    const server = await start({ REDIS_URL: redis.url, SHUTDOWN_GRACE: '0s' });
+
+    await redis.stop();
+
+    await expect(server.stop()).resolves.toBeUndefined();
+  });
 
   it('a second signal leaves at once, with code 1', async () => {
     const server = await start({ SHUTDOWN_GRACE: '5m' });
