@@ -44,7 +44,7 @@ export class EnvelopeFilter implements ExceptionFilter {
   }
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const apiError = this.reword(toApiError(error), request);
+    const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
     // Around the other routes that take a key stands the interceptor, which has looked before the handler ran.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {

@@ -31,9 +31,11 @@ const STATUS: Readonly<Record<ErrorType, number>> = {
 
 const TYPE_OF_STATUS = new Map(Object.entries(STATUS).map(([type, status]) => [status, type as ErrorType]));
 
+const MB = 1_048_576;
+
 /** What Fastify refuses by itself, by its error code. */
-const FASTIFY_ERRORS: Readonly<Record<string, () => ApiError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', 'The body is larger than 1 MB.'),
+const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (bodyBytesMax) => new ApiError('payload_too_large', `The body is larger than ${Math.floor(bodyBytesMax / MB)} MB.`),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type', 'Send the body as application/json in UTF-8.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as Content-Length says.'),
   FST_ERR_BAD_URL: () => badRequest('The path is not a valid percent-encoded URL path.'),
@@ -41,12 +43,12 @@ const FASTIFY_ERRORS: Readonly<Record<string, () => ApiError>> = {
   FST_ERR_HANDLER_TIMEOUT: () => unavailable('The request took too long. Send it again; an Idempotency-Key makes that safe.'),
 };
 
-/** What the caller is told of an error. One that is not ours to tell becomes `internal`, without its message. */
-export function toApiError(error: unknown): ApiError {
+/** What the caller is told of an error. One that is not ours to tell becomes `internal`, without its message. `bodyBytesMax` is the route's. */
+export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof HttpException) return fromHttpException(error);
+  if (error instanceof HttpException) return fromHttpException(error, bodyBytesMax);
   const known = FASTIFY_ERRORS[codeOf(error)];
-  if (known) return known();
+  if (known) return known(bodyBytesMax);
   const status = clientStatusOf(error);
   if (status !== null) return status === 403 || status === 404 ? notFound('path') : badRequest('The request could not be read.');
   if (isUnreachable(error)) return unavailable('The service cannot reach its database. Nothing was accepted; send the request again.');
@@ -79,8 +81,8 @@ function retryAfterOf(error: ApiError): number | undefined {
 }
 
 /** Nest's own exceptions come from the framework and from extensions' guards. */
-function fromHttpException(error: HttpException): ApiError {
-  if (clientStatusOf(error.cause) !== null) return toApiError(error.cause);
+function fromHttpException(error: HttpException, bodyBytesMax: number): ApiError {
+  if (clientStatusOf(error.cause) !== null) return toApiError(error.cause, bodyBytesMax);
   const status = error.getStatus();
   const type = TYPE_OF_STATUS.get(status) ?? (status < 500 ? 'bad_request' : 'internal');
   return type === 'internal' ? toApiError(undefined) : new ApiError(type, error.message);

@@ -7,6 +7,7 @@ import { lostNumbers } from '#engine/lost-numbers.js';
 import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
 import { FAULTS_MAX, faultsOf } from './faults.js';
+import { takesUnknownFields } from './open-bodies.js';
 import { typedQuery, type ParameterSchema } from './query-values.js';
 import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
@@ -153,16 +154,20 @@ function schemasOf(document: OpenAPIObject): Record<string, Record<string, unkno
   return (document.components?.schemas ?? {}) as Record<string, Record<string, unknown>>;
 }
 
-/** A key that the schema of a body does not know is 422: a misspelt field must not mean its default (contract, section 3). Changes the document. */
+/**
+ * A key that the schema of a body does not know is 422, unless its class says otherwise (`TakesUnknownFields`): a misspelt field must
+ * not mean its default (contract, section 3). Changes the document.
+ */
 export function closeBodies(document: OpenAPIObject, routes: readonly RouteHandler[]): void {
   const schemas = schemasOf(document);
+  const open = new Set<SchemaParts>(Object.keys(schemas).filter(takesUnknownFields).map((name) => schemas[name] ?? {}));
   const seen = new Set<SchemaParts>();
   const close = (schema: SchemaParts): void => {
     if (seen.has(schema)) return;
     seen.add(schema);
     const { $ref, properties, items, anyOf = [], oneOf = [], allOf = [] } = schema;
     if ($ref !== undefined) close(schemas[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {});
-    if (properties) schema.additionalProperties ??= false;
+    if (properties && !open.has(schema)) schema.additionalProperties ??= false;
     for (const part of [...Object.values(properties ?? {}), ...anyOf, ...oneOf, ...allOf, ...(items ? [items] : [])]) close(part);
   };
   for (const { body } of routes) if (body) close(schemas[body.name] ?? {});

@@ -27,6 +27,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       if (request.url === '/hangs') return;
       if (request.url === '/moved') response.writeHead(302, { location: '/invoice.pdf' }).end();
       else if (request.url === '/large') response.writeHead(200).end(Buffer.alloc(10 * 1024 * 1024 + 1));
+      else if (request.url === '/six') response.writeHead(200).end(Buffer.alloc(6 * 1024 * 1024));
       else if (request.url === '/gone') response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': 'application/pdf; charset=binary' }).end(FILE);
     });
@@ -124,6 +125,16 @@ describe('suppressions, what is told of emails, and files by URL', () => {
 
       const { attachments } = await simpleParser(await rawOf(server, id));
       expect(attachments.map(({ filename, contentType, content }) => [filename, contentType, content])).toEqual([['invoice.pdf', 'application/pdf', FILE], ['named.bin', 'application/x-own', FILE]]);
+    });
+
+    it('202: the emails of a batch share 10 MB: one that does not fit any more fails by itself', async () => {
+      const withFile = (path: string) => ({ ...EMAIL, attachments: [{ filename: 'a', url: filesUrl + path }] });
+
+      const { json } = expectStatus(await server.api('POST', '/v1/emails/batch', [withFile('/six'), withFile('/six'), withFile('/x')]), 202);
+
+      const refused = { id: null, error: { type: 'validation_failed', message: expect.stringMatching(/10 MB/) } };
+      expect(json.data.slice(0, 2)).toEqual(expect.arrayContaining([{ id: expect.any(String) }, refused]));
+      expect(json.data[2]).toEqual({ id: expect.any(String) });
     });
 
     it.each([

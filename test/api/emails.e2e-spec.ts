@@ -56,6 +56,21 @@ describe('POST /v1/emails', () => {
       expect(await emailOf(server, id)).toMatchObject({ reply_to: ['Help <help@example.com>'], attachments: [{ filename: 'a.txt', content_type: 'text/plain', size_bytes: 5 }] });
     });
 
+    it('202: fields that clients of other services send are passed over', async () => {
+      const fields = { track_opens: true, MessageStream: 'outbound', attachments: [{ filename: 'a', content: 'YQ==', disposition: 'inline' }] };
+
+      expectStatus(await server.api('POST', '/v1/emails', { ...EMAIL, ...fields }), 202);
+      const { json } = expectStatus(await server.api('POST', '/v1/emails/batch', { emails: [{ ...EMAIL, ...fields }] }), 202);
+
+      expect(json.data).toEqual([{ id: expect.stringMatching(/^evt_/) }]);
+    });
+
+    it('413: above 18 MB, which is what it says', async () => {
+      const { json } = expectStatus(await server.api('POST', '/v1/emails', { ...EMAIL, html: 'x'.repeat(19 * 1_048_576) }), 413);
+
+      expect(json.error.message).toBe('The body is larger than 18 MB.');
+    });
+
     it('202: bcc gets the message and stands in no byte of it', async () => {
       const hidden = simulated('delivered');
       const id = await sendEmail(server, { bcc: hidden });
@@ -168,7 +183,8 @@ describe('POST /v1/emails', () => {
       ['a field under both names', { reply_to: 'a@example.com', replyTo: 'b@example.com' }, ['replyTo']],
       ['a time without a zone', { scheduled_at: '2030-01-01T00:00:00' }, ['scheduled_at']],
       ['a time over 30 days ahead', { scheduledAt: 'in 31 days' }, ['scheduled_at']],
-      ['an unknown field', { template: { id: 'x' } }, ['template']],
+      ['fields that would change what is sent', { template: { id: 'x' }, topic_id: 'y' }, ['template', 'topic_id']],
+      ['an attachment that says how its content is to be read', { attachments: [{ filename: 'a', content: 'test', encoding: 'utf-8' }] }, ['attachments.0.encoding']],
     ])('422: %s', async (_what, fields, paths) => {
       const before = await sql.rows('select count(*) as count from emails');
 

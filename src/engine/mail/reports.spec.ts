@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { readdirSync, readFileSync } from 'node:fs';
+import { cpuMsOf } from '../../../test/support/cpu-time.js';
 import { readReport, type MailReport } from './reports.js';
 
 const VECTORS = new URL('../../../test/vectors/bounces/', import.meta.url);
@@ -133,6 +134,13 @@ describe('readReport', () => {
       expect(recipients.length).toBeLessThanOrEqual(100);
     }
   });
+
+  it.each([['one line without an end', 'a'], ['lines that are no fields', 'a\n'], ['empty names', ':\n'], ['groups of fields that name nobody', 'a: b\n\n']])(
+    'passes over %s in a status of a megabyte once', (_, part) => {
+      const report = Buffer.from(`Content-Type: message/delivery-status\n\n${part.repeat(1_048_576 / part.length)}`, 'latin1');
+
+      expect(cpuMsOf(() => expect(readReport(report, true).kind).toBe('other'))).toBeLessThan(5_000);
+    });
 
   it('cut off anywhere, or with any byte changed, a report is read without a fault', () => {
     for (const name of readdirSync(new URL('described/', VECTORS))) {

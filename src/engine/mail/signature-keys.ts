@@ -27,6 +27,8 @@ export function signatureKeyNames(fields: readonly HeadField[]): string[] {
 /** A name as it is compared: in lower case and A-labels, without a dot at its end; null for what is no name. */
 export function keyName(name: string): string | null {
   const plain = name.toLowerCase().replace(/\.$/, '');
+  // A-labels are longer than what they stand for, and making them takes the square of its length.
+  if (plain.length > NAME_MAX) return null;
   const ascii = /^[\x21-\x7e]*$/.test(plain) ? plain : domainToASCII(plain);
   const isName = ascii !== '' && ascii.length <= NAME_MAX && ascii.split('.').every((label) => label !== '' && label.length <= 63);
   return isName && !/[\s/\\@]/.test(ascii) ? ascii : null;

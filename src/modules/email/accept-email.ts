@@ -9,7 +9,7 @@ import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Tracing } from '#kernel/tracing.js';
-import { AttachmentFetch } from './attachment-fetch.js';
+import { AttachmentFetch, type FetchAllowance } from './attachment-fetch.js';
 import { askedFor, EmailComposition, messageIdOf, shownOf, type CompleteDraft } from './email-composition.js';
 import { EmailDestination } from './email-destination.js';
 import { type EmailDraft, recipientsOf } from './email-draft.js';
@@ -57,10 +57,10 @@ export class AcceptEmail {
   ) {}
 
   /** Resolves once it is committed. Throws 422 for a sender or an attachment that can't be, and for what a policy refuses, AlreadyAnswered or 409 for a used key, 503 while storage is away. */
-  async accept(tenant: Tenant, draft: EmailDraft, once: AcceptedOnce | null): Promise<AcceptedEmail> {
+  async accept(tenant: Tenant, draft: EmailDraft, allowed: FetchAllowance, once: AcceptedOnce | null): Promise<AcceptedEmail> {
     const identity = await this.identities.of(tenant, draft.from.address);
     const headers = this.acceptance.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
-    const complete = { ...draft, headers, attachments: await this.attachments.complete(draft.attachments) };
+    const complete = { ...draft, headers, attachments: await this.attachments.complete(draft.attachments, allowed) };
     const { environmentId } = tenant;
     const id = this.ids.next();
     if (await this.isForLater(environmentId, draft)) return this.schedule(environmentId, id, complete, identity);

@@ -13,6 +13,8 @@ const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
 const NAMES: FieldNames = {
   known: new Set(['filename', 'content_type', 'content', 'url', 'content_id']),
   aliases: { contentType: 'content_type', contentId: 'content_id', path: 'url' },
+  // What `content` is to be read as, which is base64 here.
+  refused: new Set(['encoding']),
 };
 
 /** A file as a caller gives it: its bytes, or where to fetch them. */

@@ -3,12 +3,17 @@ import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { type Fault, invalid } from '#kernel/errors.js';
 import type { ComposedAttachment } from '#mail/compose.js';
-import { ATTACHMENT_BYTES_MAX, type AttachmentDraft, decodedBytes, TOO_LARGE } from './attachment-draft.js';
+import { type AttachmentDraft, TOO_LARGE } from './attachment-draft.js';
 
 /** For all that one email fetches, together. */
 const FETCH_MS_MAX = 10_000;
 const TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 const OCTETS = 'application/octet-stream';
+
+/** What may still be fetched for a request, whose emails share it. */
+export interface FetchAllowance {
+  bytes: number;
+}
 
 /** Fetches attachments that are given by URL, when the email is accepted: what is sent is what was there then. */
 @Injectable()
@@ -18,9 +23,8 @@ export class AttachmentFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /** The files with their bytes. Throws 422 for one that can't be fetched within ten seconds, or is too large. */
-  async complete(drafts: readonly AttachmentDraft[]): Promise<ComposedAttachment[]> {
-    const allowed = { bytes: ATTACHMENT_BYTES_MAX - decodedBytes(drafts) };
+  /** The files with their bytes, which are taken from the allowance. Throws 422 for one that can't be fetched within ten seconds, or is too large. */
+  async complete(drafts: readonly AttachmentDraft[], allowed: FetchAllowance): Promise<ComposedAttachment[]> {
     const cutOff = AbortSignal.timeout(FETCH_MS_MAX);
     const found = await Promise.all(drafts.map((draft, i) => this.one(draft, `attachments.${i}.url`, allowed, cutOff)));
     const faults = found.filter((each): each is { fault: Fault } => 'fault' in each).map(({ fault }) => fault);
@@ -28,7 +32,7 @@ export class AttachmentFetch {
     return found as ComposedAttachment[];
   }
 
-  private async one({ source, filename, contentType, contentId }: AttachmentDraft, path: string, allowed: { bytes: number }, signal: AbortSignal): Promise<ComposedAttachment | { fault: Fault }> {
+  private async one({ source, filename, contentType, contentId }: AttachmentDraft, path: string, allowed: FetchAllowance, signal: AbortSignal): Promise<ComposedAttachment | { fault: Fault }> {
     if ('bytes' in source) return { filename, contentType: contentType ?? OCTETS, contentId, content: source.bytes };
     const verdict = this.gate.check(source.url);
     if (!verdict.ok) return { fault: { path, message: verdict.reason, check: verdict.check } };
@@ -37,8 +41,8 @@ export class AttachmentFetch {
     });
     if (answer.kind === 'error') return { fault: { path, message: `The file could not be fetched: ${answer.detail}`, check: 'connectivity' } };
     if (answer.status !== 200) return { fault: { path, message: `The file could not be fetched: its server answered ${answer.status}. Redirects are not followed.`, check: 'connectivity' } };
+    if (answer.truncated || answer.body.length > allowed.bytes) return { fault: { path, message: TOO_LARGE } };
     allowed.bytes -= answer.body.length;
-    if (answer.truncated || allowed.bytes < 0) return { fault: { path, message: TOO_LARGE } };
     const [said = ''] = (answer.headers['content-type'] ?? '').split(';');
     return { filename, contentType: contentType ?? (TYPE.test(said.trim()) && !/^multipart\//i.test(said) ? said.trim() : OCTETS), contentId, content: answer.body };
   }

@@ -19,6 +19,7 @@ const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 const NAMES: FieldNames = {
   known: new Set(['from', 'to', 'cc', 'bcc', 'reply_to', 'subject', 'html', 'text', 'headers', 'attachments', 'tags', 'scheduled_at']),
   aliases: { replyTo: 'reply_to', scheduledAt: 'scheduled_at' },
+  refused: new Set(['template', 'topic_id', 'topicId']),
 };
 
 /** A name and a value that a caller marks an email with. */

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { MAIL_HEADERS_RULE } from '#engine/mail/header-rules.js';
 import { recipientStatus } from '#engine/mail/recipient-state.js';
 import { SCHEDULE_RULE } from '#engine/mail/schedule.js';
+import { TakesUnknownFields } from '#http/open-bodies.js';
 import { Examples } from '#http/openapi-examples.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, idTimeMs, parseId, showId } from '#kernel/ids.js';
@@ -18,6 +19,7 @@ const ID = 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 const ONE_OR_MANY = { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: RECIPIENTS_MAX }] };
 
 /** A file that goes with an email: its bytes, or where to fetch them. */
+@TakesUnknownFields()
 export class EmailAttachmentBody {
   /** What the file is called; of a `url` its last segment when left out. */
   @ApiProperty({ required: false, maxLength: 255, example: 'invoice.pdf' })
@@ -63,7 +65,8 @@ export class EmailTag {
   value: string;
 }
 
-/** The email to send. */
+/** The email to send. Fields of other services that are not known here are passed over; `template` and `topic_id`, which would change what is sent, are 422. */
+@TakesUnknownFields()
 @Examples({
   simulator: {
     summary: 'To the simulator, which plays the recipient. Needs no domain',

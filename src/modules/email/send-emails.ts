@@ -4,7 +4,8 @@ import { ApiError, type Fault, invalid } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AcceptEmail, type AcceptedEmail, type AcceptedOnce } from './accept-email.js';
-import { ATTACHMENT_BYTES_MAX, ATTACHMENTS_MAX, decodedBytes, TOO_LARGE } from './attachment-draft.js';
+import { ATTACHMENT_BYTES_MAX, type AttachmentDraft, ATTACHMENTS_MAX, decodedBytes, TOO_LARGE } from './attachment-draft.js';
+import type { FetchAllowance } from './attachment-fetch.js';
 import { type EmailDraft, readEmail } from './email-draft.js';
 
 /** Emails of one request. */
@@ -33,7 +34,7 @@ export class SendEmails {
   one(tenant: Tenant, given: unknown, idempotency: IdempotentRequest | null, kept: KeptEmail): Promise<AcceptedEmail> {
     const draft = readEmail(given, this.clock.nowMs());
     if ('faults' in draft) throw invalid(draft.faults);
-    return this.accepting.accept(tenant, draft, idempotency && { request: idempotency, answer: kept.keep });
+    return this.accepting.accept(tenant, draft, allowanceOf([draft]), idempotency && { request: idempotency, answer: kept.keep });
   }
 
   /**
@@ -45,10 +46,11 @@ export class SendEmails {
     const nowMs = this.clock.nowMs();
     const drafts = itemsOf(given).map((item) => withoutSchedule(readEmail(item, nowMs)));
     refuseTooMuch(drafts);
+    const allowed = allowanceOf(drafts);
     const outcomes: BatchOutcome[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let i = next++; i < drafts.length; i = next++) outcomes[i] = await this.item(tenant, drafts[i] as Draft, keyOfItem(idempotency, i), kept);
+      for (let i = next++; i < drafts.length; i = next++) outcomes[i] = await this.item(tenant, drafts[i] as Draft, allowed, keyOfItem(idempotency, i), kept);
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, drafts.length) }, work));
     const away = outcomes.find((outcome) => 'error' in outcome && outcome.error.type === 'unavailable');
@@ -56,11 +58,11 @@ export class SendEmails {
     return outcomes;
   }
 
-  private async item(tenant: Tenant, draft: Draft, request: IdempotentRequest | null, kept: KeptEmail): Promise<BatchOutcome> {
+  private async item(tenant: Tenant, draft: Draft, allowed: FetchAllowance, request: IdempotentRequest | null, kept: KeptEmail): Promise<BatchOutcome> {
     if ('faults' in draft) return { error: invalid(draft.faults) };
     const once: AcceptedOnce | null = request && { request, answer: kept.keep };
     try {
-      return { email: await this.accepting.accept(tenant, draft, once) };
+      return { email: await this.accepting.accept(tenant, draft, allowed, once) };
     } catch (error) {
       if (error instanceof AlreadyAnswered) return { email: kept.read(error.answer) };
       if (error instanceof ApiError) return { error };
@@ -87,12 +89,16 @@ function itemsOf(given: unknown): unknown[] {
   return items as unknown[];
 }
 
-/** The limits on attachments are those of the request. */
+/** The limits on attachments are those of the request: here what came with it, and behind it what is fetched. */
 function refuseTooMuch(drafts: readonly Draft[]): void {
-  const attachments = drafts.flatMap((draft) => ('faults' in draft ? [] : draft.attachments));
+  const attachments = attachmentsOf(drafts);
   if (attachments.length > ATTACHMENTS_MAX) throw invalid([{ path: 'emails', message: `A request has at most ${ATTACHMENTS_MAX} attachments, over all of its emails.` }]);
   if (decodedBytes(attachments) > ATTACHMENT_BYTES_MAX) throw invalid([{ path: 'emails', message: TOO_LARGE }]);
 }
+
+const attachmentsOf = (drafts: readonly Draft[]): AttachmentDraft[] => drafts.flatMap((draft) => ('faults' in draft ? [] : draft.attachments));
+
+const allowanceOf = (drafts: readonly Draft[]): FetchAllowance => ({ bytes: ATTACHMENT_BYTES_MAX - decodedBytes(attachmentsOf(drafts)) });
 
 /** The fence stays behind: it is the reservation of the whole request. */
 function keyOfItem(idempotency: IdempotentRequest | null, i: number): IdempotentRequest | null {

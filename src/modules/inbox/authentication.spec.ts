@@ -92,6 +92,19 @@ describe('whom a message is from', () => {
     expect(verdicts.dmarc).toBe('permerror');
   });
 
+  it('a domain that is too long to be one is nobody\'s, and is not made A-labels of', async () => {
+    const long = Array.from({ length: 140_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join('');
+    const before = process.cpuUsage();
+
+    const { dmarc: verdict } = await authenticate(
+      { environmentId: 1, raw: Buffer.from('From: nobody'), clientIp: '192.0.2.1', helo: 'mail.other.example', mailFrom: '', ownName: 'mx.in.example' },
+      new ToldRecords(dmarc('b.example', 'p=reject')), async () => ({ dkim: [], arc: 'none', from: [`ada@${long}.example`, 'ada@b.example'], fromFields: 1 }),
+    );
+
+    expect(verdict).toBe('permerror');
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
+  });
+
   it('name servers that are silent cost verdicts, and never the message', async () => {
     const silent = { 'TXT s._domainkey.b.example': 'silent', 'TXT _dmarc.b.example': 'silent', 'TXT other.example': 'silent' } as const;
 
