@@ -43,7 +43,7 @@ function askedOf(given: string[]): Asked {
   } catch {
     // What is not known here is told like what is missing.
   }
-  throw new ConfigError('Name one file: `npm run backup -- FILE`, or `npm run backup -- FILE --without-key` to leave the master key out.');
+  throw new ConfigError('Name one file: `posthorn backup FILE`, or `posthorn backup FILE --without-key` to leave the master key out.');
 }
 
 function linesOf({ file, bytes, hasMasterKey }: WrittenBackup): string[] {

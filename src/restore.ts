@@ -10,7 +10,7 @@ function restore(config: Config, file: string): Promise<RestoredBackup> {
 
 function fileOf(given: string[]): string {
   const [file = '', ...more] = given;
-  if (file === '' || file.startsWith('-') || more.length > 0) throw new ConfigError('Name one file: `npm run restore -- FILE`. It is restored into DATA_DIR.');
+  if (file === '' || file.startsWith('-') || more.length > 0) throw new ConfigError('Name one file: `posthorn restore FILE`. It is restored into DATA_DIR.');
   return file;
 }
 

@@ -71,7 +71,7 @@ describe('posthorn', () => {
     const counts = await Promise.all([posthorn('destinations', '-n', 'many'), posthorn('events', '-n', '-1'), posthorn('send', 'https://example.com', 'a', '-H', 'none')]);
 
     expect(help.code).toBe(0);
-    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'recover', 'cancel', 'jobs', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'mcp', 'doctor', 'completion', 'migrate', 'create-admin-key', 'Exit codes']) expect(help.out).toContain(word);
+    for (const word of ['login', 'logout', 'whoami', 'send', 'events', 'replay', 'recover', 'cancel', 'jobs', 'destinations', 'endpoints', 'keys', 'listen', 'trigger', 'mcp', 'doctor', 'completion', 'migrate', 'create-admin-key', 'backup', 'restore', 'Exit codes']) expect(help.out).toContain(word);
     expect([wrong.code, option.code, ...counts.map(({ code }) => code)]).toEqual([2, 2, 2, 2, 2]);
     expect(wrong.err).toContain('Did you mean events');
   });

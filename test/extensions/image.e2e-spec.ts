@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { until } from '../api/polling.js';
 import { freePort, noteForReaper } from '../durability/processes.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
@@ -66,6 +69,25 @@ describe('the image', () => {
     const rotated = await run('posthorn rotate-master-key', { NEW_MASTER_KEY: next });
     expect(rotated).toMatchObject({ code: 0, out: expect.stringContaining('Every data key is wrapped with the new master key') });
     expect((await run('posthorn migrate', { MASTER_KEY: next })).code).toBe(0);
+  }, 120_000);
+
+  it('backs its embedded database up and restores it into a fresh DATA_DIR: the command needs nothing of a clone', async () => {
+    const place = mkdtempSync(path.join(process.env['POSTHORN_TEST_DIR'] ?? tmpdir(), 'image-backup-'));
+    const embedded = { DATABASE_URL: '', MASTER_KEY: '', DATA_DIR: path.join(place, 'first') };
+    const file = path.join(place, 'monday.tar.gz');
+    try {
+      expect((await run('posthorn migrate', embedded)).code).toBe(0);
+
+      const backup = await run(`posthorn backup ${file}`, embedded);
+      const restored = await run(`posthorn restore ${file}`, { ...embedded, DATA_DIR: path.join(place, 'second') });
+      const without = await run('posthorn backup', embedded);
+
+      expect(backup).toEqual({ code: 0, out: expect.stringContaining('the whole database as it is now') });
+      expect(restored).toEqual({ code: 0, out: expect.stringContaining('second has the database of') });
+      expect(without).toEqual({ code: 1, out: expect.stringContaining('`posthorn backup FILE`') });
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
   }, 120_000);
 
   it('refuses a command that there is not, and says which there are', async () => {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { genericFaults, genericScheme, GENERIC_SCHEMES, type GenericSchemeName, type GenericSettings } from './generic.js';
+import { secretFault } from './secret-fault.js';
 import { verify } from './verify.js';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
@@ -53,6 +54,24 @@ describe('genericScheme', () => {
   ])('%s', (_title, settings, headers, expected) => {
     expect(genericFaults(settings, 'signature')).toEqual([]);
     expect(check('hmac-sha256', settings, headers)).toBe(expected);
+  });
+
+  it.each<[GenericSchemeName, string, RegExp]>([
+    ['bearer', 'Bearer s3cret', /the token alone/], ['bearer', 's3 cret', /the token alone/], ['bearer', 's3cret\u20ac', /Latin-1/],
+    ['api-key', ' s3cret', /begin or end with a space/], ['api-key', 's3cret\u20ac', /Latin-1/],
+  ])('%s: the secret %j, which no request can show, is a fault', (name, secret, fault) => {
+    const shown = Buffer.from(secret).toString('latin1');
+    const headers: Record<string, string> = name === 'bearer' ? { authorization: `Bearer ${shown}` } : { 'x-api-key': shown.trim() };
+
+    expect(check(name, {}, headers, secret)).toBe('failed');
+    expect(secretFault(genericScheme(name, {}), secret)).toMatch(fault);
+  });
+
+  it.each<[GenericSchemeName, string]>([['bearer', 'a.b-c_d~+/='], ['bearer', 's\u00e9'], ['api-key', 'Key s3cret'], ['api-key', 's\u00e9']])('%s: the secret %j can be shown, and is none', (name, secret) => {
+    const headers: Record<string, string> = name === 'bearer' ? { authorization: `Bearer ${secret}` } : { 'x-api-key': secret };
+
+    expect(check(name, {}, headers, secret)).toBe('verified');
+    expect(secretFault(genericScheme(name, {}), secret)).toBeNull();
   });
 
   it.each([['hex', '6b6579'], ['base64', 'a2V5'], ['whsec', 'whsec_a2V5'], ['utf8', 'key']] as const)('a key in %s', (keyEncoding, secret) => {

@@ -5,6 +5,8 @@ import type { KeyEncoding, Scheme } from './scheme.js';
 
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}(?:\.fifo)?$/;
 const EDGE_SPACE = /^\s|\s$/;
+/** Header values come in as Latin-1, so that nothing beyond it is ever equal to one. */
+const BEYOND_LATIN_1 = /[^\0-\xff]/;
 const PUBLIC_KEY = {
   'rsa-sha256': 'must be an RSA public key of at least 2048 bits, in PEM on one line or base64 of a SubjectPublicKeyInfo',
   ed25519: 'must be an Ed25519 public key: 32 bytes in hex or base64, PEM on one line, or base64 of a SubjectPublicKeyInfo',
@@ -26,13 +28,18 @@ export function secretFault(scheme: Scheme, secret: string): string | null {
     case 'public-key': return publicKeyOf(scheme.algorithm, secret) === null ? PUBLIC_KEY[scheme.algorithm] : null;
     case 'jwt': return 'is not needed: a token is verified by the keys at jwksUrl';
     case 'paypal': return /^[\w-]{1,64}$/.test(secret) ? null : 'must be the id of the webhook, as PayPal shows it';
-    case 'bearer':
-    case 'token': return EDGE_SPACE.test(secret) ? 'must not begin or end with a space, which no header does' : null;
+    case 'bearer': return /\s/.test(secret) ? 'must be the token alone: without spaces, and without Bearer before it' : headerFault(secret);
+    case 'token': return headerFault(secret);
     case 'mailgun':
     case 'client-state':
     case 'twilio':
     case 'none': return null;
   }
+}
+
+function headerFault(secret: string): string | null {
+  if (EDGE_SPACE.test(secret)) return 'must not begin or end with a space, which no header does';
+  return BEYOND_LATIN_1.test(secret) ? 'must be of Latin-1 characters, as headers are' : null;
 }
 
 function standardFault(secret: string): string | null {
