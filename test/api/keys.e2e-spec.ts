@@ -1,6 +1,7 @@
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { until } from './polling.js';
 
@@ -148,7 +149,7 @@ describe('keys', () => {
     });
 
     it('409: the last admin key, which would lock everybody out; it may be rotated, and revoked when there is another', async () => {
-      const alone = await startServer();
+      const alone = await sharedServer();
       const [last] = (await alone.api('GET', '/v1/keys')).json.data;
       const { key: test } = (await alone.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' })).json;
       await alone.api('POST', '/v1/keys', { name: 'Writer', scope: 'write' });
@@ -174,7 +175,7 @@ describe('keys', () => {
     }, 60_000);
 
     it('409: the last admin key that does not expire, however many others go on for the grace of their rotation', async () => {
-      const alone = await startServer();
+      const alone = await sharedServer();
       const [last] = (await alone.api('GET', '/v1/keys')).json.data;
       const next = (await alone.api('POST', `/v1/keys/${last.id}/rotate`, {})).json;
       await alone.api('POST', '/v1/keys', { name: 'Test', scope: 'admin', environment: 'test' });
