@@ -8,7 +8,8 @@ import { Results, type DeliveryResult } from './record.contract.js';
 import { type HeldRow, heldOf, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
-const GROUP_ITEMS_MAX = 256;
+/** One group is written at a time. With 256 a fan-out as fast as it goes outran them, filled the lane with what was sent already, and what came then waited in the table for seconds. */
+const GROUP_ITEMS_MAX = 1_024;
 /** Nobody waits for a recorded attempt, so it may wait for company. */
 const LINGER_MS = 20;
 /** Results that go along with a commit of accepts: more of them are worth one of their own. */
