@@ -67,7 +67,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
 
   expire(): void {
     const { timeoutMs } = this.request;
-    this.end(new ExchangeEnded('timeout', `There was no complete answer within ${timeoutMs} ms: ${this.stage()}.`));
+    // Errors that are shown to nobody with their stacks are made by undici, too, a few for each receiver that hangs.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      this.end(new ExchangeEnded('timeout', `There was no complete answer within ${timeoutMs} ms: ${this.stage()}.`));
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
   }
 
   occupy(connection: Connection): void {

@@ -3,7 +3,7 @@ import type { Answer } from '../support/receiver.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { until } from './polling.js';
-import { destinationAt, eventIn, expectStatus, openSql, PATIENT, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
+import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
 import type { Sql, Targets } from './scene.js';
 
 describe('isolation of targets', () => {
@@ -66,6 +66,37 @@ describe('isolation of targets', () => {
     await small.kill('SIGKILL');
     await small.stop().catch(() => undefined);
   }, 60_000);
+
+  it('those of an environment that hardly ever answer have a quarter of the places beside one that does, and all they waited with arrives once they answer', async () => {
+    const small = await startServer({ DELIVERY_CONCURRENCY: '16' });
+    const known = targets.open();
+    let isHanging = true;
+    const hanging = Array.from({ length: 60 }, () => targets.open(() => (isHanging ? { hang: true } : {})));
+    const figure = async (name: string): Promise<number> =>
+      Number(new RegExp(`^posthorn_${name} (\\d+)`, 'm').exec(await (await fetch(`${small.url}/metrics`)).text())?.[1]);
+    const knownId = await destinationAt(small, known.url);
+    const sendKnown = async (): Promise<void> => void (await eventIn(small, await send(small, knownId), 'delivered'));
+    await sendKnown();
+    const sent: string[] = [];
+    for (const { url } of hanging) {
+      const id = await destinationAt(small, url, { timeout_ms: 1000, retry: { schedule: Array.from({ length: 20 }, () => 1) }, config: { circuit_breaker: { failure_threshold: 1000 } } });
+      sent.push(await send(small, id));
+    }
+
+    await until(async () => {
+      await sendKnown();
+      return figure('targets_held_back');
+    }, (count) => count > 20, WITHIN_MS);
+    await until(async () => {
+      await sendKnown();
+      return figure('deliveries_running');
+    }, (count) => count <= 4, WITHIN_MS);
+    isHanging = false;
+
+    for (const messageId of sent) await eventIn(small, messageId, 'delivered');
+    expect(await figure('targets_held_back')).toBe(0);
+    await small.stop();
+  }, 90_000);
 
   /** More deliveries like that of a message, all of them due for an hour. */
   const copy = (messageId: string, count: number): Promise<unknown> =>

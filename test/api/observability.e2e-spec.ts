@@ -63,6 +63,7 @@ describe('what an operator sees', () => {
         ['posthorn_circuits_open', 'gauge'],
         ['posthorn_deliveries_running', 'gauge'],
         ['posthorn_deliveries_held', 'gauge'],
+        ['posthorn_targets_held_back', 'gauge'],
         ['posthorn_loop_last_turn_timestamp_seconds', 'gauge'],
         ['posthorn_oldest_due_age_seconds', 'gauge'],
         ['posthorn_database_connections', 'gauge'],

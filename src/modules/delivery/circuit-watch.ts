@@ -21,7 +21,8 @@ const DRAIN_PER_SECOND_MAX = 2_000;
 const DRAIN_SECONDS = 60;
 
 /** Outcomes are counted, and what is heard of is read, this often at most: what comes meanwhile goes together. */
-const GAP_MS = 100;
+const COUNT_GAP_MS = 250;
+const READ_GAP_MS = 100;
 const GROUP_MAX = 1_000;
 /** Targets that have failed and are not shut are remembered for their next success, which is told to storage; the oldest are forgotten. */
 const FAILING_MAX = 20_000;
@@ -57,9 +58,9 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly notifications: Notifications,
   ) {
     this.loop = new Loop('CircuitWatch', () => this.refresh(), () => clock.nowMs());
-    const groups = { itemsMax: GROUP_MAX, weigh: () => 1, weightMax: GROUP_MAX, lingerMs: 0, gapMs: GAP_MS };
-    this.counts = new GroupCommit({ ...groups, write: (counted) => this.countAll(counted) });
-    this.heard = new GroupCommit({ ...groups, write: (keys) => this.read(keys) });
+    const groups = { itemsMax: GROUP_MAX, weigh: () => 1, weightMax: GROUP_MAX, lingerMs: 0 };
+    this.counts = new GroupCommit({ ...groups, gapMs: COUNT_GAP_MS, write: (counted) => this.countAll(counted) });
+    this.heard = new GroupCommit({ ...groups, gapMs: READ_GAP_MS, write: (keys) => this.read(keys) });
     notifications.on('circuit', (key) => this.hear(key));
   }
 

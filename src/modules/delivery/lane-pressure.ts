@@ -10,6 +10,8 @@ export interface Pressed {
   waiting: { first: { length: number } };
   /** How many of those were counted as ready. */
   ready: number;
+  /** It waits until others of its environment end, which are not known to answer either. */
+  isHeldBack: boolean;
 }
 
 /** The lane's process, as it is felt from inside. */
@@ -46,6 +48,7 @@ export class LanePressure {
   /** Something of the target began to wait or waits no more, or its window changed. */
   recount(target: Pressed): void {
     const count = target.waiting.first.length;
+    if (target.isHeldBack) return this.keep(target, 0, false);
     if (count === 0 || admits(target.window)) return this.keep(target, count, false);
     const isTrusted = !isBounded(target.window) && isQuick(target.answering, this.felt.nowMs());
     this.keep(target, isTrusted ? count : 0, isTrusted);

@@ -446,6 +446,15 @@ describe('what the lane does for one tenant beside another that fills it', () =>
     expect(lane.admit(event('healthy', { environmentId: 3 }))).toBe('run');
   });
 
+  it('names who holds all there is room for also while places are free', () => {
+    const { lane, running } = arrange(1_024);
+    for (let i = 0; i < 8_000; i += 1) lane.accept(of(1, `slow ${i % 4}`));
+
+    expect(running).toHaveLength(128);
+    expect(lane.crowding()).toEqual([1]);
+    expect([lane.room(1), lane.room(3)]).toEqual([0, 100]);
+  });
+
   it('lets one tenant alone have every place', () => {
     const { lane, running } = arrange(64);
     for (let i = 0; i < 100; i += 1) lane.accept(of(1, `target ${i}`));

@@ -16,6 +16,7 @@ import { LanePressure } from './lane-pressure.js';
 import { Permits } from './permits.js';
 import { WorkerPresence, type Holder } from './presence.js';
 import { Shares } from './shares.js';
+import { isHeard, SilentTargets } from './silent-targets.js';
 
 /** A delivery that waits for its turn in this process. */
 export interface Turn {
@@ -23,6 +24,8 @@ export interface Turn {
   probe: boolean;
   /** When its attempt began, by the monotonic clock; absent before. */
   startedMs?: number;
+  /** Its target was not known to answer when it began. */
+  isUnheard?: boolean;
 }
 
 /** What this process holds for one target. */
@@ -38,6 +41,8 @@ interface TargetLane {
   reserved: number;
   answering: Answering;
   ready: number;
+  unanswered: number;
+  isHeldBack: boolean;
 }
 
 /** Deliveries held at once: running, waiting, and kept places. */
@@ -57,7 +62,7 @@ const ROOM_FOR_OTHERS = 100;
 /**
  * The deliveries in this process: which may start, and which wait. One window per target, so that a slow target fills
  * its own window and nobody else's, and one ceiling for all of which retries get at most half. One tenant alone may have
- * all places up to the ceiling; some beyond it are for the others.
+ * all places up to the ceiling; some beyond it are for the others. Who is not known to answer may have to wait for less than that.
  */
 @Injectable()
 export class DeliveryLane implements Lane, Holder {
@@ -65,6 +70,7 @@ export class DeliveryLane implements Lane, Holder {
   /** Who has which part of the room here; and the targets with deliveries that only the common ceiling holds back. */
   private readonly shares: Shares<TargetLane>;
   private readonly pressing: LanePressure;
+  private readonly silent: SilentTargets<TargetLane>;
   /** Deliveries held by the name that they were claimed under. */
   private readonly byClaimant = new Map<Id, number>();
   private running = 0;
@@ -89,6 +95,7 @@ export class DeliveryLane implements Lane, Holder {
     this.shares = new Shares(async (environmentId) => (await environments.get(environmentId)).organizationId);
     const look = rightOfWay.view();
     this.pressing = new LanePressure(this.shares, { nowMs: () => clock.monotonicMs(), utilization: () => look().utilization });
+    this.silent = new SilentTargets(() => clock.monotonicMs());
   }
 
   /** Connects what makes attempts, and who is told that rows were left for the dispatcher. */
@@ -157,7 +164,8 @@ export class DeliveryLane implements Lane, Holder {
 
   /** Environments that fill this process while others may wait; none while it has room. */
   crowding(): number[] {
-    return this.closed || this.running < this.config.deliveryConcurrency ? [] : this.shares.aboveShare();
+    const isFull = this.running >= this.config.deliveryConcurrency || this.held >= HELD_MAX;
+    return isFull && !this.closed ? this.shares.aboveShare() : [];
   }
 
   /** Keeps to what the target's owner allows from now on: at most `concurrency` attempts at once, or null. */
@@ -186,14 +194,19 @@ export class DeliveryLane implements Lane, Holder {
     this.enqueue(this.lane(delivery.environmentId, delivery.targetId), { delivery, probe });
   }
 
-  /** The target has answered: its place is free, the next one starts. */
-  answered(turn: Turn, outcome: Outcome | null): void {
+  /** The target has answered, or its deadline has passed: its place is free, the next one starts. Null when nothing was sent. */
+  answered(turn: Turn, outcome: Outcome | null, isTimedOut = false): void {
     const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
     settled(lane.window, outcome ?? 'failed');
     this.pressing.answered(lane, this.clock.monotonicMs() - (turn.startedMs ?? 0), outcome === 'success');
     this.running -= 1;
     this.shares.run(turn.delivery.environmentId, -1);
     if (turn.delivery.attempts > 0) this.retriesRunning -= 1;
+    this.silent.ended(lane, turn.isUnheard === true, outcome === null ? null : !isTimedOut);
+    if (this.silent.heldBack > 0) {
+      if (isHeard(lane)) this.silent.waitNoMore(lane);
+      this.startHeldBack(lane.environmentId);
+    }
     if (!this.shares.isAnyWaiting()) return this.startWaiting(lane);
     // Others have waited for this place: the target that freed it queues behind them.
     this.queue(lane);
@@ -236,13 +249,16 @@ export class DeliveryLane implements Lane, Holder {
   resume(): void {
     // Claims that were on their way while their name was declared dead.
     for (const claimant of [...this.byClaimant.keys()]) if (!this.presence.knows(claimant)) this.drop(claimant);
+    // Of an environment that nothing of ends any more: what was let go on may have been evicted, and the others are silent, too.
+    for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
+    this.startStarved();
     if (!this.isStalled) return;
     this.isStalled = false;
     for (const lane of [...this.targets.values()]) this.startWaiting(lane);
   }
 
-  figures(): { running: number; held: number; targets: number } {
-    return { running: this.running, held: this.held, targets: this.targets.size };
+  figures(): { running: number; held: number; targets: number; heldBack: number } {
+    return { running: this.running, held: this.held, targets: this.targets.size, heldBack: this.silent.heldBack };
   }
 
   private count({ claimedBy }: ClaimedDelivery, change: 1 | -1): void {
@@ -261,7 +277,10 @@ export class DeliveryLane implements Lane, Holder {
       this.count(delivery, -1);
     }
     this.pressing.recount(lane);
-    if (lane.waiting.first.length + lane.waiting.retry.length === 0) this.shares.waitNoMore(lane.environmentId, lane);
+    if (lane.waiting.first.length + lane.waiting.retry.length === 0) {
+      this.shares.waitNoMore(lane.environmentId, lane);
+      this.silent.waitNoMore(lane);
+    }
     this.forget(lane);
     return taken;
   }
@@ -270,7 +289,7 @@ export class DeliveryLane implements Lane, Holder {
     const key = targetKey(environmentId, targetId);
     let lane = this.targets.get(key);
     if (!lane) {
-      lane = { environmentId, targetId, window: initialWindow(), waiting: { first: [], retry: [] }, retryIsNext: false, reserved: 0, answering: unanswered(), ready: 0 };
+      lane = newLane(environmentId, targetId);
       this.targets.set(key, lane);
     }
     return lane;
@@ -299,6 +318,18 @@ export class DeliveryLane implements Lane, Holder {
   private startWaiting(lane: TargetLane): void {
     while (this.startOne(lane));
     this.pressing.recount(lane);
+  }
+
+  /** What was held back of an environment, as far as it may start now; behind those who wait for a place, where there are any. */
+  private startHeldBack(environmentId: number): void {
+    const isAnyWaiting = this.shares.isAnyWaiting();
+    for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {
+      const lane = this.silent.next(environmentId);
+      if (lane === null) return;
+      if (isAnyWaiting) this.queue(lane);
+      else while (this.startOne(lane));
+      this.pressing.recount(lane);
+    }
   }
 
   /** One place each, in turn, to the targets that only the ceiling holds back, by who has least. */
@@ -331,6 +362,11 @@ export class DeliveryLane implements Lane, Holder {
     }
     const takesRetry = mayRetry && (first.length === 0 || lane.retryIsNext);
     const [next] = (takesRetry ? retry : first) as [Turn, ...Turn[]];
+    // A probe is one of its kind, and who answers it again is held back no more.
+    if (!next.probe && !this.silent.admits(lane, max)) {
+      this.silent.wait(lane);
+      return false;
+    }
     if (!this.presence.mayStart(next.delivery.claimedBy)) {
       this.isStalled = true;
       return false;
@@ -355,6 +391,7 @@ export class DeliveryLane implements Lane, Holder {
     this.running += 1;
     this.shares.run(lane.environmentId, 1);
     if (turn.delivery.attempts > 0) this.retriesRunning += 1;
+    turn.isUnheard = this.silent.began(lane);
     turn.startedMs = this.clock.monotonicMs();
     this.runTurn(turn);
   }
@@ -368,6 +405,13 @@ export class DeliveryLane implements Lane, Holder {
     this.held += change;
     this.shares.hold(environmentId, change);
   }
+}
+
+function newLane(environmentId: number, targetId: Id): TargetLane {
+  return {
+    environmentId, targetId, window: initialWindow(), waiting: { first: [], retry: [] }, retryIsNext: false, reserved: 0,
+    answering: unanswered(), ready: 0, unanswered: Infinity, isHeldBack: false,
+  };
 }
 
 /** The ceiling with the places that are for others than who fills it. */

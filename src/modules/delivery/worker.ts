@@ -65,7 +65,7 @@ export class DeliveryWorker {
       if (error instanceof Withheld) return this.giveUp(turn);
       throw error;
     }
-    this.lane.answered(turn, performed.outcome);
+    this.lane.answered(turn, performed.outcome, performed.result.attempt?.error === 'timeout');
     // In this order: a crash in between loses one count of the breaker, never an attempt.
     const held = await this.results.record(performed.result);
     this.lane.done(turn);

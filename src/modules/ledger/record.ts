@@ -17,7 +17,7 @@ const RIDING_MAX = 32;
 /** After a ride that failed, results keep away from accepts for so long: what made it fail may not have passed. */
 const APART_MS = 1_000;
 /** Nor for the next one, which is seconds away. */
-const RETRYING_LINGER_MS = 100;
+const RETRYING_LINGER_MS = 250;
 
 /** Results on their way into a commit of somebody else's. */
 export interface ResultsRide extends Ride {
