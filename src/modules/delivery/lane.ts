@@ -391,6 +391,8 @@ export class DeliveryLane implements Lane, Holder {
     this.running += 1;
     this.shares.run(lane.environmentId, 1);
     if (turn.delivery.attempts > 0) this.retriesRunning += 1;
+    // It may have come to its place another way: who is let go on must be one that has something to start.
+    this.silent.waitNoMore(lane);
     turn.isUnheard = this.silent.began(lane);
     turn.startedMs = this.clock.monotonicMs();
     this.runTurn(turn);
