@@ -5,8 +5,8 @@ import { startSide, stopSide } from './slices.mjs';
 import { breakIn, measure, sleep } from './window.mjs';
 
 export const PER_SECOND = 5_000;
-/** The start's connections that nobody uses have ended by then. */
-const REST_MS = 20_000;
+/** The start's connections that nobody uses have ended by then, and V8 has given back what the start's garbage took. */
+const REST_MS = 90_000;
 const LOOK_EVERY_MS = 2_000;
 const MIB = 1024 * 1024;
 const OF_A_CLIENT = /^postgres: \S+ \S+ [\d.:a-f]+\(\d+\)/;
@@ -67,8 +67,8 @@ async function heapOf(port) {
   return { young, old: total - young, external: of('nodejs_external_memory_bytes') };
 }
 
-/** @param {{ pid: number, port: number, postmaster: number }} of @returns {Promise<Memory>} */
-async function memoryOf({ pid, port, postmaster }) {
+/** `own`: the bench's backend, which is none of the service's. @param {{ pid: number, port: number, postmaster: number, own: number }} of @returns {Promise<Memory>} */
+async function memoryOf({ pid, port, postmaster, own }) {
   const heap = await heapOf(port);
   const service = shareOf(pid);
   const parts = { shared: 0, backends: 0, server: 0, program: service.file, connections: 0 };
@@ -77,6 +77,7 @@ async function memoryOf({ pid, port, postmaster }) {
     const isBackend = OF_A_CLIENT.test(titleOf(each));
     parts.shared += shared;
     parts.program += file;
+    if (each === own) continue;
     parts[isBackend ? 'backends' : 'server'] += anonymous;
     if (isBackend) parts.connections += MIB;
   }
@@ -111,7 +112,7 @@ export const memory = {
   async run(bench, _wanted, report) {
     const { subject, server } = await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all'] }));
     const own = { ...bench, database: server };
-    const look = () => memoryOf({ pid: subject.processes[0]?.pid ?? 0, port: subject.ports[0] ?? 0, postmaster: server.postmasterPid });
+    const look = () => memoryOf({ pid: subject.processes[0]?.pid ?? 0, port: subject.ports[0] ?? 0, postmaster: server.postmasterPid, own: server.client.processID });
     await sleep(REST_MS);
     const idle = await look();
     const stop = watch(look);

@@ -16,4 +16,32 @@ describe('Metrics', () => {
     const [first = ''] = pages;
     for (const [, value] of first.matchAll(/^nodejs_eventloop_lag_\w+_seconds (\S+)$/gm)) expect(Number(value)).toBeLessThan(60);
   });
+
+  it('reads gauges one after another, and one that fails or hangs keeps nobody from being read', async () => {
+    const metrics = new Metrics();
+    let [underWay, most] = [0, 0];
+    const read = (value: number) => async (gauge: { set(value: number): void }): Promise<void> => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setImmediate(resolve));
+      underWay -= 1;
+      gauge.set(value);
+    };
+    metrics.gauge('first', 'One.', [], read(1));
+    metrics.gauge('broken', 'None.', [], () => Promise.reject(new Error('away')));
+    metrics.gauge('second', 'Another one.', [], read(2));
+    metrics.gauge('third', 'A third one.', [], read(3));
+
+    const pages = await Promise.all([metrics.registry.metrics(), metrics.registry.metrics()]);
+
+    expect(most).toBe(1);
+    for (const page of pages) expect(page.match(/^posthorn_(first|second|third) \d$/gm)).toEqual(['posthorn_first 1', 'posthorn_second 2', 'posthorn_third 3']);
+
+    let answer = (): void => undefined;
+    metrics.gauge('hanging', 'Nothing yet.', [], () => new Promise((resolve) => (answer = resolve)));
+    const afterIt = new Promise<void>((resolve) => metrics.gauge('after', 'Behind the one that hangs.', [], () => resolve()));
+    const scrape = metrics.registry.metrics();
+    await afterIt;
+    answer();
+    expect(await scrape).toContain('posthorn_third 3');
+  });
 });

@@ -8,6 +8,9 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Until the lag of the event loop has been seen a few times: before, its figures would be none. */
 const FIRST_LAGS_MS = 50;
 
+/** A figure that is not there by then lets the next one begin beside it: a server that hangs costs a scrape one time-out and not one for each. */
+const TURN_MS_MAX = 250;
+
 /** The process's Prometheus registry. Contexts make their metrics here, so that names are unique and documented once. */
 @Injectable()
 export class Metrics {
@@ -15,6 +18,7 @@ export class Metrics {
   private ofAll: (() => Promise<string>) | null = null;
 
   private watching: Promise<void> | null = null;
+  private turn: Promise<void> = Promise.resolve();
 
   /** What a scrape is answered with: the figures of this process, or of all that share its port. */
   async page(): Promise<string> {
@@ -59,10 +63,26 @@ export class Metrics {
       registers: [this.registry],
       collect: async () => {
         // One source that is away must not take the others' figures with it.
-        await Promise.resolve()
-          .then(() => collect(gauge))
-          .catch(() => gauge.reset());
+        await this.inTurn(() => collect(gauge)).catch(() => gauge.reset());
       },
     });
+  }
+
+  /**
+   * One after another: all at once, every scrape would open a connection to PostgreSQL for each figure that is read there, and
+   * nobody would need them until the next.
+   */
+  private async inTurn(read: () => void | Promise<void>): Promise<void> {
+    const before = this.turn;
+    let end = (): void => undefined;
+    this.turn = new Promise((resolve) => (end = resolve));
+    await before;
+    const timer = setTimeout(end, TURN_MS_MAX);
+    try {
+      await read();
+    } finally {
+      clearTimeout(timer);
+      end();
+    }
   }
 }
