@@ -69,7 +69,7 @@ export class Database {
   /** Makes an empty database. @returns {Promise<{ name: string, url: string }>} */
   async create() {
     const name = `bench_${++this.count}`;
-    await this.client.query(`create database ${name}`);
+    await this.client.query(`create database ${name} strategy file_copy`);
     return { name, url: this.#urlOf(name) };
   }
 

@@ -17,6 +17,8 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     timezone: 'UTC',
     shared_buffers: `${sharedBuffersMib(memoryBytes())}MB`,
     max_connections: '200',
+    // As many as `effective_io_concurrency` lets a connection read ahead. PostgreSQL's own choice here is 29, and all of it is written at the start.
+    io_max_concurrency: '16',
     synchronous_commit: 'on',
     max_wal_size: '4GB',
     checkpoint_timeout: '15min',
