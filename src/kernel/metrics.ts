@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Places } from './places.js';
 
 /** Gauges of prom-client under names that counters have; `nodejs_active_resources` says the same by type. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
@@ -8,7 +9,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Until the lag of the event loop has been seen a few times: before, its figures would be none. */
 const FIRST_LAGS_MS = 50;
 
-/** A figure that is not there by then lets the next one begin beside it: a server that hangs costs a scrape one time-out and not one for each. */
+/** Who has not had his turn by then is read beside the others: a server that hangs costs a scrape one time-out and not one for each. */
 const TURN_MS_MAX = 250;
 
 /** The process's Prometheus registry. Contexts make their metrics here, so that names are unique and documented once. */
@@ -18,7 +19,7 @@ export class Metrics {
   private ofAll: (() => Promise<string>) | null = null;
 
   private watching: Promise<void> | null = null;
-  private turn: Promise<void> = Promise.resolve();
+  private readonly turns = new Places(1);
 
   /** What a scrape is answered with: the figures of this process, or of all that share its port. */
   async page(): Promise<string> {
@@ -63,7 +64,7 @@ export class Metrics {
       registers: [this.registry],
       collect: async () => {
         // One source that is away must not take the others' figures with it.
-        await this.inTurn(() => collect(gauge)).catch(() => gauge.reset());
+        await this.inTurn(async () => collect(gauge)).catch(() => gauge.reset());
       },
     });
   }
@@ -72,17 +73,7 @@ export class Metrics {
    * One after another: all at once, every scrape would open a connection to PostgreSQL for each figure that is read there, and
    * nobody would need them until the next.
    */
-  private async inTurn(read: () => void | Promise<void>): Promise<void> {
-    const before = this.turn;
-    let end = (): void => undefined;
-    this.turn = new Promise((resolve) => (end = resolve));
-    await before;
-    const timer = setTimeout(end, TURN_MS_MAX);
-    try {
-      await read();
-    } finally {
-      clearTimeout(timer);
-      end();
-    }
+  private async inTurn(read: () => Promise<void>): Promise<void> {
+    if ((await this.turns.run('gauges', TURN_MS_MAX, read)) === null) await read();
   }
 }
