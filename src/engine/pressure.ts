@@ -1,3 +1,5 @@
+import { leftAfter } from './fading.js';
+
 /** What one environment has waiting in a process that has no time for it. */
 export interface Pressure {
   /** Deliveries that would be made now, had the machine time for them. */
@@ -56,7 +58,7 @@ export function perSecond(meter: Meter, nowMs: number): number {
 }
 
 function weightAt({ weight, atMs }: Meter, nowMs: number): number {
-  return weight * Math.exp(-Math.max(0, nowMs - atMs) / MEMORY_MS);
+  return weight * leftAfter(nowMs - atMs, MEMORY_MS);
 }
 
 /** How soon a target answers. Changed in place, as a window is. */

@@ -1,3 +1,5 @@
+import { leftAfter } from './fading.js';
+
 /** What came of the attempts at targets that were not known to answer. Changed in place, by its one owner. */
 export interface Silence {
   /** Attempts that ended by their deadline, of which time takes away what is long ago. */
@@ -22,7 +24,7 @@ export function noSilence(): Silence {
 
 /** Counts an attempt that ended. Changes `silence`. */
 export function noteEnd(silence: Silence, isAnswered: boolean, nowMs: number): void {
-  const left = leftOf(silence, nowMs);
+  const left = leftAfter(nowMs - silence.atMs, MEMORY_MS);
   silence.unanswered = silence.unanswered * left + (isAnswered ? 0 : 1);
   silence.answered = silence.answered * left + (isAnswered ? 1 : 0);
   silence.atMs = nowMs;
@@ -31,9 +33,5 @@ export function noteEnd(silence: Silence, isAnswered: boolean, nowMs: number): v
 /** Whether one more target that is not known to answer will hardly do so. */
 export function isMute(silence: Silence, nowMs: number): boolean {
   const { unanswered, answered } = silence;
-  return unanswered * leftOf(silence, nowMs) >= UNANSWERED_MIN && unanswered >= answered * UNANSWERED_PER_ANSWERED;
-}
-
-function leftOf({ atMs }: Silence, nowMs: number): number {
-  return Math.exp(-Math.max(0, nowMs - atMs) / MEMORY_MS);
+  return unanswered * leftAfter(nowMs - silence.atMs, MEMORY_MS) >= UNANSWERED_MIN && unanswered >= answered * UNANSWERED_PER_ANSWERED;
 }
