@@ -35,6 +35,7 @@ describe('Metrics', () => {
 
     expect(most).toBe(1);
     for (const page of pages) expect(page.match(/^posthorn_(first|second|third) \d$/gm)).toEqual(['posthorn_first 1', 'posthorn_second 2', 'posthorn_third 3']);
+    expect(pages[0]).not.toMatch(/^posthorn_broken /m);
 
     let answer = (): void => undefined;
     metrics.gauge('hanging', 'Nothing yet.', [], () => new Promise((resolve) => (answer = resolve)));

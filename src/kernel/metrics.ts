@@ -55,18 +55,24 @@ export class Metrics {
     return new Histogram({ name: `posthorn_${name}`, help, buckets, labelNames, registers: [this.registry] });
   }
 
-  /** A gauge that is read when it is scraped. */
+  /** A gauge that is read when it is scraped, and absent while it cannot be read. */
   gauge<L extends string>(name: string, help: string, labelNames: readonly L[], collect: (gauge: Gauge<L>) => void | Promise<void>): void {
-    const gauge: Gauge<L> = new Gauge({
-      name: `posthorn_${name}`,
-      help,
-      labelNames,
-      registers: [this.registry],
-      collect: async () => {
-        // One source that is away must not take the others' figures with it.
-        await this.inTurn(async () => collect(gauge)).catch(() => gauge.reset());
-      },
-    });
+    const gauge: Gauge<L> = this.scraped(name, help, labelNames, () => this.inTurn(async () => collect(gauge)).catch(() => withdraw(gauge, labelNames)));
+  }
+
+  /** Gauges of what one question answers: it is asked once a scrape. */
+  gauges<T>(read: () => Promise<T>, figures: readonly { name: string; help: string; of: (answer: T) => number }[]): void {
+    let asked: Promise<void> | null = null;
+    const ask = async (): Promise<void> => {
+      const answer = await read();
+      made.forEach((gauge, n) => gauge.set(figures[n]?.of(answer) ?? 0));
+    };
+    const collect = (): Promise<void> => (asked ??= this.inTurn(ask).catch(() => made.forEach((gauge) => withdraw(gauge, []))).finally(() => (asked = null)));
+    const made = figures.map(({ name, help }) => this.scraped(name, help, [], collect));
+  }
+
+  private scraped<L extends string>(name: string, help: string, labelNames: readonly L[], collect: () => Promise<void>): Gauge<L> {
+    return new Gauge({ name: `posthorn_${name}`, help, labelNames, registers: [this.registry], collect });
   }
 
   /**
@@ -76,4 +82,11 @@ export class Metrics {
   private async inTurn(read: () => Promise<void>): Promise<void> {
     if ((await this.turns.run('gauges', TURN_MS_MAX, read)) === null) await read();
   }
+}
+
+/** One source that is away must not take the others' figures with it, nor claim to be 0. */
+function withdraw<L extends string>(gauge: Gauge<L>, labelNames: readonly L[]): void {
+  gauge.reset();
+  // What has no labels is 0 after that.
+  if (labelNames.length === 0) gauge.remove();
 }

@@ -10,15 +10,10 @@ export class PipelineMetrics {
 
   constructor(metrics: Metrics, store: WaitingMessagesStore, pace: MailPace) {
     this.readTotal = metrics.counter('inbox_messages_read_total', 'Received messages that this process took up, by what became of them: accepted, parked, gone, busy and failed (taken up again), or why they were quarantined.', ['outcome']);
-    // Both are asked for by the same scrape, and side by side.
-    let asked: ReturnType<WaitingMessagesStore['waiting']> | null = null;
-    const waiting = () => (asked ??= store.waiting().finally(() => (asked = null)));
-    metrics.gauge('inbox_waiting_seconds', 'How long the received message waits that has waited the longest for its verdicts.', [], async (gauge) => {
-      gauge.set((await waiting()).seconds);
-    });
-    metrics.gauge('inbox_waiting_messages', 'Received messages that wait for their verdicts, at most 10,000.', [], async (gauge) => {
-      gauge.set((await waiting()).count);
-    });
+    metrics.gauges(() => store.waiting(), [
+      { name: 'inbox_waiting_seconds', help: 'How long the received message waits that has waited the longest for its verdicts.', of: ({ seconds }) => seconds },
+      { name: 'inbox_waiting_messages', help: 'Received messages that wait for their verdicts, at most 10,000.', of: ({ count }) => count },
+    ]);
     metrics.gauge('inbox_pace_per_second', 'Messages per second that this process takes (taken) and reads (read) at most while deliveries need it; absent while nothing has to wait.', ['step'], (gauge) => {
       gauge.reset();
       for (const [step, perSecond] of Object.entries(pace.figures())) if (Number.isFinite(perSecond)) gauge.set({ step }, perSecond);

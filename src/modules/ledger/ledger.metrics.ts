@@ -66,12 +66,10 @@ export class StorageGauges {
       const { oldestDueAgeMs } = await due.backlog();
       return { ready: true, oldest_due_age_ms: Math.round(oldestDueAgeMs) };
     });
-    metrics.gauge('oldest_due_age_seconds', 'Age of the oldest delivery that is due and held by nobody alive.', [], async (gauge) => {
-      gauge.set((await due.backlog()).oldestDueAgeMs / 1000);
-    });
-    metrics.gauge('deliveries_open_estimate', 'Open deliveries, as PostgreSQL estimates them.', [], async (gauge) => {
-      gauge.set((await due.backlog()).openEstimate);
-    });
+    metrics.gauges(() => due.backlog(), [
+      { name: 'oldest_due_age_seconds', help: 'Age of the oldest delivery that is due and held by nobody alive.', of: ({ oldestDueAgeMs }) => oldestDueAgeMs / 1000 },
+      { name: 'deliveries_open_estimate', help: 'Open deliveries, as PostgreSQL estimates them.', of: ({ openEstimate }) => openEstimate },
+    ]);
     metrics.gauge('oldest_transaction_age_seconds', 'Age of the oldest transaction; a long one slows every claim.', [], async (gauge) => {
       gauge.set(await due.oldestTransactionAgeSeconds());
     });

@@ -11,10 +11,10 @@ export class SystemEventsMetrics {
 
   constructor(metrics: Metrics, signals: SignalsStore) {
     this.notifications = metrics.counter('system_events_told_total', "Events of the service's own that this process told.", ['type']);
-    metrics.gauge('system_signals_waiting', 'Signals that wait to be told.', [], async (gauge) => gauge.set((await signals.waiting()).waiting));
-    metrics.gauge('system_signals_oldest_age_seconds', 'How long the oldest signal waits to be told.', [], async (gauge) => {
-      gauge.set((await signals.waiting()).oldestAgeSeconds);
-    });
+    metrics.gauges(() => signals.waiting(), [
+      { name: 'system_signals_waiting', help: 'Signals that wait to be told.', of: ({ waiting }) => waiting },
+      { name: 'system_signals_oldest_age_seconds', help: 'How long the oldest signal waits to be told.', of: ({ oldestAgeSeconds }) => oldestAgeSeconds },
+    ]);
   }
 
   notified(type: SystemEventType): void {
