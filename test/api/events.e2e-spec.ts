@@ -65,6 +65,8 @@ describe('events', () => {
             // The second one to a target that is gone would be refused.
             if (status === 'failed' && eventType === 'invoice.void') continue;
             const messageId = await send(server, destination, { event_type: eventType });
+            // One that waits for its first attempt is `retrying` too.
+            await eventAfter(server, messageId, 1);
             const event = await eventIn(server, messageId, status);
             const { id, event_type, destination: where, message_id, received_at } = event;
             sent.unshift({ id, event_type, status, destination: where, message_id, received_at });
