@@ -65,10 +65,10 @@ export class Metrics {
     let asked: Promise<void> | null = null;
     const ask = async (): Promise<void> => {
       const answer = await read();
-      made.forEach((gauge, n) => gauge.set(figures[n]?.of(answer) ?? 0));
+      for (const { gauge, of } of made) gauge.set(of(answer));
     };
-    const collect = (): Promise<void> => (asked ??= this.inTurn(ask).catch(() => made.forEach((gauge) => withdraw(gauge, []))).finally(() => (asked = null)));
-    const made = figures.map(({ name, help }) => this.scraped(name, help, [], collect));
+    const collect = (): Promise<void> => (asked ??= this.inTurn(ask).catch(() => made.forEach(({ gauge }) => withdraw(gauge, []))).finally(() => (asked = null)));
+    const made = figures.map(({ name, help, of }) => ({ of, gauge: this.scraped(name, help, [], collect) }));
   }
 
   private scraped<L extends string>(name: string, help: string, labelNames: readonly L[], collect: () => Promise<void>): Gauge<L> {
