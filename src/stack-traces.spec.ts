@@ -46,11 +46,4 @@ describe('mapStacks', () => {
     expect(head).toBe('TypeError: told undefined');
     expect(frame).toMatch(/^ {4}at fail \(.*\/plain\.mjs:\d+:\d+\)$/);
   });
-
-  it('writes no frames of what undici tells its own sockets', () => {
-    const program = `import { mapStacks } from ${JSON.stringify(pathToFileURL(path.join(directory, 'stack-traces.mjs')).href)}; mapStacks();
-      process.stdout.write(Object.assign(new Error('aborted'), { code: 'UND_ERR_INFO' }).stack);`;
-
-    expect(execFileSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8', env: {} })).toBe('Error: aborted');
-  });
 });

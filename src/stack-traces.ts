@@ -21,15 +21,7 @@ const maps = new Map<string, SourceMap | null>();
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) =>
-    isNoFault(error) ? headOf(error) : [headOf(error), ...frames.map((frame: Frame) => `    at ${written(frame.toString())}`)].join('\n');
-}
-
-/**
- * undici makes one for every exchange that is broken off, a receiver that hangs say, to say so to its own socket; Node.js writes its
- * trace out, and nobody ever reads it.
- */
-function isNoFault(error: Error): boolean {
-  return 'code' in error && error.code === 'UND_ERR_INFO';
+    [headOf(error), ...frames.map((frame: Frame) => `    at ${written(frame.toString())}`)].join('\n');
 }
 
 /** A frame as it was written, or as it is when nothing is known about that. */

@@ -142,11 +142,20 @@ describe('HttpsAdapter.deliver', () => {
     const answer = await adapter.deliver(OUTGOING, TARGET);
 
     expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: Buffer.from(OUTGOING.body), timeoutMs: 1_234, bodyBytesMax: 65_536 });
+    expect(requests[0]).toMatchObject({ method: 'POST', url: TARGET.url, body: OUTGOING.body, timeoutMs: 1_234, bodyBytesMax: 65_536 });
     expect(answer).toEqual({
       answer: { kind: 'response', status: 200, retryAfter: null }, durationMs: 13, excerpt: 'ok',
       exchange: { method: 'POST', url: TARGET.url, headers: requests[0]?.headers, answered: {} },
     });
+  });
+
+  it('encodes a body once that comes for one delivery after the other, and each one that does not where it is written', async () => {
+    const { adapter, requests } = arrange(...Array.from({ length: 5 }, () => answered(200, 'ok')));
+
+    for (const body of ['{"a":"é"}', '{"b":1}', '{"b":1}', '{"b":1}', '{"a":"é"}']) await adapter.deliver({ ...OUTGOING, body }, TARGET);
+
+    expect(requests.map(({ body }) => body)).toEqual(['{"a":"é"}', '{"b":1}', Buffer.from('{"b":1}'), Buffer.from('{"b":1}'), '{"a":"é"}']);
+    expect(requests[3]?.body).toBe(requests[2]?.body);
   });
 
   it('passes on what the receiver asks for', async () => {

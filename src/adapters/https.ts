@@ -16,7 +16,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 export class HttpsAdapter extends DestinationAdapter {
   override readonly type = 'https';
   override readonly pulled = false;
-  private last = { text: '', bytes: Buffer.alloc(0) };
+  private last: { text: string; bytes: Buffer | null } = { text: '', bytes: null };
 
   constructor(
     private readonly agent: EgressAgent,
@@ -65,11 +65,15 @@ export class HttpsAdapter extends DestinationAdapter {
     return target.url && { method: 'POST', url: target.url, headers: headersOf(outgoing, target) };
   }
 
-  /** The deliveries of a fan-out come one after the other with one body: it is encoded once, not for each signature and request. */
-  private bytesOf(body: string | Buffer): Buffer {
+  /**
+   * A body that comes once is encoded where it is signed and where it is written, without a copy of its own. The deliveries of a fan-out
+   * come one after the other with one body: from the second on it is encoded once, not for each signature and request.
+   */
+  private bytesOf(body: string | Buffer): string | Buffer {
     if (typeof body !== 'string') return body;
-    if (this.last.text !== body) this.last = { text: body, bytes: Buffer.from(body) };
-    return this.last.bytes;
+    if (this.last.text === body) return (this.last.bytes ??= Buffer.from(body));
+    this.last = { text: body, bytes: null };
+    return body;
   }
 }
 

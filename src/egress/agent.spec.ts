@@ -44,6 +44,35 @@ describe('an exchange', () => {
     expect(receiver.requests[0]?.text).not.toMatch(/authorization|user|pass/i);
   });
 
+  it.each<[string, string | Buffer, string]>([
+    ['a string', '{"a":"\u00e4\u20ac"}', 'plain'],
+    ['a string beside a header of Latin-1', '{"a":"\u00e4\u20ac"}', 'd\u00e9j\u00e0'],
+    ['bytes', Buffer.from('{"a":"\u00e4\u20ac"}'), 'd\u00e9j\u00e0'],
+    ['a long string', `{"a":"${'\u20ac'.repeat(30_000)}"}`, 'plain'],
+    ['nothing, whose length it says', '', 'plain'],
+  ])('sends %s byte for byte', async (_what, body, value) => {
+    const length = Buffer.byteLength(body);
+    const receiver = await receiverWith();
+
+    const answer = await agentWith().exchange(to(receiver, { headers: { 'x-word': value }, body }));
+
+    expect(statusOf(answer)).toBe(200);
+    const [head, sent] = (receiver.requests[0]?.text ?? '').split('\r\n\r\n', 2);
+    expect(head).toContain(`\r\nx-word: ${value}\r\ncontent-length: ${length}`);
+    expect(Buffer.from(sent ?? '', 'latin1')).toEqual(Buffer.from(body));
+  });
+
+  it.each([['no body', ''], ['one all the same', 'HTTP/1.1 500 Worse\r\ncontent-length: 0\r\n\r\n']])('answers a HEAD by its head alone, where there is %s', async (_what, body) => {
+    const receiver = await receiverWith((socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n${body}`));
+    const agent = agentWith();
+
+    for (let i = 0; i < 2; i += 1) {
+      expect(await agent.exchange(to(receiver, { method: 'HEAD', body: null }))).toMatchObject({ status: 200, headers: { 'content-length': '500' }, body: Buffer.alloc(0) });
+    }
+    expect(receiver.connections).toBe(2);
+    expect(receiver.requests[0]?.text).not.toContain('content-length');
+  });
+
   it('answers with a redirect and does not follow it', async () => {
     const receiver = await receiverWith((socket) => socket.write(REDIRECT));
 

@@ -5,6 +5,7 @@ import { CANCELLED, Exchange } from './exchange.js';
 import type { EgressAnswer, EgressRequest } from './exchange.js';
 import { explain, ExchangeEnded } from './failure.js';
 import { OriginPool } from './origin-pool.js';
+import { requestHead, type RequestHead } from './request-head.js';
 
 export type { EgressAnswer, EgressRequest } from './exchange.js';
 
@@ -57,7 +58,7 @@ export class EgressAgent {
   /** Breaks off every exchange (an error of kind `connection`) and closes every socket. */
   async destroy(): Promise<void> {
     this.isClosed = true;
-    await Promise.all([...this.pools.values()].map((pool) => pool.destroy(STOPPING)));
+    for (const pool of [...this.pools.values()]) pool.destroy(STOPPING);
     await this.drained();
   }
 
@@ -76,20 +77,26 @@ export class EgressAgent {
     const { protocol, origin } = request.url;
     const refusal = this.isClosed ? STOPPING : request.signal?.aborted ? CANCELLED : isHttp(protocol) ? null : NOT_HTTP;
     if (refusal !== null) return resolve({ kind: 'error', ...explain(refusal), durationMs: 0 });
-    const pool = this.pools.get(origin) ?? this.openPool(origin);
-    pool.admit(new Exchange(request, pool, startedAt, resolve), startedAt);
+    let head: RequestHead;
+    try {
+      head = requestHead(request);
+    } catch (error) {
+      return resolve({ kind: 'error', ...explain(error as Error), durationMs: 0 });
+    }
+    const pool = this.pools.get(origin) ?? this.openPool(request.url);
+    pool.admit(new Exchange(request, head, pool, startedAt, resolve), startedAt);
   }
 
-  private openPool(origin: string): OriginPool {
+  private openPool(url: URL): OriginPool {
     if (this.pools.size >= this.originsMax) this.evict();
     const pool = new OriginPool({
-      origin,
+      url,
       connect: this.connect,
       connectionsMax: this.connectionsMax,
       idleMs: this.idleMs,
       onEmpty: () => this.forget(pool),
     });
-    this.pools.set(origin, pool);
+    this.pools.set(pool.origin, pool);
     return pool;
   }
 

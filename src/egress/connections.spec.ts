@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
-import { agentWith, cleanUp, never, receiverWith, statusOf, TLS, to } from '../../test/support/egress.js';
+import { agentWith, cleanUp, never, onCleanUp, receiverWith, statusOf, TLS, to } from '../../test/support/egress.js';
 import { OK } from '../../test/support/raw-receiver.js';
 
 afterEach(cleanUp);
@@ -129,6 +129,66 @@ describe('connections', () => {
     await Promise.all(closed);
     while (agent.stats().origins > 0) await new Promise(setImmediate);
 
+    expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
+  });
+
+  it('close as early as the server says that it will', async () => {
+    const closed: Promise<unknown>[] = [];
+    const receiver = await receiverWith((socket) => {
+      closed.push(new Promise((done) => socket.once('close', done)));
+      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n');
+    });
+    const agent = agentWith({ idleOriginMs: 60_000 });
+
+    await agent.exchange(to(receiver));
+    await Promise.all(closed);
+
+    expect(agent.stats().origins).toBe(0);
+  });
+
+  it.each([
+    ['bytes that nobody asked for behind an answer', `${OK}HTTP/1.1 200 OK\r\n`],
+    ['a connection that closes', OK.replace('content-length', 'connection: close\r\ncontent-length')],
+  ])('are not used again after %s', async (_what, bytes) => {
+    const receiver = await receiverWith((socket) => void socket.write(bytes));
+    const agent = agentWith();
+
+    const answers = [await agent.exchange(to(receiver)), await agent.exchange(to(receiver))];
+
+    expect(answers).toMatchObject([{ status: 200, body: Buffer.from('ok') }, { status: 200, body: Buffer.from('ok') }]);
+    expect(receiver.connections).toBe(2);
+  });
+
+  it('are not used again when something comes that nobody asked for', async () => {
+    const closed: Promise<unknown>[] = [];
+    const receiver = await receiverWith((socket) => {
+      closed.push(new Promise((done) => socket.once('close', done)));
+      socket.write(OK, () => setImmediate(() => socket.write(OK)));
+    });
+    const agent = agentWith();
+
+    await agent.exchange(to(receiver));
+    await Promise.all(closed);
+
+    expect(statusOf(await agent.exchange(to(receiver)))).toBe(200);
+    expect(receiver.connections).toBe(2);
+  });
+
+  it('are not used again when the answer came before the request was read', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', never).once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Much\r\ncontent-length: 0\r\n\r\n');
+      });
+    });
+    onCleanUp(async () => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const agent = agentWith();
+
+    const answer = await agent.exchange({ method: 'POST', url, headers: {}, body: Buffer.alloc(32 * 1024 * 1024), timeoutMs: 5000, bodyBytesMax: 10 });
+
+    expect(statusOf(answer)).toBe(413);
     expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
   });
 

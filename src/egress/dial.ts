@@ -47,7 +47,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     if (refusal === null) {
       connectorFor(portOf(target))(target, callback);
     } else {
-      // undici expects an answer after the call has returned.
+      // Whoever asks expects an answer after the call has returned.
       queueMicrotask(() => callback(new EgressBlocked(refusal), null));
     }
   };

@@ -1,7 +1,8 @@
-import type { Dispatcher } from 'undici';
+import type { Carried, Connection } from './connection.js';
 import { ExchangeEnded, explain, isBrokenConnection } from './failure.js';
 import type { EgressFailure } from './failure.js';
-import type { Connection, OriginPool, Tenant } from './origin-pool.js';
+import type { OriginPool, Tenant } from './origin-pool.js';
+import type { RequestHead } from './request-head.js';
 
 export interface EgressRequest {
   method: string;
@@ -31,20 +32,22 @@ export type EgressAnswer =
   | { kind: 'error'; error: EgressFailure; detail: string; durationMs: number };
 
 /** One request and its answer, from the deadline being set to the connection being given back. The hot path. */
-export class Exchange implements Dispatcher.DispatchHandler, Tenant {
+export class Exchange implements Carried, Tenant {
   isSettled = false;
   private readonly timer: NodeJS.Timeout;
   private connection: Connection | null = null;
-  private controller: Dispatcher.DispatchController | null = null;
+  /** It is on the wire, or was. */
+  private isSent = false;
   private isAnswering = false;
   private status = 0;
   private headers: Record<string, string> = NO_HEADERS;
-  private body: Buffer = NO_BODY;
+  private received: Buffer = NO_BODY;
   private chunks: Buffer[] | null = null;
   private bodyBytes = 0;
 
   constructor(
     private readonly request: EgressRequest,
+    readonly head: RequestHead,
     private readonly pool: OriginPool,
     private readonly startedAt: number,
     private readonly resolve: (answer: EgressAnswer) => void,
@@ -58,16 +61,23 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
     this.end(CANCELLED);
   }
 
-  /** Answers now with this error; the connection is given back when undici has let go of it. */
+  get method(): string {
+    return this.request.method;
+  }
+
+  get body(): string | Buffer | null {
+    return this.request.body;
+  }
+
+  /** Answers now with this error; a connection that is only being opened for it is given back when it is open. */
   end(error: Error): void {
     this.fail(error);
-    // Without a controller the request is not on the wire yet: onRequestStart will turn it away.
-    this.controller?.abort(error);
+    if (this.isSent) this.connection?.abort(error);
   }
 
   expire(): void {
     const { timeoutMs } = this.request;
-    // Errors that are shown to nobody with their stacks are made by undici, too, a few for each receiver that hangs.
+    // For each receiver that hangs, and shown to nobody: to look for the place would cost more than the rest.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
@@ -79,57 +89,47 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
 
   occupy(connection: Connection): void {
     this.connection = connection;
-    connection.interim.expectAnswer();
-    const { url, method, body, headers } = this.request;
-    connection.client.dispatch(
-      { path: url.pathname + url.search, method: method, body, headers: sendable(headers) },
-      this,
-    );
+    connection.begin(this);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown, not aborted: an abort would close a connection that has done nothing wrong.
-    if (this.isSettled) throw new ExchangeEnded('timeout', 'Answered before it was sent.');
-    if (this.request.mayBegin?.() === false) throw WITHHELD;
-    this.controller = controller;
+  begins(): Error | null {
+    if (this.isSettled) return TOO_LATE;
+    if (this.request.mayBegin?.() === false) return WITHHELD;
+    this.isSent = true;
+    return null;
   }
 
-  /** The first byte of an answer, even if it never becomes a status line. */
-  onResponseStarted(): void {
+  onBytes(): void {
     this.isAnswering = true;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: object): void {
-    // 101 without an Upgrade: undici gives the final one in another call.
-    if (status < 200) return;
+  onHead(status: number, headers: Record<string, string>): void {
     this.status = status;
-    this.headers = flat(headers as Record<string, string | string[]>);
+    this.headers = headers;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.isSettled) return;
+  onBody(bytes: Buffer): boolean {
     const room = this.request.bodyBytesMax - this.bodyBytes;
-    const taken = chunk.length > room ? chunk.subarray(0, room) : chunk;
+    const taken = bytes.length > room ? bytes.subarray(0, room) : bytes;
     this.bodyBytes += taken.length;
     if (this.chunks !== null) this.chunks.push(taken);
-    else if (this.body.length === 0) this.body = taken;
-    else this.chunks = [this.body, taken];
-    if (chunk.length > room) {
-      this.respond(true);
-      controller.abort(new ExchangeEnded('protocol', 'The body is longer than what is read of it.'));
-    }
+    else if (this.received.length === 0) this.received = taken;
+    else this.chunks = [this.received, taken];
+    if (bytes.length <= room) return true;
+    this.respond(true);
+    this.connection?.abort(CUT);
+    return false;
   }
 
-  onResponseEnd(): void {
-    if (this.connection !== null) this.connection.served += 1;
+  onEnd(): void {
     this.respond(false);
     this.release();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.controller = null;
+  onFailed(error: Error): void {
+    this.isSent = false;
     if (this.mayRetry(error)) {
-      // undici is still taking the broken socket down; after that the same client opens a fresh one.
+      // The same connection opens a fresh socket, when the broken one has had its say.
       setImmediate(onRetry, this);
       return;
     }
@@ -148,12 +148,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
    * which has served nothing, and if it breaks, too, the failure is real.
    */
   private mayRetry(error: Error): boolean {
-    return !this.isSettled && !this.isAnswering
-      && this.connection !== null && this.connection.served > 0 && !this.connection.interim.isSeen && isBrokenConnection(error);
+    return !this.isSettled && !this.isAnswering && this.connection !== null && this.connection.served > 0 && isBrokenConnection(error);
   }
 
   private respond(truncated: boolean): void {
-    const body = this.chunks === null ? this.body : Buffer.concat(this.chunks, this.bodyBytes);
+    const body = this.chunks === null ? this.received : Buffer.concat(this.chunks, this.bodyBytes);
     this.settle({ kind: 'response', status: this.status, headers: this.headers, body, truncated, durationMs: this.elapsedMs() });
   }
 
@@ -175,7 +174,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
     const { connection } = this;
     if (connection === null) return;
     this.connection = null;
-    this.controller = null;
     this.pool.release(connection, performance.now());
   }
 
@@ -185,11 +183,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Tenant {
 
   private stage(): string {
     if (this.connection === null) return 'every connection to the receiver was in use';
-    if (this.controller === null) return 'the connection was not established';
+    if (!this.isSent) return 'the connection was not established';
     return this.status === 0 ? 'the receiver did not answer' : 'the body of the answer did not end';
   }
 }
 
+const TOO_LATE = new ExchangeEnded('timeout', 'Answered before it was sent.');
+const CUT = new ExchangeEnded('protocol', 'The body is longer than what is read of it.');
 const WITHHELD = new ExchangeEnded('connection', 'The request was not sent: whoever asked for it may not send it any more.');
 
 export const CANCELLED = new ExchangeEnded('connection', 'The exchange was cancelled before it was complete.');
@@ -199,23 +199,3 @@ const NO_BODY = Buffer.alloc(0);
 
 const onDeadline = (exchange: Exchange): void => exchange.expire();
 const onRetry = (exchange: Exchange): void => exchange.retry();
-
-function sendable(headers: Record<string, string>): Record<string, string> {
-  for (const name in headers) {
-    if (isOurs(name)) return Object.fromEntries(Object.entries(headers).filter(([each]) => !isOurs(each)));
-  }
-  return headers;
-}
-
-/** The lengths spare almost every header the comparison. */
-function isOurs(name: string): boolean {
-  return (name.length === 4 && name.toLowerCase() === 'host') || (name.length === 15 && name.toLowerCase() === 'accept-encoding');
-}
-
-function flat(headers: Record<string, string | string[]>): Record<string, string> {
-  for (const name in headers) {
-    const value = headers[name];
-    if (typeof value === 'object') headers[name] = value.join(', ');
-  }
-  return headers as Record<string, string>;
-}

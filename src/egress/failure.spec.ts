@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import { EgressBlocked } from './dial.js';
 import { LookupFailed } from './names/lookup-failed.js';
-import { explain } from './failure.js';
+import { BadAnswer, ConnectionLost, explain } from './failure.js';
 
 const coded = (code: string, message = 'secret 10.0.0.7:8443'): Error => Object.assign(new Error(message), { code });
 
@@ -18,9 +18,8 @@ describe('explain', () => {
     [coded('ETIMEDOUT'), 'connection'],
     [coded('EMFILE'), 'connection'],
     [new Error('secret'), 'connection'],
-    [new errors.SocketError('other side closed'), 'connection'],
+    [new ConnectionLost('secret'), 'connection'],
     [new errors.ConnectTimeoutError('secret'), 'connection'],
-    [new errors.ClientDestroyedError('secret'), 'connection'],
     [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'tls'],
     [coded('SELF_SIGNED_CERT_IN_CHAIN'), 'tls'],
     [coded('CERT_HAS_EXPIRED'), 'tls'],
@@ -28,14 +27,7 @@ describe('explain', () => {
     [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'tls'],
     [coded('ERR_SSL_WRONG_VERSION_NUMBER'), 'tls'],
     [coded('EPROTO'), 'tls'],
-    [coded('HPE_INVALID_CONSTANT'), 'protocol'],
-    [Object.assign(new Error('secret'), { name: 'HTTPParserError', code: undefined }), 'protocol'],
-    [new errors.SocketError('bad response'), 'protocol'],
-    [new errors.SocketError('bad upgrade'), 'protocol'],
-    [new errors.HeadersOverflowError('secret'), 'protocol'],
-    [new errors.ResponseContentLengthMismatchError('secret'), 'protocol'],
-    [new errors.InvalidArgumentError('invalid x-token header'), 'protocol'],
-    [new errors.NotSupportedError('expect header not supported'), 'protocol'],
+    [new BadAnswer('its content-length is not one number'), 'protocol'],
   ])('%s is a failure of kind %s', (error, kind) => {
     const { error: failure, detail } = explain(error);
 

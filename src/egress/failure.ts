@@ -14,6 +14,18 @@ export class ExchangeEnded extends Error {
   }
 }
 
+/** What came is not HTTP/1.1. The message says what of it, in words that hold nothing of what came. */
+export class BadAnswer extends Error {
+  /** For the owner of the receiver, who is elsewhere: a stack of ours tells nothing. */
+  override stack = undefined;
+}
+
+/** The connection ended without being asked to. */
+export class ConnectionLost extends Error {
+  /** For each receiver that hangs up. */
+  override stack = undefined;
+}
+
 /**
  * What an error of the transport was, and one sentence for the owner of the target. The sentence is made here,
  * not taken from the error: those of sockets carry addresses of our network.
@@ -22,23 +34,18 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   if (error instanceof ExchangeEnded) return { error: error.failure, detail: error.message };
   if (error instanceof EgressBlocked) return { error: 'blocked', detail: error.message };
   if (error instanceof LookupFailed) return { error: 'dns', detail: error.message };
+  if (error instanceof BadAnswer) return { error: 'protocol', detail: `The answer is not valid HTTP/1.1: ${error.message}.` };
+  if (error instanceof ConnectionLost) return { error: 'connection', detail: 'The receiver closed the connection before the answer was complete.' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   if (TLS.test(code)) {
     return { error: 'tls', detail: `The TLS connection failed: ${TLS_REASONS[code] ?? 'the handshake broke off'} (${code}).` };
   }
-  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
-    // undici names the header or the part here, never its value.
-    return { error: 'protocol', detail: `The request is not valid HTTP: ${error.message}.` };
-  }
-  const isGarbage = code.startsWith('HPE_') || PROTOCOL.has(code)
-    || (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad '));
-  if (isGarbage) return { error: 'protocol', detail: `The answer is not valid HTTP/1.1 (${code}).` };
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
 
 /** The codes with which a server that has just closed a kept-alive connection greets the next request on it. */
 export function isBrokenConnection(error: Error): boolean {
-  return 'code' in error && (error.code === 'UND_ERR_SOCKET' || error.code === 'ECONNRESET' || error.code === 'EPIPE');
+  return error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'));
 }
 
 const TLS = /^(ERR_(TLS|SSL)_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_)/;
@@ -54,12 +61,6 @@ const TLS_REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the issuer of the certificate is not trusted',
 };
 
-const PROTOCOL = new Set([
-  // undici 7 leaves the HPE_ code of its parser's errors empty, so that only their name is left.
-  'HTTPParserError',
-  'UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
-]);
-
 const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'The receiver refused the connection (ECONNREFUSED).',
   ECONNRESET: 'The receiver reset the connection before the answer was complete (ECONNRESET).',
@@ -68,5 +69,4 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'There is no route to the receiver (ENETUNREACH).',
   ETIMEDOUT: 'The receiver did not accept the connection in time (ETIMEDOUT).',
   UND_ERR_CONNECT_TIMEOUT: 'The receiver did not accept the connection in time.',
-  UND_ERR_SOCKET: 'The receiver closed the connection before the answer was complete.',
 };

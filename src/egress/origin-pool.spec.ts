@@ -1,5 +1,6 @@
+import type { Connection } from './connection.js';
 import { OriginPool } from './origin-pool.js';
-import type { Connection, Tenant } from './origin-pool.js';
+import type { Tenant } from './origin-pool.js';
 
 class FakeTenant implements Tenant {
   isSettled = false;
@@ -21,7 +22,7 @@ describe('OriginPool', () => {
   beforeEach(() => {
     emptied = 0;
     pool = new OriginPool({
-      origin: 'http://hooks.example.com', connect: () => undefined, connectionsMax: 2, idleMs: 1000, onEmpty: () => (emptied += 1),
+      url: new URL('http://hooks.example.com'), connect: () => undefined, connectionsMax: 2, idleMs: 1000, onEmpty: () => (emptied += 1),
     });
   });
 

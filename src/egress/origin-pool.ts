@@ -1,24 +1,6 @@
-import { Client } from 'undici';
 import type { buildConnector } from 'undici';
-import { InterimAnswers, readThrough } from './interim-answers.js';
-
-/** One connection at a time to one origin; undici opens it anew when it was closed. */
-export class Connection {
-  /** Exchanges completed on the socket that is open now. */
-  served = 0;
-  /** By the monotonic clock, in milliseconds. */
-  openedAt = 0;
-  isOpen = false;
-  isBusy = false;
-  isRetired = false;
-  /** Of the socket that is open now. */
-  interim = new InterimAnswers();
-  readonly client: Client;
-
-  constructor(open: (connection: Connection) => Client) {
-    this.client = open(this);
-  }
-}
+import { Connection } from './connection.js';
+import { ExchangeEnded } from './failure.js';
 
 /** What waits for a connection. `isSettled`: it has been answered meanwhile and wants none any more. */
 export interface Tenant {
@@ -28,7 +10,8 @@ export interface Tenant {
 }
 
 export interface OriginPoolOptions {
-  origin: string;
+  /** Of which nothing but the origin is used. */
+  url: URL;
   connect: buildConnector.connector;
   connectionsMax: number;
   idleMs: number;
@@ -38,8 +21,7 @@ export interface OriginPoolOptions {
 
 /**
  * The connections of one origin: at most `connectionsMax`, the last used first, so that the ones too many fall idle
- * and close. undici's own Pool is not used because its bound gives way when connects fail, because it searches its
- * connections one by one, and because a retry on it may meet the next stale connection instead of a fresh one.
+ * and close. The bound holds when connects fail, too, and a retry has a fresh connection and not the next stale one.
  */
 export class OriginPool {
   /** By the monotonic clock, in milliseconds. */
@@ -48,11 +30,15 @@ export class OriginPool {
   private readonly all = new Set<Connection>();
   private readonly waiting: Tenant[] = [];
   private isClosed = false;
+  /** The next look at what is idle. */
+  private look: NodeJS.Timeout | null = null;
+  private looksAt = Infinity;
+  readonly origin: string;
+  private readonly url: URL;
 
-  constructor(private readonly options: OriginPoolOptions) {}
-
-  get origin(): string {
-    return this.options.origin;
+  constructor(private readonly options: OriginPoolOptions) {
+    this.origin = options.url.origin;
+    this.url = new URL(this.origin);
   }
 
   get connections(): number {
@@ -77,13 +63,15 @@ export class OriginPool {
 
   release(connection: Connection, now: number): void {
     connection.isBusy = false;
+    connection.idleAt = now;
     const isOld = now - connection.openedAt > CONNECTION_AGE_MAX_MS;
     if (connection.isOpen && !isOld && !this.isClosed) this.free.push(connection);
     else this.retire(connection);
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
       if (!next.isSettled) return this.admit(next, now);
     }
-    this.reportIfEmpty();
+    if (connection.isRetired) this.reportIfEmpty();
+    else this.lookAt(this.idleEndOf(connection), now);
   }
 
   /** Closes what is idle now, and the rest as it is released. */
@@ -94,48 +82,43 @@ export class OriginPool {
   }
 
   /** Breaks every connection; whoever occupies one or waits for one hears `error`. */
-  async destroy(error: Error): Promise<void> {
+  destroy(error: Error): void {
     this.isClosed = true;
     for (const tenant of this.waiting.splice(0)) tenant.end(error);
-    await Promise.all([...this.all].map(({ client }) => client.destroy(error)));
+    for (const connection of [...this.all]) {
+      connection.destroy(error);
+      if (!connection.isBusy) this.retire(connection);
+    }
   }
 
   private open(): Connection | null {
     if (this.all.size >= this.options.connectionsMax) return null;
-    const connection = new Connection((opened) => this.client(opened));
+    const connection = new Connection({ origin: this.url, connect: this.options.connect, onLost: (lost) => this.retire(lost) });
     this.all.add(connection);
-    connection.client.on('connect', () => {
-      connection.isOpen = true;
-      connection.openedAt = performance.now();
-    });
-    connection.client.on('disconnect', () => {
-      connection.isOpen = false;
-      connection.served = 0;
-      if (!connection.isBusy) this.retire(connection);
-    });
     return connection;
   }
 
-  private client(connection: Connection): Client {
-    return new Client(this.options.origin, {
-      connect: (target, callback) => this.options.connect(target, (...opened) => {
-        const [, socket] = opened;
-        if (socket) {
-          connection.interim = new InterimAnswers();
-          readThrough(socket, connection.interim);
-        }
-        callback(...opened);
-      }),
-      pipelining: 1,
-      allowH2: false,
-      keepAliveTimeout: this.options.idleMs,
-      // Whatever the server offers: an idle socket keeps an address that was checked long ago.
-      keepAliveMaxTimeout: this.options.idleMs,
-      // The exchange has the one deadline; two more timers would only be in its way.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
-    });
+  /** Whatever the server offers, at most as long as all are kept: an idle socket keeps an address that was checked long ago. */
+  private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
+    return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);
+  }
+
+  /** One timer for all that are idle, since no request is to pay for one. */
+  private lookAt(at: number, now: number): void {
+    if (at >= this.looksAt) return;
+    if (this.look !== null) clearTimeout(this.look);
+    this.looksAt = at;
+    // Rounded up: it would find nothing by a fraction of a millisecond, and again.
+    this.look = setTimeout(() => this.closeIdle(performance.now()), Math.ceil(at - now)).unref();
+  }
+
+  private closeIdle(now: number): void {
+    this.look = null;
+    this.looksAt = Infinity;
+    for (const connection of [...this.free]) {
+      if (this.idleEndOf(connection) <= now) this.retire(connection);
+    }
+    for (const connection of this.free) this.lookAt(this.idleEndOf(connection), now);
   }
 
   private retire(connection: Connection): void {
@@ -144,19 +127,19 @@ export class OriginPool {
     const index = this.free.lastIndexOf(connection);
     if (index !== -1) this.free.splice(index, 1);
     this.all.delete(connection);
-    // undici may be in the middle of completing the exchange that released an open connection; a broken one it would
-    // open again for an exchange that was aborted.
-    if (connection.isOpen) connection.client.close(() => undefined);
-    else connection.client.destroy(() => undefined);
+    connection.destroy(RETIRED);
     this.reportIfEmpty();
   }
 
   private reportIfEmpty(): void {
-    if (this.all.size === 0 && this.waiting.length === 0) this.options.onEmpty(this);
+    if (this.all.size > 0 || this.waiting.length > 0) return;
+    if (this.look !== null) clearTimeout(this.look);
+    this.look = null;
+    this.looksAt = Infinity;
+    this.options.onEmpty(this);
   }
 }
 
 /** A busy connection never falls idle, so this is how long a receiver that moved (DNS) keeps being called at its old address. */
 const CONNECTION_AGE_MAX_MS = 60_000;
-
-const RESPONSE_HEADER_BYTES_MAX = 16_384;
+const RETIRED = new ExchangeEnded('connection', 'The connection is not used any more.');

@@ -72,7 +72,10 @@ export function signatureHeader(
   let header = '';
   for (const key of keys) {
     if (header !== '') header += ' ';
-    header += `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`;
+    const hmac = createHmac('sha256', key);
+    if (typeof body === 'string') hmac.update(prefix + body);
+    else hmac.update(prefix).update(body);
+    header += `v1,${hmac.digest('base64')}`;
   }
   return privateKeys.length === 0 ? header : header + asymmetric(privateKeys, prefix, body);
 }
