@@ -1,6 +1,5 @@
-import type { buildConnector } from 'undici';
 import { createConnector } from './dial.js';
-import type { ConnectorOptions } from './dial.js';
+import type { Connect, ConnectorOptions } from './dial.js';
 import { CANCELLED, Exchange } from './exchange.js';
 import type { EgressAnswer, EgressRequest } from './exchange.js';
 import { explain, ExchangeEnded } from './failure.js';
@@ -28,7 +27,7 @@ export interface EgressStats { origins: number; connections: number; inFlight: n
  * never decompressed, proxies of the environment never used, and no exchange outlives its deadline.
  */
 export class EgressAgent {
-  private readonly connect: buildConnector.connector;
+  private readonly connect: Connect;
   private readonly connectionsMax: number;
   private readonly originsMax: number;
   private readonly idleMs: number;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { buildConnector } from 'undici';
 import { AnswerReader, type AnswerSink } from './answer-reader.js';
+import type { Connect } from './dial.js';
 import { BadAnswer, ConnectionLost } from './failure.js';
 import type { RequestHead } from './request-head.js';
 
@@ -21,7 +21,7 @@ export interface Carried extends AnswerSink {
 
 export interface ConnectionOptions {
   origin: URL;
-  connect: buildConnector.connector;
+  connect: Connect;
   /** The connection has ended while nothing was carried. */
   onLost: (connection: Connection) => void;
 }
@@ -91,9 +91,9 @@ export class Connection {
     // Of what was carried before and broken off while it opened: it is opening still.
     if (this.isOpening) return;
     this.isOpening = true;
-    const { protocol, host, hostname, port } = this.options.origin;
-    const target = { protocol, host, hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, port, servername: undefined };
-    this.options.connect(target, (error, socket) => {
+    const { protocol, hostname, port } = this.options.origin;
+    const origin = { protocol, hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, port };
+    this.options.connect(origin, (error, socket) => {
       this.isOpening = false;
       if (error !== null) this.fail(error);
       else if (this.ended !== null) socket.destroy();

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { egressPolicy } from '#engine/egress-policy.js';
 import type { EgressPolicy } from '#engine/egress-policy.js';
+import { TLS } from '../../test/support/egress.js';
 import { HOSTILE_URLS } from '../../test/support/hostile-urls.js';
 import { rawReceiver } from '../../test/support/raw-receiver.js';
 import type { RawReceiver } from '../../test/support/raw-receiver.js';
@@ -24,9 +26,9 @@ const bySystem = new Names({ servers: [] }).resolve;
 /** What became of one connect: the open socket, or the error. */
 function dial(url: string, resolve: Resolver = bySystem, policy: EgressPolicy = CLOSED): Promise<Socket | Error> {
   const connector = createConnector({ policy: () => policy, resolve, connectTimeoutMs: 5000 });
-  const { hostname, host, port, protocol } = new URL(url);
+  const { hostname, port, protocol } = new URL(url);
   return new Promise((done) => {
-    connector({ hostname: hostname.replace(/^\[|\]$/g, ''), host, port, protocol }, (error, socket) => done(error ?? socket));
+    connector({ hostname: hostname.replace(/^\[|\]$/g, ''), port, protocol }, (error, socket) => done(error ?? socket));
   });
 }
 
@@ -150,7 +152,7 @@ it('asks for the policy at every connect', async () => {
   const receiver = await rawReceiver();
   let policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
   const connector = createConnector({ policy: () => policy, resolve: bySystem, connectTimeoutMs: 5000 });
-  const target = { hostname: '127.0.0.1', host: `127.0.0.1:${receiver.port}`, port: String(receiver.port), protocol: 'http:' };
+  const target = { hostname: '127.0.0.1', port: String(receiver.port), protocol: 'http:' };
   const connect = (): Promise<Socket | Error> => new Promise((done) => connector(target, (error, socket) => done(error ?? socket)));
 
   const before = await connect();
@@ -161,4 +163,34 @@ it('asks for the policy at every connect', async () => {
   expect(after).toBeInstanceOf(EgressBlocked);
   (before as Socket).destroy();
   await receiver.close();
+});
+
+describe('a TLS connection', () => {
+  const open = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: true });
+
+  it('takes up the session of the one before to the same server', async () => {
+    const receiver = await rawReceiver(undefined, { tls: TLS });
+    const connector = createConnector({ policy: () => open, resolve: bySystem, connectTimeoutMs: 5000, ca: TLS.cert });
+    const connect = (): Promise<TLSSocket> => new Promise((done, fail) =>
+      connector({ hostname: '127.0.0.1', port: String(receiver.port), protocol: 'https:' }, (error, socket) => (error === null ? done(socket as TLSSocket) : fail(error))));
+
+    const first = await connect();
+    await once(first, 'session');
+    const second = await connect();
+
+    expect([first.isSessionReused(), second.isSessionReused()]).toEqual([false, true]);
+    expect(second.authorized).toBe(true);
+    for (const socket of [first, second]) socket.destroy();
+    await receiver.close();
+  });
+
+  it('that is accepted and never answered is given up in time', async () => {
+    const silent = await rawReceiver(() => undefined);
+    const connector = createConnector({ policy: () => open, resolve: bySystem, connectTimeoutMs: 50 });
+
+    const error = await new Promise((done) => connector({ hostname: '127.0.0.1', port: String(silent.port), protocol: 'https:' }, (...answer) => done(answer[0])));
+
+    expect(error).toMatchObject({ code: 'ETIMEDOUT' });
+    await silent.close();
+  });
 });

@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
+import { connect, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import type { LookupAddress } from 'node:dns';
-import { buildConnector } from 'undici';
+import { connect as connectTls } from 'node:tls';
 import { addressRefusal, originRefusal } from '#engine/egress-policy.js';
 import type { EgressPolicy } from '#engine/egress-policy.js';
 import { codeOf } from './names/name-servers.js';
@@ -14,7 +13,7 @@ export interface ConnectorOptions {
   /** Asked at every connect, so that a change of policy holds for the next connection. */
   policy: () => EgressPolicy;
   resolve: Resolver;
-  /** Covers look-up, TCP and TLS; in steps of about half a second. */
+  /** Covers look-up, TCP and TLS. */
   connectTimeoutMs: number;
   /** Trusted certificate authorities in PEM, instead of Node's own. */
   ca?: string | Buffer | readonly (string | Buffer)[];
@@ -25,52 +24,81 @@ export class EgressBlocked extends Error {
   readonly code = 'EGRESS_BLOCKED';
 }
 
+/** Where a connection goes, as a URL has it, but an IPv6 address without its brackets. */
+export interface Origin {
+  protocol: string;
+  hostname: string;
+  /** Empty for that of the protocol. */
+  port: string;
+}
+
+/** Opens a connection. Answers once, after the call has returned: with an error or an open socket. */
+export type Connect = (origin: Origin, opened: (...answer: [error: Error, socket: null] | [error: null, socket: Socket]) => void) => void;
+
 /**
- * A connector for undici that opens a socket only to an address the policy lets through. The address that was
+ * What opens a socket only to an address the policy lets through. The address that was
  * checked is the one dialled: there is no second resolution in between for a rebinding name to use.
  */
-export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  // A look-up is not told the port, which the policy needs: one connector (with its TLS sessions) per port.
-  const byPort = new Map<number, buildConnector.connector>();
-  const connectorFor = (port: number): buildConnector.connector => {
-    let connector = byPort.get(port);
-    if (connector === undefined) {
-      if (byPort.size >= PORTS_MAX) byPort.clear();
-      connector = buildConnector(socketOptions(options, checkedLookup(options, port)));
-      byPort.set(port, connector);
-    }
-    return connector;
-  };
-  return (target, callback) => {
+export function createConnector(options: ConnectorOptions): Connect {
+  const sessions = new Map<string, Buffer>();
+  return (origin, opened) => {
     // Also the whole check of an IP literal, for which Node never calls the look-up.
-    const refusal = originRefusal(target, options.policy());
-    if (refusal === null) {
-      connectorFor(portOf(target))(target, callback);
-    } else {
-      // Whoever asks expects an answer after the call has returned.
-      queueMicrotask(() => callback(new EgressBlocked(refusal), null));
-    }
+    const refusal = originRefusal(origin, options.policy());
+    if (refusal !== null) return queueMicrotask(() => opened(new EgressBlocked(refusal), null));
+    const isSecure = origin.protocol === 'https:';
+    const to = socketOptions(origin, options);
+    const socket = isSecure ? openSecure(to, options, sessions) : connect(to);
+    let isAnswered = false;
+    const late = setTimeout(() => socket.destroy(Object.assign(new Error('Not connected in time.'), { code: 'ETIMEDOUT' })), options.connectTimeoutMs);
+    const answer = (error: Error | null): void => {
+      clearTimeout(late);
+      if (isAnswered) return;
+      isAnswered = true;
+      if (error === null) opened(null, socket);
+      else opened(error, null);
+    };
+    socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true);
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => answer(null)).on('error', answer);
   };
 }
 
-const PORTS_MAX = 256;
+const KEEP_ALIVE_MS = 60_000;
+/** TLS sessions that are remembered, so that the next connection to the same server needs no whole handshake. */
+const SESSIONS_MAX = 1_000;
 
-function socketOptions({ connectTimeoutMs, ca }: ConnectorOptions, lookup: LookupFunction): buildConnector.BuildOptions {
+function socketOptions({ protocol, hostname, port }: Origin, options: ConnectorOptions): TcpNetConnectOpts {
+  const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
   return {
-    lookup,
-    timeout: connectTimeoutMs,
-    allowH2: false,
-    // Said out loud, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would turn the default off.
-    rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca: typeof ca === 'string' || Buffer.isBuffer(ca) ? ca : [...ca] }),
+    host: hostname,
+    port: number,
+    // It is not told the port, which the policy needs.
+    lookup: checkedLookup(options, number),
     autoSelectFamily: true,
     // Node's 250 ms would give up on every address of a far-away receiver but the last.
     autoSelectFamilyAttemptTimeout: 1000,
   };
 }
 
-function portOf({ port, protocol }: buildConnector.Options): number {
-  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+function openSecure(to: TcpNetConnectOpts, { ca }: ConnectorOptions, sessions: Map<string, Buffer>): Socket {
+  const { host = '', port } = to;
+  const key = `${host}:${port}`;
+  const session = sessions.get(key);
+  const socket = connectTls({
+    ...to,
+    // No name of an address (RFC 6066, section 3): it is verified all the same.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(session === undefined ? {} : { session }),
+    ...(ca === undefined ? {} : { ca: typeof ca === 'string' || Buffer.isBuffer(ca) ? ca : [...ca] }),
+    ALPNProtocols: ['http/1.1'],
+    // Said out loud, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would turn the default off.
+    rejectUnauthorized: true,
+  });
+  return socket.on('session', (next) => {
+    sessions.delete(key);
+    const [oldest] = sessions.keys();
+    if (sessions.size >= SESSIONS_MAX && oldest !== undefined) sessions.delete(oldest);
+    sessions.set(key, next);
+  });
 }
 
 /** Node asks for all addresses of a name, because of `autoSelectFamily`, and dials those it is given. */

@@ -68,5 +68,4 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'There is no route to the receiver (EHOSTUNREACH).',
   ENETUNREACH: 'There is no route to the receiver (ENETUNREACH).',
   ETIMEDOUT: 'The receiver did not accept the connection in time (ETIMEDOUT).',
-  UND_ERR_CONNECT_TIMEOUT: 'The receiver did not accept the connection in time.',
 };

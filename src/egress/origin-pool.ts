@@ -1,5 +1,5 @@
-import type { buildConnector } from 'undici';
 import { Connection } from './connection.js';
+import type { Connect } from './dial.js';
 import { ExchangeEnded } from './failure.js';
 
 /** What waits for a connection. `isSettled`: it has been answered meanwhile and wants none any more. */
@@ -12,7 +12,7 @@ export interface Tenant {
 export interface OriginPoolOptions {
   /** Of which nothing but the origin is used. */
   url: URL;
-  connect: buildConnector.connector;
+  connect: Connect;
   connectionsMax: number;
   idleMs: number;
   /** Called when the last connection is gone and nobody waits. */

@@ -151,7 +151,7 @@ describe('the policy', () => {
     const connector = createConnector({ policy: () => policy, resolve: names().resolve, connectTimeoutMs: 5_000 });
     const { port } = receiver;
     const connect = (): Promise<unknown> => new Promise((done) =>
-      connector({ hostname: 'rebind.example.com', host: `rebind.example.com:${port}`, port: String(port), protocol: 'http:' }, (error, socket) => {
+      connector({ hostname: 'rebind.example.com', port: String(port), protocol: 'http:' }, (error, socket) => {
         socket?.destroy();
         done(error === null ? 'connected' : (error as NodeJS.ErrnoException).code);
       }));
