@@ -25,6 +25,7 @@ const withServer = {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
 
+// What `npm test` runs is `unit` and `api`; `npm run test:all` and CI run all of them (CONTRIBUTING.md).
 export default {
   // Many a hook starts two servers, each of them seconds of a core that others want too.
   testTimeout: 60_000,
@@ -33,7 +34,8 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.mjs',
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
-    { ...withServer, displayName: 'e2e', testRegex: '/test/(api|conformance|architecture|extensions|browser)/.*\\.(e2e-)?spec\\.ts$' },
+    { ...withServer, displayName: 'api', testRegex: '/test/(api|architecture)/.*\\.(e2e-)?spec\\.ts$' },
+    { ...withServer, displayName: 'whole', testRegex: '/test/(operations|conformance|extensions|browser)/.*\\.(e2e-)?spec\\.ts$' },
     {
       ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
       // Minutes each, for whole fleets: with POSTHORN_NEMESIS, or by `npm run nemesis`.

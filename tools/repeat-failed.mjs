@@ -1,5 +1,5 @@
 // Runs the suites that failed in a run of Jest a second time, alone, and fails only for those that fail again:
-//   npm test -- --json --outputFile=results.json || node tools/repeat-failed.mjs results.json
+//   npm run test:all -- --json --outputFile=results.json || node tools/repeat-failed.mjs results.json
 // What may be repeated, and why: CONTRIBUTING.md.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

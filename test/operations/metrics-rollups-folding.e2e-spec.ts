@@ -10,9 +10,9 @@ import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { explain, recorder } from '../architecture/plans.js';
-import { until } from './polling.js';
-import { openSql, WITHIN_MS } from './scene.js';
-import type { Sql } from './scene.js';
+import { until } from '../api/polling.js';
+import { openSql, WITHIN_MS } from '../api/scene.js';
+import type { Sql } from '../api/scene.js';
 
 const DAY_MS = 86_400_000;
 const UNITS = { '1m': 'minute', '1h': 'hour', '1d': 'day' };

@@ -4,10 +4,10 @@ import type { TestDatabase } from '../support/database.js';
 import { isPgBouncerInstalled, PgBouncer } from '../support/pgbouncer.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { applicationOf, emit, endpointAt } from './applications.js';
-import { until } from './polling.js';
-import { eventIn, sendMany, startTargets, WITHIN_MS } from './scene.js';
-import type { Targets } from './scene.js';
+import { applicationOf, emit, endpointAt } from '../api/applications.js';
+import { until } from '../api/polling.js';
+import { eventIn, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Targets } from '../api/scene.js';
 
 const describeWithPgBouncer = isPgBouncerInstalled() ? describe : describe.skip;
 

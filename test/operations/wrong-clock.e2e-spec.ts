@@ -5,9 +5,9 @@ import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { shiftedClock } from '../support/shifted-clock.js';
-import { until } from './polling.js';
-import { destinationAt, eventAfter, eventIn, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from './scene.js';
-import type { Sql, Targets, TargetPath } from './scene.js';
+import { until } from '../api/polling.js';
+import { destinationAt, eventAfter, eventIn, openSql, PATIENT, send, sendMany, startTargets, uuidOf, WITHIN_MS } from '../api/scene.js';
+import type { Sql, Targets, TargetPath } from '../api/scene.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,11 +1,11 @@
 import { freePort } from '../durability/processes.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { shiftedClock } from '../support/shifted-clock.js';
-import { createKey } from './answers.js';
-import { EMAIL, emailIn, emailOf } from './emailing.js';
-import { aliasTo, deliver, letter, messagesOf } from './mailing.js';
-import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS, type Sql, type Targets } from './scene.js';
+import { createKey } from '../api/answers.js';
+import { EMAIL, emailIn, emailOf } from '../api/emailing.js';
+import { aliasTo, deliver, letter, messagesOf } from '../api/mailing.js';
+import { until } from '../api/polling.js';
+import { destinationAt, expectStatus, openSql, startTargets, uuidOf, WITHIN_MS, type Sql, type Targets } from '../api/scene.js';
 
 const FLOOD = 120;
 const HOUR_MS = 3_600_000;

@@ -6,9 +6,9 @@ import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { until } from './polling.js';
-import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from './scene.js';
-import type { Sql, Targets } from './scene.js';
+import { until } from '../api/polling.js';
+import { destinationAt, eventIn, expectStatus, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Sql, Targets } from '../api/scene.js';
 
 /** Where the queues live. */
 interface Queues {

@@ -9,10 +9,10 @@ import { freePort } from '../durability/processes.js';
 import { command, type Ran, start, type Running } from '../support/command.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { createKey } from './answers.js';
-import { until } from './polling.js';
-import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from './scene.js';
-import type { Targets } from './scene.js';
+import { createKey } from '../api/answers.js';
+import { until } from '../api/polling.js';
+import { destinationAt, eventIn, expectStatus, send, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Targets } from '../api/scene.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 

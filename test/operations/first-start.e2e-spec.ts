@@ -4,7 +4,7 @@ import type { TestDatabase } from '../support/database.js';
 import { createDatabase } from '../support/database.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { as, expectRefusal } from './answers.js';
+import { as, expectRefusal } from '../api/answers.js';
 
 const KEY_LINES = /^(Live|Test) admin key: (ek_(?:live|test)_[0-9A-Za-z]{49})$/gm;
 

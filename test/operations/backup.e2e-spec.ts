@@ -4,9 +4,9 @@ import { Webhook } from 'standardwebhooks';
 import { run } from '../support/program.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { as, expectRefusal } from './answers.js';
-import { destinationAt, eventIn, expectStatus, send, sendMany, startTargets } from './scene.js';
-import type { Targets } from './scene.js';
+import { as, expectRefusal } from '../api/answers.js';
+import { destinationAt, eventIn, expectStatus, send, sendMany, startTargets } from '../api/scene.js';
+import type { Targets } from '../api/scene.js';
 
 describe('backup and restore of the embedded server', () => {
   const place = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', `backup-${process.pid}`);

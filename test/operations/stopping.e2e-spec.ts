@@ -13,9 +13,9 @@ import { ForgetfulRedis, isRedisInstalled } from '../durability/redis.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { openBalancer } from './balancer.js';
-import { until } from './polling.js';
-import { destinationAt, startTargets, WITHIN_MS } from './scene.js';
-import type { Targets } from './scene.js';
+import { until } from '../api/polling.js';
+import { destinationAt, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Targets } from '../api/scene.js';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const CLIENTS = 12;

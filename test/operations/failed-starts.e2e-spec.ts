@@ -9,7 +9,7 @@ import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { type Ended, run } from '../support/program.js';
 import { startServer } from '../support/server.js';
-import { openSql } from './scene.js';
+import { openSql } from '../api/scene.js';
 
 const PASSWORD = 'hunter2hunter2';
 const AT_ONCE = 5;

@@ -5,7 +5,7 @@ import type { TestDatabase } from '../support/database.js';
 import { run } from '../support/program.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { as } from './answers.js';
+import { as } from '../api/answers.js';
 
 const keyIn = (text: string): string => /^(?:Live|Test) admin key: (ek_\w+)$/m.exec(text)?.[1] ?? '';
 

@@ -4,11 +4,11 @@ import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { openLink } from './database-link.js';
-import type { DatabaseLink } from './database-link.js';
-import { until } from './polling.js';
-import { eventIn, openSql, send, startTargets, WITHIN_MS } from './scene.js';
-import type { Sql, Targets } from './scene.js';
+import { openLink } from '../api/database-link.js';
+import type { DatabaseLink } from '../api/database-link.js';
+import { until } from '../api/polling.js';
+import { eventIn, openSql, send, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Sql, Targets } from '../api/scene.js';
 
 /** What is promised, and what two cores that several suites share may add to it. */
 const BACK_WITHIN_MS = 15_000;

@@ -2,8 +2,8 @@ import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
-import { openLink, type DatabaseLink } from './database-link.js';
-import { until } from './polling.js';
+import { openLink, type DatabaseLink } from '../api/database-link.js';
+import { until } from '../api/polling.js';
 
 describe('a PostgreSQL that goes away', () => {
   let database: TestDatabase;

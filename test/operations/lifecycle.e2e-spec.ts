@@ -2,10 +2,10 @@ import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { startServer } from '../support/server.js';
 import type { PosthornServer } from '../support/server.js';
-import { inOwnFleet } from './own-fleet.js';
-import { until } from './polling.js';
-import { destinationAt, eventIn, eventOf, makeDue, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from './scene.js';
-import type { Sql, TargetPath, Targets } from './scene.js';
+import { inOwnFleet } from '../api/own-fleet.js';
+import { until } from '../api/polling.js';
+import { destinationAt, eventIn, eventOf, makeDue, openSql, PATIENT, send, sendMany, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Sql, TargetPath, Targets } from '../api/scene.js';
 
 /** A dead worker's lease lasts 10 s, and whoever frees its claims first makes sure of 10 s of good leases of its own. */
 const RECOVERED_WITHIN_MS = 40_000;

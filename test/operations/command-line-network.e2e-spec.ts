@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { start, type Running } from '../support/command.js';
 import { startServer, type PosthornServer } from '../support/server.js';
-import { openLink, type DatabaseLink } from './database-link.js';
-import { until } from './polling.js';
-import { destinationAt, eventIn, send, startTargets, WITHIN_MS, type Targets } from './scene.js';
+import { openLink, type DatabaseLink } from '../api/database-link.js';
+import { until } from '../api/polling.js';
+import { destinationAt, eventIn, send, startTargets, WITHIN_MS, type Targets } from '../api/scene.js';
 
 /** Longer than the command waits for a silent connection. */
 const PATIENCE_MS = 75_000;

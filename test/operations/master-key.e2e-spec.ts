@@ -6,9 +6,9 @@ import type { TestDatabase } from '../support/database.js';
 import { type Ended, run } from '../support/program.js';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { until } from './polling.js';
-import { destinationAt, expectStatus, openSql, send, startTargets, WITHIN_MS } from './scene.js';
-import type { Sql, TargetPath, Targets } from './scene.js';
+import { until } from '../api/polling.js';
+import { destinationAt, expectStatus, openSql, send, startTargets, WITHIN_MS } from '../api/scene.js';
+import type { Sql, TargetPath, Targets } from '../api/scene.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 

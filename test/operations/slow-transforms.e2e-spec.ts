@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
-import { as, createKey } from './answers.js';
-import { until } from './polling.js';
-import { accepted, inbound, json, provide, requestOf } from './receiving.js';
-import type { Inbound } from './receiving.js';
-import { destinationAt, eventIn, eventOf, startTargets } from './scene.js';
-import type { TargetPath, Targets } from './scene.js';
+import { as, createKey } from '../api/answers.js';
+import { until } from '../api/polling.js';
+import { accepted, inbound, json, provide, requestOf } from '../api/receiving.js';
+import type { Inbound } from '../api/receiving.js';
+import { destinationAt, eventIn, eventOf, startTargets } from '../api/scene.js';
+import type { TargetPath, Targets } from '../api/scene.js';
 
 /** Takes long and succeeds. */
 const SLOW = 'export default (event) => { const end = Date.now() + 2000; while (Date.now() < end); return { body: { slow: true } } }';

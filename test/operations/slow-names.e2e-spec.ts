@@ -1,7 +1,7 @@
 import { type NameAnswer, type NameServer, startNameServer } from '../support/name-server.js';
 import { type PosthornServer, startServer } from '../support/server.js';
-import { as, createKey, expectRefusal } from './answers.js';
-import { destinationAt, eventAfter, expectStatus, send, startTargets, type TargetPath, type Targets } from './scene.js';
+import { as, createKey, expectRefusal } from '../api/answers.js';
+import { destinationAt, eventAfter, expectStatus, send, startTargets, type TargetPath, type Targets } from '../api/scene.js';
 
 const SLOW = 90;
 

@@ -6,8 +6,8 @@ import { createDatabase } from '../support/database.js';
 import { run } from '../support/program.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { startZoneServer, type ZoneServer } from '../support/zone-server.js';
-import { openSql } from './scene.js';
-import { until } from './polling.js';
+import { openSql } from '../api/scene.js';
+import { until } from '../api/polling.js';
 
 const PLATFORM = 'posthorn.example';
 const ENV = { PLATFORM_DOMAIN: PLATFORM, PLATFORM_ADDRESSES: '192.0.2.1,2001:db8::1', PLATFORM_SPF: 'include:amazonses.com' };
