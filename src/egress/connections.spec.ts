@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { agentWith, cleanUp, never, onCleanUp, receiverWith, statusOf, TLS, to } from '../../test/support/egress.js';
-import { OK } from '../../test/support/raw-receiver.js';
+import { OK, type RawReceiver, type ReceivedRequest } from '../../test/support/raw-receiver.js';
 
 afterEach(cleanUp);
 
@@ -76,6 +76,19 @@ describe('connections', () => {
 
     expect(statusOf(await agent.exchange(to(receiver, { url: new URL(`http://hooks.example.com:${receiver.port}/`) })))).toBe(200);
     expect(receiver.requests[0]?.text).toContain(`\r\nhost: hooks.example.com:${receiver.port}\r\n`);
+  });
+
+  it('are read side by side without mixing what comes, in plain text and in TLS', async () => {
+    const receivers = [await receiverWith((socket, request) => void drip(socket, request)), await receiverWith((socket, request) => void drip(socket, request), { tls: TLS })];
+    const agent = agentWith({ ca: TLS.cert });
+    const bodies = Array.from({ length: 24 }, (_none, i) => String.fromCharCode(97 + i).repeat(40 + i));
+
+    const answers = await Promise.all(bodies.map((body, i) => {
+      const receiver = receivers[i % 2] as RawReceiver;
+      return agent.exchange(to(receiver, { url: new URL(`http${i % 2 === 1 ? 's' : ''}://127.0.0.1:${receiver.port}/`), body }));
+    }));
+
+    expect(answers.map((answer) => answer.kind === 'response' && answer.body.toString())).toEqual(bodies);
   });
 
   it('go to an IPv6 literal', async () => {
@@ -248,3 +261,16 @@ describe('the end of the agent', () => {
     expect(agent.stats()).toEqual({ origins: 0, connections: 0, inFlight: 0 });
   });
 });
+
+/** Answers with the body of the request, in chunks and pieces of packets, a turn of the event loop apart. */
+async function drip(socket: Socket, { text }: ReceivedRequest): Promise<void> {
+  const body = text.split('\r\n\r\n')[1] ?? '';
+  const half = Math.floor(body.length / 2);
+  const chunks = [body.slice(0, half), body.slice(half)].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+  const whole = `HTTP/1.1 200 OK\r\nx-a: b\r\ntransfer-encoding: chunked\r\n\r\n${chunks.join('')}0\r\n\r\n`;
+  socket.setNoDelay(true);
+  for (let at = 0; at < whole.length; at += 13) {
+    socket.write(whole.slice(at, at + 13));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
