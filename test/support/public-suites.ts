@@ -25,5 +25,8 @@ export function publicSuite(name: keyof typeof FILES): string | null {
 /** A Node.js that such a suite runs with: this one where it is new enough, else the one that was downloaded beside it. */
 export function nodeOfSuites(majorMin: number): string {
   if (Number(process.versions.node.split('.')[0]) >= majorMin) return process.execPath;
-  return path.join(process.env['POSTHORN_TEST_DATA'] ?? '', 'mcp/node_modules/node/bin/node');
+  const node = path.join(process.env['POSTHORN_TEST_DATA'] ?? '', 'mcp/node_modules/node/bin/node');
+  // Whoever starts what is not there waits for its end.
+  if (!existsSync(node)) throw new Error(`There is no Node.js ${majorMin} for the suite at ${node}: .ci/run downloads it.`);
+  return node;
 }
