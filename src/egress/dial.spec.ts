@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { jest } from '@jest/globals';
 import { egressPolicy } from '#engine/egress-policy.js';
 import type { EgressPolicy } from '#engine/egress-policy.js';
 import { TLS } from '../../test/support/egress.js';
@@ -163,6 +164,15 @@ it('asks for the policy at every connect', async () => {
   expect(after).toBeInstanceOf(EgressBlocked);
   (before as Socket).destroy();
   await receiver.close();
+});
+
+it('answers for a socket that was closed without an error before it was open, too', async () => {
+  const made = jest.spyOn(net.Socket.prototype, 'setKeepAlive');
+  const dialled = dial('http://hooks.example.com/', () => new Promise(() => undefined));
+  (made.mock.contexts[0] as Socket).destroy();
+  made.mockRestore();
+
+  expect(await dialled).toMatchObject({ code: 'ECONNRESET' });
 });
 
 describe('a TLS connection', () => {

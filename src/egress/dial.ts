@@ -49,7 +49,7 @@ export function createConnector(options: ConnectorOptions): Connect {
     const to = socketOptions(origin, options);
     const socket = isSecure ? openSecure(to, options, sessions) : connect(to);
     let isAnswered = false;
-    const late = setTimeout(() => socket.destroy(Object.assign(new Error('Not connected in time.'), { code: 'ETIMEDOUT' })), options.connectTimeoutMs);
+    const late = setTimeout(() => socket.destroy(failed('ETIMEDOUT')), options.connectTimeoutMs);
     const answer = (error: Error | null): void => {
       clearTimeout(late);
       if (isAnswered) return;
@@ -58,9 +58,12 @@ export function createConnector(options: ConnectorOptions): Connect {
       else opened(error, null);
     };
     socket.setKeepAlive(true, KEEP_ALIVE_MS).setNoDelay(true);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => answer(null)).on('error', answer);
+    // Whatever becomes of it, there is an answer: who waits for it holds one of the origin's places.
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => answer(null)).on('error', answer).once('close', () => answer(failed('ECONNRESET')));
   };
 }
+
+const failed = (code: string): Error => Object.assign(new Error(code), { code });
 
 const KEEP_ALIVE_MS = 60_000;
 /** TLS sessions that are remembered, so that the next connection to the same server needs no whole handshake. */

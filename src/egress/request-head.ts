@@ -1,3 +1,4 @@
+import { FIELD_VALUE, TOKEN } from '#engine/headers.js';
 import { ExchangeEnded } from './failure.js';
 
 /** What is said before the body. */
@@ -14,49 +15,37 @@ interface Request {
   readonly body: string | Buffer | null;
 }
 
-const METHOD = /^[A-Z]+$/;
-const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** How the end of the body is told and what becomes of the connection is this client's to say. */
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
-/** Theirs is never without a length, even where there is no body (RFC 9110, section 8.6). */
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
+/** Theirs is never without a length, even where there is no body; others' is not given one of nothing (RFC 9110, section 8.6). */
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
 /**
  * The head of a request of HTTP/1.1 (RFC 9112, section 3) for a connection that stays. The URL's user, password and fragment are
  * left out; so are `host` and `accept-encoding` of the caller. Throws `ExchangeEnded` of kind `protocol`, which names a header that cannot be sent.
  */
 export function requestHead({ method, url, headers, body }: Request): RequestHead {
-  if (!METHOD.test(method)) throw new ExchangeEnded('protocol', 'The request is not valid HTTP: its method is no word.');
+  if (!TOKEN.test(method)) throw new ExchangeEnded('protocol', 'The request is not valid HTTP: its method is no word.');
+  const length = body === null ? 0 : Buffer.byteLength(body);
   let text = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`;
   let isAscii = true;
-  const length = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   for (const name in headers) {
     const value = headers[name] as string;
     if (!TOKEN.test(name)) throw invalid('a header', 'a name that is none');
-    if (isSpecial(name)) {
-      const lower = name.toLowerCase();
-      if (isLeftOut(lower, value, length)) continue;
-    }
+    const lowerName = name.toLowerCase();
+    if (OURS_ALONE.has(lowerName)) throw invalid(lowerName, 'a meaning for the connection, which is not the caller\'s');
+    if (lowerName === 'content-length' && value.trim() !== String(length)) throw invalid(lowerName, 'another length than the body');
+    if (LEFT_OUT.has(lowerName)) continue;
     if (!ASCII_VALUE.test(value)) {
-      if (!VALUE.test(value)) throw invalid(name, 'characters that cannot be sent');
+      if (!FIELD_VALUE.test(value)) throw invalid(name, 'characters that cannot be sent');
       isAscii = false;
     }
     text += `${name}: ${value}\r\n`;
   }
-  text += body !== null || WITH_BODY.has(method) ? `content-length: ${length}\r\n\r\n` : '\r\n';
+  text += length > 0 || WITH_BODY.has(method) ? `content-length: ${length}\r\n\r\n` : '\r\n';
   return { text, isAscii };
-}
-
-/** By their lengths, which spare almost every header the comparison. */
-const SPECIAL_LENGTHS = new Set([...OURS_ALONE, 'host', 'accept-encoding', 'content-length'].map((name) => name.length));
-const isSpecial = (name: string): boolean => SPECIAL_LENGTHS.has(name.length);
-
-function isLeftOut(name: string, value: string, length: number): boolean {
-  if (OURS_ALONE.has(name)) throw invalid(name, 'a meaning for the connection, which is not the caller\'s');
-  if (name === 'content-length' && value.trim() !== String(length)) throw invalid(name, 'another length than the body');
-  return name === 'content-length' || name === 'host' || name === 'accept-encoding';
 }
 
 function invalid(name: string, what: string): ExchangeEnded {

@@ -8,10 +8,10 @@ const HEADERS_MAX = 64;
 const VALUE_BYTES_MAX = 8192;
 const TOTAL_BYTES_MAX = 32 * 1024;
 
-/** RFC 9110 section 5.6.2. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** RFC 9110 section 5.6.2: a name of a header, a method. */
+export const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** RFC 9110 section 5.5: visible ASCII, obs-text, space and tab; so no CR, LF or NUL, and one byte per character. */
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+export const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([

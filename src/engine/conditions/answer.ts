@@ -1,3 +1,4 @@
+import { FIELD_VALUE, TOKEN } from '../headers.js';
 import type { SynchronousAnswer } from '../inbound/request.js';
 import { isObject, type Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
@@ -14,9 +15,6 @@ const HEADER_BYTES_MAX = 4096;
 const PLACES_MAX = 50;
 const STATUS_DEFAULT = 200;
 
-/** RFC 9110, sections 5.6.2 and 5.5. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** These have no body (RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5). */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { FIELD_VALUE } from '../headers.js';
 import { isObject } from './body.js';
 import type { Fault } from './fault.js';
 import type { SynchronousAnswer } from './request.js';
@@ -36,7 +37,6 @@ const HEADERS_MAX = 32;
 const VALUE_LENGTH_MAX = 4096;
 /** RFC 9110 section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
 /** The connection's own, what steers more than the answer, and what would bind a browser to a host that other tenants share. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
