@@ -146,17 +146,19 @@ describe('connections', () => {
   });
 
   it('close as early as the server says that it will', async () => {
-    const closed: Promise<unknown>[] = [];
-    const receiver = await receiverWith((socket) => {
-      closed.push(new Promise((done) => socket.once('close', done)));
-      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n');
-    });
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask'] });
+    const receiver = await receiverWith((socket) => socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\ncontent-length: 0\r\n\r\n'));
     const agent = agentWith({ idleOriginMs: 60_000 });
-
     await agent.exchange(to(receiver));
-    await Promise.all(closed);
 
-    expect(agent.stats().origins).toBe(0);
+    jest.advanceTimersByTime(2_900);
+    const before = agent.stats().connections;
+    jest.advanceTimersByTime(200);
+    const after = agent.stats();
+    jest.useRealTimers();
+
+    expect(before).toBe(1);
+    expect(after).toEqual({ origins: 0, connections: 0, inFlight: 0 });
   });
 
   it.each([
@@ -173,16 +175,20 @@ describe('connections', () => {
   });
 
   it('are not used again when something comes that nobody asked for', async () => {
+    let unasked = never;
     const closed: Promise<unknown>[] = [];
     const receiver = await receiverWith((socket) => {
       closed.push(new Promise((done) => socket.once('close', done)));
-      socket.write(OK, () => setImmediate(() => socket.write(OK)));
+      unasked = () => void socket.write(OK);
+      socket.write(OK);
     });
     const agent = agentWith();
 
     await agent.exchange(to(receiver));
+    unasked();
     await Promise.all(closed);
 
+    expect(agent.stats().connections).toBe(0);
     expect(statusOf(await agent.exchange(to(receiver)))).toBe(200);
     expect(receiver.connections).toBe(2);
   });
