@@ -48,10 +48,8 @@ export class Connection {
   /** By the monotonic clock, in milliseconds. */
   openedAt = 0;
   idleAt = 0;
-  isBusy = false;
   isRetired = false;
   private socket: Socket | null = null;
-  private isOpening = false;
   private carried: Carried | null = null;
   private ended: Error | null = null;
   private readonly reader = new AnswerReader();
@@ -88,13 +86,9 @@ export class Connection {
   }
 
   private open(): void {
-    // Of what was carried before and broken off while it opened: it is opening still.
-    if (this.isOpening) return;
-    this.isOpening = true;
     const { protocol, hostname, port } = this.options.origin;
     const origin = { protocol, hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, port };
     this.options.connect(origin, (error, socket) => {
-      this.isOpening = false;
       if (error !== null) this.fail(error);
       else if (this.ended !== null) socket.destroy();
       else this.opened(socket);

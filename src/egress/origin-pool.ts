@@ -53,16 +53,11 @@ export class OriginPool {
   admit(tenant: Tenant, now: number): void {
     this.usedAt = now;
     const connection = this.free.pop() ?? this.open();
-    if (connection === null) {
-      this.waiting.push(tenant);
-    } else {
-      connection.isBusy = true;
-      tenant.occupy(connection);
-    }
+    if (connection === null) this.waiting.push(tenant);
+    else tenant.occupy(connection);
   }
 
   release(connection: Connection, now: number): void {
-    connection.isBusy = false;
     connection.idleAt = now;
     const isOld = now - connection.openedAt > CONNECTION_AGE_MAX_MS;
     if (connection.isOpen && !isOld && !this.isClosed) this.free.push(connection);
@@ -83,12 +78,9 @@ export class OriginPool {
 
   /** Breaks every connection; whoever occupies one or waits for one hears `error`. */
   destroy(error: Error): void {
-    this.isClosed = true;
     for (const tenant of this.waiting.splice(0)) tenant.end(error);
-    for (const connection of [...this.all]) {
-      connection.destroy(error);
-      if (!connection.isBusy) this.retire(connection);
-    }
+    this.close();
+    for (const connection of [...this.all]) connection.destroy(error);
   }
 
   private open(): Connection | null {
