@@ -35,7 +35,7 @@ export default {
   projects: [
     { ...base, displayName: 'unit', testRegex: '/src/.*\\.spec\\.ts$' },
     { ...withServer, displayName: 'api', testRegex: '/test/(api|architecture)/.*\\.(e2e-)?spec\\.ts$' },
-    { ...withServer, displayName: 'whole', testRegex: '/test/(operations|conformance|extensions|browser)/.*\\.(e2e-)?spec\\.ts$' },
+    { ...withServer, displayName: 'system', testRegex: '/test/(operations|conformance|extensions|browser)/.*\\.(e2e-)?spec\\.ts$' },
     {
       ...withServer, displayName: 'durability', testRegex: '/test/durability/.*\\.(e2e-)?spec\\.ts$',
       // Minutes each, for whole fleets: with POSTHORN_NEMESIS, or by `npm run nemesis`.
