@@ -12,6 +12,8 @@ const INVALID = 0xff;
 const LEADING_BITS = 2;
 
 const CODES = Uint8Array.from(ALPHABET, (char) => char.charCodeAt(0));
+/** Filled anew by each call, and copied by the text that is made of it. */
+const codes = new Array<number>(TEXT_LENGTH).fill(0);
 const VALUES = new Uint8Array(128).fill(INVALID);
 for (const [value, char] of [...ALPHABET].entries()) {
   VALUES[char.charCodeAt(0)] = value;
@@ -24,7 +26,6 @@ for (const [value, char] of [...ALPHABET].entries()) {
  */
 export function encodeUlid(bytes: Uint8Array): string {
   assertLength(bytes, ULID_BYTES);
-  const codes = new Array<number>(TEXT_LENGTH);
   let at = 0;
   let pending = 0;
   let pendingBits = LEADING_BITS;
@@ -46,14 +47,19 @@ export function encodeUlid(bytes: Uint8Array): string {
  * Crockford's aliases (I and L for 1, O for 0) are refused: one resource must not have two ids.
  */
 export function decodeUlid(text: string): Buffer | null {
-  if (text.length !== TEXT_LENGTH) return null;
   const bytes = Buffer.allocUnsafe(ULID_BYTES);
+  return readUlid(bytes, text, 0) ? bytes : null;
+}
+
+/** Writes the 16 bytes of the ULID that `text` holds from `from` to its end; false where that is none, and then they are anything. */
+export function readUlid(bytes: Uint8Array, text: string, from: number): boolean {
+  if (text.length - from !== TEXT_LENGTH) return false;
   let at = 0;
   let pending = 0;
   let pendingBits = -LEADING_BITS;
   for (let i = 0; i < TEXT_LENGTH; i += 1) {
-    const value = VALUES[text.charCodeAt(i)] ?? INVALID;
-    if (value === INVALID || (i === 0 && value > 7)) return null;
+    const value = VALUES[text.charCodeAt(from + i)] ?? INVALID;
+    if (value === INVALID || (i === 0 && value > 7)) return false;
     pending = ((pending << 5) | value) & 0xfff;
     pendingBits += 5;
     if (pendingBits < 8) continue;
@@ -61,7 +67,7 @@ export function decodeUlid(text: string): Buffer | null {
     bytes[at] = pending >> pendingBits;
     at += 1;
   }
-  return bytes;
+  return true;
 }
 
 /**
@@ -77,33 +83,30 @@ export function ulidTime(bytes: Uint8Array): number {
 }
 
 /**
- * A ULID of a whole number of milliseconds since the epoch and 10 random bytes.
+ * A ULID of a whole number of milliseconds since the epoch and 10 random bytes, where the caller has place for it or in bytes of its own.
  * @throws RangeError when either is out of range.
  */
-export function ulidBytes(timeMs: number, random: Uint8Array): Buffer {
+export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Buffer.allocUnsafe(ULID_BYTES)): Buffer {
   if (!Number.isInteger(timeMs) || timeMs < 0 || timeMs > TIME_MAX_MS) {
     throw new RangeError('A ULID holds whole milliseconds of 48 bits.');
   }
   assertLength(random, RANDOM_BYTES);
-  const bytes = Buffer.allocUnsafe(ULID_BYTES);
   bytes.writeUIntBE(timeMs, 0, TIME_BYTES);
   bytes.set(random, TIME_BYTES);
   return bytes;
 }
 
 /**
- * The next ULID of the same millisecond, for ids that must sort in the order they were made.
- * @throws RangeError when the 80 random bits are used up, as the ULID specification asks, or unless there are 16 bytes.
+ * Makes a ULID the next one of the same millisecond, for ids that must sort in the order they were made.
+ * @throws RangeError when the 80 random bits are used up, as the ULID specification asks, or unless there are 16 bytes; it is then as it was.
  */
-export function incrementUlid(bytes: Uint8Array): Buffer {
+export function incrementUlid(bytes: Uint8Array): void {
   assertLength(bytes, ULID_BYTES);
-  const next = Buffer.from(bytes);
-  for (let i = ULID_BYTES - 1; i >= TIME_BYTES; i -= 1) {
-    const sum = (next[i] as number) + 1;
-    next[i] = sum & 0xff;
-    if (sum <= 0xff) return next;
-  }
-  throw new RangeError('No ULID is left in this millisecond.');
+  let at = ULID_BYTES - 1;
+  while (at >= TIME_BYTES && bytes[at] === 0xff) at -= 1;
+  if (at < TIME_BYTES) throw new RangeError('No ULID is left in this millisecond.');
+  bytes[at] = (bytes[at] as number) + 1;
+  bytes.fill(0, at + 1);
 }
 
 function assertLength(bytes: Uint8Array, expected: number): void {
