@@ -41,7 +41,8 @@ export class HttpsAdapter extends DestinationAdapter {
   }
 
   override async deliver(given: Outgoing, target: Target): Promise<DeliveryAnswer> {
-    const outgoing = { ...given, body: this.bytesOf(given.body) };
+    const body = this.bytesOf(given.body);
+    const outgoing = body === given.body ? given : { ...given, body };
     if (target.url === null) return { answer: { kind: 'error', error: 'protocol' }, durationMs: 0, excerpt: 'The destination has no URL.' };
     let isWithheld = false;
     const sent = headersOf(outgoing, target);
@@ -49,7 +50,7 @@ export class HttpsAdapter extends DestinationAdapter {
       method: 'POST',
       url: target.url,
       headers: sent,
-      body: outgoing.body,
+      body,
       timeoutMs: target.timeoutMs,
       bodyBytesMax: ANSWER_BYTES_MAX,
       mayBegin: () => !(isWithheld = !outgoing.mayBegin()),
@@ -57,8 +58,8 @@ export class HttpsAdapter extends DestinationAdapter {
     if (isWithheld) throw new Withheld();
     const durationMs = Math.round(answer.durationMs);
     if (answer.kind === 'error') return { answer: { kind: 'error', error: answer.error }, durationMs, excerpt: answer.detail, exchange: { method: 'POST', url: target.url, headers: sent, answered: null } };
-    const { status, headers, body } = answer;
-    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(body), exchange: { method: 'POST', url: target.url, headers: sent, answered: headers } };
+    const { status, headers } = answer;
+    return { answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null }, durationMs, excerpt: excerptOf(answer.body), exchange: { method: 'POST', url: target.url, headers: sent, answered: headers } };
   }
 
   override signed(outgoing: Signable, target: Target): SignedRequest | null {

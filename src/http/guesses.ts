@@ -31,7 +31,7 @@ export class Guesses {
     this.quota = whole !== null && whole.count / whole.periodMs > GUESSES.count / GUESSES.periodMs ? GUESSES : whole;
   }
 
-  /** What the cache has of a credential, by its hash. Throws 429 for a sender who has guessed too often; `from` is his address, null where nobody guesses. */
+  /** What the cache has of a credential, by its hash. Rejects with 429 for a sender who has guessed too often; `from` is his address, null where nobody guesses. */
   look<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
     return cache.fresh(hashHex) ?? this.lookUp(cache, hashHex, from);
   }

@@ -42,7 +42,12 @@ export class RequestGate {
       request.isOperator = isKeyOfOperator(bearer, this.config.operatorKey);
       return this.countAndCheck(request, reply, done);
     }
-    (hasPortalTokenForm(bearer) ? this.portals.authenticate(bearer, request.ip) : this.authenticator.authenticate(bearer, request.ip)).then(
+    const found = hasPortalTokenForm(bearer) ? this.portals.authenticate(bearer, request.ip) : this.authenticator.authenticate(bearer, request.ip);
+    if (!(found instanceof Promise)) {
+      request.caller = found;
+      return this.countAndCheck(request, reply, done);
+    }
+    found.then(
       (caller) => {
         request.caller = caller;
         this.countAndCheck(request, reply, done);

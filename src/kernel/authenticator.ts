@@ -6,10 +6,11 @@ export abstract class Authenticator {
   abstract readonly bearerLengthMax: number;
 
   /**
-   * The caller behind the bearer value, or null when it is unknown, expired or revoked. Throws when storage is away, and 429 for
-   * an address that has guessed at too many keys; `from` is that of the client, null or left out where nobody guesses.
+   * The caller behind the bearer value, or null when it is unknown, expired or revoked; a promise only where somebody has to be asked.
+   * Rejects when storage is away, and with 429 for an address that has guessed at too many keys; `from` is that of the client, null
+   * or left out where nobody guesses.
    */
-  abstract authenticate(bearer: string, from?: string | null): Promise<Caller | null>;
+  abstract authenticate(bearer: string, from?: string | null): Caller | null | Promise<Caller | null>;
 }
 
 /** Turns the cookie of a session of our own pages into who is calling. The auth context provides it. */

@@ -54,6 +54,26 @@ describe('Cache', () => {
     expect(loads).toBe(2);
   });
 
+  it('knows what has come and is fresh, and nothing else', async () => {
+    const { cache, time, loads } = arrange();
+    expect(cache.known('a')).toBeUndefined();
+    const coming = cache.get('a');
+    expect(cache.known('a')).toBeUndefined();
+    await coming;
+    expect(cache.known('a')).toBe(1);
+
+    time.nowMs += STALENESS_MAX_MS - 1;
+    expect(cache.known('a')).toBe(1);
+    time.nowMs += 1;
+    expect(cache.known('a')).toBeUndefined();
+    await cache.get('a');
+    cache.drop('a');
+    expect(cache.known('a')).toBeUndefined();
+    await expect(cache.get('c')).rejects.toThrow('c is not there');
+    expect(cache.known('c')).toBeUndefined();
+    expect(loads).toEqual(['a', 'a', 'c']);
+  });
+
   it('asks once for all who wait for the same key', async () => {
     const { cache, loads } = arrange();
 

@@ -1,6 +1,8 @@
 /** A value with the moment that it was asked for. */
 interface Entry<V> {
   value: Promise<V>;
+  /** What it came to; undefined until it has. */
+  settled: V | undefined;
   loadedAtMs: number;
 }
 
@@ -40,6 +42,12 @@ export class Cache<V> {
     return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;
   }
 
+  /** What `get` would answer, where that is known already; undefined where it has to be waited for. What every message asks for costs no promise. */
+  known(key: string): V | undefined {
+    const entry = this.entries.get(key);
+    return entry && this.freshUntilMs(entry) > this.options.nowMs() ? entry.settled : undefined;
+  }
+
   drop(key: string): void {
     this.entries.delete(key);
   }
@@ -52,10 +60,14 @@ export class Cache<V> {
     const nowMs = this.options.nowMs();
     const value = this.load(key);
     this.entries.delete(key);
-    this.entries.set(key, { value, loadedAtMs: nowMs });
-    value.catch(() => {
-      if (this.entries.get(key)?.value === value) this.entries.delete(key);
-    });
+    const entry: Entry<V> = { value, settled: undefined, loadedAtMs: nowMs };
+    this.entries.set(key, entry);
+    value.then(
+      (settled) => void (entry.settled = settled),
+      () => {
+        if (this.entries.get(key) === entry) this.entries.delete(key);
+      },
+    );
     if (this.entries.size > this.options.entriesMax) this.evictOldest();
     return value;
   }

@@ -14,15 +14,18 @@ export class DeadlinePassed extends Error {
 export function withDeadline<T>(ms: number, work: () => T | PromiseLike<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const late = setTimeout(() => reject(new DeadlinePassed(ms)), ms);
-    new Promise<T>((begin) => begin(work())).then(
-      (value) => {
+    const failed = (error: Error): void => {
+      clearTimeout(late);
+      reject(error);
+    };
+    try {
+      // Not by resolving another promise with it: each delivery would pay for that one, and for two turns of the queue.
+      Promise.resolve(work()).then((value) => {
         clearTimeout(late);
         resolve(value);
-      },
-      (error: Error) => {
-        clearTimeout(late);
-        reject(error);
-      },
-    );
+      }, failed);
+    } catch (error) {
+      failed(error as Error);
+    }
   });
 }

@@ -17,7 +17,9 @@ type Writer<T> = (buffer: Buffer, offset: number, value: T) => void;
 function fixed<T>(oid: number, size: number, values: readonly (T | null)[], write: Writer<T>): Buffer {
   const buffer = Buffer.allocUnsafe(20 + values.length * (4 + size));
   let offset = header(buffer, oid, values.length, values.includes(null));
-  for (const value of values) {
+  // By position: the results of an iterator are garbage, a kilobyte of it for each message.
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as T | null;
     if (value === null) {
       offset = buffer.writeInt32BE(-1, offset);
     } else {
@@ -61,14 +63,21 @@ export function byteaArray(values: readonly (Buffer | null)[]): Buffer {
 
 function variable(oid: number, values: readonly (string | null)[], versioned: boolean): Buffer {
   const prefix = versioned ? 1 : 0;
-  const sizes = values.map((value) => (value === null ? -1 : Buffer.byteLength(value) + prefix));
-  const buffer = Buffer.allocUnsafe(20 + sizes.reduce((sum, size) => sum + 4 + Math.max(size, 0), 0));
+  let bytes = 20;
+  for (let i = 0; i < values.length; i += 1) bytes += 4 + (values[i] === null ? 0 : Buffer.byteLength(values[i] as string) + prefix);
+  const buffer = Buffer.allocUnsafe(bytes);
   let offset = header(buffer, oid, values.length, values.includes(null));
-  for (const [i, value] of values.entries()) {
-    offset = buffer.writeInt32BE(sizes[i] as number, offset);
-    if (value === null) continue;
-    if (versioned) offset = buffer.writeUInt8(1, offset);
-    offset += buffer.write(value, offset);
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] as string | null;
+    if (value === null) {
+      offset = buffer.writeInt32BE(-1, offset);
+      continue;
+    }
+    const start = offset + 4;
+    if (versioned) buffer.writeUInt8(1, start);
+    const end = start + prefix + buffer.write(value, start + prefix);
+    buffer.writeInt32BE(end - start, offset);
+    offset = end;
   }
   return buffer.subarray(0, offset);
 }

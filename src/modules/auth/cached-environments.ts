@@ -41,6 +41,10 @@ export class CachedEnvironments extends Environments {
     return (await this.cache.get(String(environmentId))).environment;
   }
 
+  override known(environmentId: number): Environment | undefined {
+    return this.cache.known(String(environmentId))?.environment;
+  }
+
   override async signingKeys(environmentId: number): Promise<readonly Buffer[]> {
     const known = await this.cache.get(String(environmentId));
     return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;

@@ -24,6 +24,9 @@ export abstract class Environments {
   /** Throws 404 when there is none. */
   abstract get(environmentId: number): Promise<Environment>;
 
+  /** What `get` would answer, where that is known already; undefined where it has to be waited for. */
+  abstract known(environmentId: number): Environment | undefined;
+
   /** The keys that sign deliveries to ad-hoc URLs, newest first; two while a rotation's grace lasts. */
   abstract signingKeys(environmentId: number): Promise<readonly Buffer[]>;
 
@@ -36,8 +39,11 @@ export abstract class Environments {
 
 /** How long an environment keeps what it accepts. */
 export abstract class Retention {
-  /** The day on which the retention of what was accepted under this id ends, in days since the epoch. Throws 404 when there is no such environment. */
-  abstract expiresOnDay(environmentId: number, id: Id): Promise<number>;
+  /**
+   * The day on which the retention of what was accepted under this id ends, in days since the epoch; a promise only where the environment
+   * has to be loaded. Rejects with 404 when there is no such environment.
+   */
+  abstract expiresOnDay(environmentId: number, id: Id): number | Promise<number>;
 }
 
 /** What the first start of an installation makes, so that there is a key to begin with. */

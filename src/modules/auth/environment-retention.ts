@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { expiryDay } from '#engine/expiry-day.js';
-import { Environments, Retention } from '#modules/auth/contract.js';
+import { type Environment, Environments, Retention } from '#modules/auth/contract.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
@@ -12,8 +12,12 @@ export class EnvironmentRetention extends Retention {
     super();
   }
 
-  override async expiresOnDay(environmentId: number, id: Id): Promise<number> {
-    const { retentionDays } = await this.environments.get(environmentId);
-    return expiryDay(Math.floor(idTimeMs(id) / DAY_MS), retentionDays);
+  override expiresOnDay(environmentId: number, id: Id): number | Promise<number> {
+    const known = this.environments.known(environmentId);
+    return known === undefined ? this.environments.get(environmentId).then((loaded) => dayOf(loaded, id)) : dayOf(known, id);
   }
+}
+
+function dayOf({ retentionDays }: Environment, id: Id): number {
+  return expiryDay(Math.floor(idTimeMs(id) / DAY_MS), retentionDays);
 }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { type DeliveryAnswer, type Outgoing, type Target, Targets } from '#modules/destinations/contract.js';
+import { type DeliveryAnswer, type DestinationAdapter, type Outgoing, type Target, Targets } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Requests } from '#modules/events/requests.contract.js';
 import type { Answer } from '#engine/outcome.js';
@@ -51,8 +51,8 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
     misbehaves: null as (() => DeliveryAnswer) | null,
     isLeased: true,
   };
-  const targets = {
-    ofDelivery: Targets.prototype.ofDelivery,
+  const targets = Object.assign(Object.create(Targets.prototype) as Targets, {
+    known: () => undefined,
     ofDestination: async (environmentId: number, id: string) => {
       world.asked.push(`${environmentId} ${id}`);
       return world.target;
@@ -69,8 +69,8 @@ function arrange(answer: Answer = OK.answer, change: Partial<Target> = {}) {
         if (world.misbehaves) return world.misbehaves();
         return { ...OK, answer };
       },
-    }),
-  } as unknown as Targets;
+    }) as unknown as DestinationAdapter,
+  });
   const clock = { nowMs: () => NOW_MS, now: () => new Date(NOW_MS), random: () => 0.5, monotonicMs: () => NOW_MS };
   const tracing = {
     startDelivery: (traceparent: string | null, describe: () => Record<string, unknown>) => ({

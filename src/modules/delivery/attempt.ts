@@ -42,8 +42,11 @@ export class Attempt {
 
   /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
   async perform(delivery: ClaimedDelivery, probe: boolean): Promise<Performed> {
-    const target = await this.targets.ofDelivery(delivery.environmentId, delivery);
-    const hopeless = (await this.cancellations.reasonOf(delivery)) ?? whyHopeless(delivery, target);
+    // A wait only where something has to be asked for: every other delivery would pay for it.
+    const found = this.targets.ofDelivery(delivery.environmentId, delivery);
+    const target = found instanceof Promise ? await found : found;
+    const cancelled = this.cancellations.reasonOf(delivery);
+    const hopeless = (cancelled instanceof Promise ? await cancelled : cancelled) ?? whyHopeless(delivery, target);
     if (hopeless !== null || target === null) return { result: ended(delivery, 'failed', hopeless), outcome: null, target };
     const adapter = this.targets.adapter(target.type);
     if (adapter.pulled) return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };

@@ -284,7 +284,7 @@ describe('what failing targets cost storage', () => {
       return changeAll(changes);
     };
 
-    const counted = Array.from({ length: 100 }, (_, i) => watch.count(1, 'a', i < 98 && i % 2 === 1 ? 'success' : 'failed', 1_000));
+    const counted = Array.from({ length: 100 }, async (_, i) => watch.count(1, 'a', i < 98 && i % 2 === 1 ? 'success' : 'failed', 1_000));
     let done = false;
     void Promise.all(counted).then(() => (done = true));
     while (!done) {
@@ -301,7 +301,7 @@ describe('what failing targets cost storage', () => {
   it('is a call or two for as many targets as fail at a time', async () => {
     const { table, watch } = await arrange();
 
-    await Promise.all(Array.from({ length: 500 }, (_, i) => watch.count(1, `target ${i}`, 'failed', THRESHOLD)));
+    await Promise.all(Array.from({ length: 500 }, async (_, i) => watch.count(1, `target ${i}`, 'failed', THRESHOLD)));
 
     expect(table.circuits.size).toBe(500);
     expect(table.calls).toBeLessThanOrEqual(2);
@@ -316,7 +316,7 @@ describe('what failing targets cost storage', () => {
     table.contract.these = async (targets) => (reads.push(targets.length), these(targets));
     table.contract.troubled = () => Promise.reject(new Error('Everything was read.'));
 
-    await Promise.all(Array.from({ length: 500 }, (_, i) => watch.count(1, `target ${i}`, 'failed', 1)));
+    await Promise.all(Array.from({ length: 500 }, async (_, i) => watch.count(1, `target ${i}`, 'failed', 1)));
     await settle();
 
     expect(other.watch.openCount()).toBe(500);

@@ -101,15 +101,19 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     return taken;
   }
 
-  /** Counts an outcome. Touches storage only for failures, probes, and the first success after them. */
-  async count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> {
+  /** Counts an outcome. Touches storage, and then is a promise, only for failures, probes, and the first success after them. */
+  count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
     const key = targetKey(environmentId, targetId);
     const known = this.troubled.get(key) ?? CLOSED;
     // What is under way may turn the circuit, and then it is not as it is known.
-    if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known) return;
+    if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known) return undefined;
+    return this.countTurning(key, { environmentId, targetId, outcome, failureThreshold });
+  }
+
+  private async countTurning(key: string, counted: Counted): Promise<void> {
     this.counting.set(key, (this.counting.get(key) ?? 0) + 1);
     try {
-      await this.counts.add({ environmentId, targetId, outcome, failureThreshold });
+      await this.counts.add(counted);
     } finally {
       const left = (this.counting.get(key) ?? 1) - 1;
       if (left > 0) this.counting.set(key, left);

@@ -32,8 +32,8 @@ export class HeldCancellations {
     }));
   }
 
-  /** Why a delivery must not start any more, or null. Asks storage only where something was, or may have been, cancelled a moment ago. */
-  async reasonOf(delivery: ClaimedDelivery): Promise<CancelReason | null> {
+  /** Why a delivery must not start any more, or null. Asks storage, and then is a promise, only where something was, or may have been, cancelled a moment ago. */
+  reasonOf(delivery: ClaimedDelivery): CancelReason | null | Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
     return this.notifications.isDeaf() || this.watched.has(targetKey(delivery.environmentId, delivery.targetId)) ? this.cancellations.reasonOf(delivery) : null;
   }

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { Outcome } from '#engine/outcome.js';
 import { Targets, Withheld } from '#modules/destinations/contract.js';
 import { Claims, type ClaimedDelivery, type TargetKey } from '#modules/ledger/claims.contract.js';
 import { Outlet } from '#modules/ledger/lane.contract.js';
@@ -18,7 +19,8 @@ const FAILURE_THRESHOLD_DEFAULT = 10;
 @Injectable()
 export class DeliveryWorker {
   private readonly logger = new Logger(DeliveryWorker.name);
-  private readonly turns = new Set<Promise<void>>();
+  private turnsRunning = 0;
+  private readonly idleListeners: (() => void)[] = [];
 
   constructor(
     private readonly lane: DeliveryLane,
@@ -36,7 +38,7 @@ export class DeliveryWorker {
 
   /** Connects the lane, and watches for targets that stop taking deliveries. */
   start(onLeft: () => void): void {
-    this.lane.connect((turn) => this.track(turn), onLeft);
+    this.lane.connect((turn) => void this.run(turn), onLeft);
     this.outlet.attachLane(this.lane);
     this.circuits.onOpen((environmentId, targetId) => this.background(this.shut(environmentId, targetId)));
     this.notifications.on('destination', (key) => this.background(this.changed(key)));
@@ -45,34 +47,39 @@ export class DeliveryWorker {
   }
 
   /** Resolves when no attempt runs and every result is recorded. */
-  async idle(): Promise<void> {
-    while (this.turns.size > 0) await Promise.allSettled(this.turns);
-  }
-
-  private track(turn: Turn): void {
-    this.rightOfWay.deliveryBegins();
-    const running = this.run(turn).catch((error: unknown) => this.failed(turn, error));
-    this.turns.add(running);
-    void running.finally(() => this.turns.delete(running));
+  idle(): Promise<void> {
+    if (this.turnsRunning === 0) return Promise.resolve();
+    return new Promise((resolve) => this.idleListeners.push(resolve));
   }
 
   private async run(turn: Turn): Promise<void> {
-    let performed: Performed;
+    this.rightOfWay.deliveryBegins();
+    this.turnsRunning += 1;
+    let performed: Performed | null = null;
     try {
       performed = await this.attempt.perform(turn.delivery, turn.probe);
+      this.lane.answered(turn, performed.outcome, performed.result.attempt?.error === 'timeout');
+      // In this order: a crash in between loses one count of the breaker, never an attempt.
+      const held = await this.results.record(performed.result);
+      this.lane.done(turn);
+      if (held) {
+        const learning = this.tell(turn.delivery, performed);
+        if (learning !== undefined) await learning.catch((error: unknown) => this.warn(error));
+      }
     } catch (error) {
-      this.lane.answered(turn, null);
-      if (error instanceof Withheld) return this.giveUp(turn);
-      throw error;
+      if (performed === null) this.lane.answered(turn, null);
+      await (performed === null && error instanceof Withheld ? this.giveUp(turn) : this.failed(turn, error));
+    } finally {
+      this.turnsRunning -= 1;
+      if (this.turnsRunning === 0) for (const resolve of this.idleListeners.splice(0)) resolve();
     }
-    this.lane.answered(turn, performed.outcome, performed.result.attempt?.error === 'timeout');
-    // In this order: a crash in between loses one count of the breaker, never an attempt.
-    const held = await this.results.record(performed.result);
-    this.lane.done(turn);
-    if (!held) return;
-    this.log.tell(turn.delivery, performed);
-    if (this.listeners.isHeard) this.listeners.tell(turn.delivery, performed);
-    await this.learn(turn.delivery, performed).catch((error: unknown) => this.warn(error));
+  }
+
+  /** What follows from a result that is recorded. */
+  private tell(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
+    this.log.tell(delivery, performed);
+    if (this.listeners.isHeard) this.listeners.tell(delivery, performed);
+    return performed.outcome === null ? undefined : this.learn(delivery, performed, performed.outcome);
   }
 
   /** Nothing was sent, and somebody else may be sending it: the claim goes back, if it is still ours. */
@@ -81,9 +88,15 @@ export class DeliveryWorker {
     this.lane.done(turn);
   }
 
-  private async learn({ environmentId, targetId }: ClaimedDelivery, { outcome, target, result }: Performed): Promise<void> {
-    if (outcome === null) return;
-    await this.circuits.count(environmentId, targetId, outcome, target?.failureThreshold ?? FAILURE_THRESHOLD_DEFAULT);
+  /** A promise only where there is something to learn: a success behind others teaches nothing. */
+  private learn({ environmentId, targetId }: ClaimedDelivery, performed: Performed, outcome: Outcome): Promise<void> | undefined {
+    const { target, result } = performed;
+    const counted = this.circuits.count(environmentId, targetId, outcome, target?.failureThreshold ?? FAILURE_THRESHOLD_DEFAULT);
+    return counted === undefined && result.status === 'delivered' ? undefined : this.follow({ environmentId, targetId }, performed, counted);
+  }
+
+  private async follow({ environmentId, targetId }: TargetKey, { target, result }: Performed, counted: Promise<void> | undefined): Promise<void> {
+    await counted;
     if (result.reason === 'gone' && target?.destinationId) {
       await this.targets.disable(environmentId, target.destinationId, 'The receiver answered 410 Gone.');
     }

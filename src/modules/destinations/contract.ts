@@ -170,8 +170,11 @@ export abstract class Targets {
   /** The target of a destination, disabled ones too; null when there is none in this environment. */
   abstract ofDestination(environmentId: number, destinationId: Id): Promise<Target | null>;
 
-  /** The same for an id that a caller names: what belongs to an application's endpoint does not exist there. */
-  abstract ofListed(environmentId: number, destinationId: Id): Promise<Target | null>;
+  /** What `ofDestination` would answer, where that is known already; undefined where it has to be waited for. */
+  abstract known(environmentId: number, destinationId: Id): Target | null | undefined;
+
+  /** As `ofDestination` for an id that a caller names: what belongs to an application's endpoint does not exist there. A promise only where it has to be loaded. */
+  abstract ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null>;
 
   /**
    * The targets of many destinations, in the order of `ids`; what is not in the cache is loaded by one statement. Null
@@ -186,8 +189,12 @@ export abstract class Targets {
    * Where a stored delivery goes, which has an address of its own or a destination. Null where that is gone, or the address may not be
    * sent to any more.
    */
-  async ofDelivery(environmentId: number, { targetId, url }: { targetId: Id; url: string | null }): Promise<Target | null> {
-    if (url === null) return this.ofDestination(environmentId, targetId);
+  ofDelivery(environmentId: number, { targetId, url }: { targetId: Id; url: string | null }): Target | null | Promise<Target | null> {
+    if (url !== null) return this.ofStoredUrl(environmentId, url);
+    return this.known(environmentId, targetId) ?? this.ofDestination(environmentId, targetId);
+  }
+
+  private async ofStoredUrl(environmentId: number, url: string): Promise<Target | null> {
     try {
       return await this.ofUrl(environmentId, url);
     } catch (error) {

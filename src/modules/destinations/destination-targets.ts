@@ -42,6 +42,11 @@ export class DestinationTargets {
     notifications.on('secret', (key) => (key === '*' ? this.cache.clear() : this.forgetSecretsOf(key.slice(0, key.indexOf(':')))));
   }
 
+  /** What `of` would answer, where that is known already; undefined where it has to be waited for. */
+  known(environmentId: number, id: Id): Target | null | undefined {
+    return this.cache.known(`${environmentId}:${id}`);
+  }
+
   /** Null when there is none in this environment. */
   of(environmentId: number, id: Id): Promise<Target | null> {
     return this.cache.get(`${environmentId}:${id}`);

@@ -22,9 +22,13 @@ export class CachedTargets extends Targets {
     return this.destinations.of(environmentId, destinationId);
   }
 
-  override async ofListed(environmentId: number, destinationId: Id): Promise<Target | null> {
-    const target = await this.destinations.of(environmentId, destinationId);
-    return target?.ownerId === null ? target : null;
+  override known(environmentId: number, destinationId: Id): Target | null | undefined {
+    return this.destinations.known(environmentId, destinationId);
+  }
+
+  override ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
+    const known = this.known(environmentId, destinationId);
+    return known === undefined ? this.destinations.of(environmentId, destinationId).then(listed) : listed(known);
   }
 
   override ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
@@ -46,4 +50,9 @@ export class CachedTargets extends Targets {
   override disable(environmentId: number, destinationId: Id, reason: string): Promise<void> {
     return this.store.disable(environmentId, destinationId, reason);
   }
+}
+
+/** A customer's endpoint is none of the destinations that a caller can name. */
+function listed(target: Target | null): Target | null {
+  return target?.ownerId === null ? target : null;
 }

@@ -24,9 +24,17 @@ export class EmailStates {
    * everywhere when it is not there: it left later than it was made, or the retention has changed since.
    */
   async find(environmentId: number, id: Id): Promise<EmailState | null> {
-    // An environment that is gone says no day.
-    const expiresOnDay = await this.retention.expiresOnDay(environmentId, id).catch(() => null);
+    const expiresOnDay = await this.expiresOnDay(environmentId, id);
     const there = expiresOnDay === null ? null : await this.reads.get({ environmentId, id, expiresOnDay });
     return there ?? this.emails.state(environmentId, id);
+  }
+
+  /** An environment that is gone says no day. */
+  private async expiresOnDay(environmentId: number, id: Id): Promise<number | null> {
+    try {
+      return await this.retention.expiresOnDay(environmentId, id);
+    } catch {
+      return null;
+    }
   }
 }

@@ -211,9 +211,12 @@ export class EventStream implements OnModuleDestroy {
   }
 
   /** With storage away nobody knows: what was good is good until it is known not to be. */
-  private isGood({ kind, value }: Proof): Promise<boolean> {
-    const good = kind === 'key' ? this.authenticator.authenticate(value).then((caller) => caller !== null) : this.sessions.isInForce(value);
-    return good.catch(() => true);
+  private async isGood({ kind, value }: Proof): Promise<boolean> {
+    try {
+      return kind === 'key' ? (await this.authenticator.authenticate(value)) !== null : await this.sessions.isInForce(value);
+    } catch {
+      return true;
+    }
   }
 
   private end(listener: StreamListener, reason: EndReason): void {

@@ -52,11 +52,11 @@ export class AcceptGroup<T> {
     });
   }
 
-  /** Resolves once the item is committed. Throws 503 when storage is away or does not keep up. */
-  async add(item: T): Promise<void> {
+  /** Resolves once the item is committed. Rejects with 503 when storage is away or does not keep up. */
+  add(item: T): Promise<void> {
     const { backlogMax, backlogBytesMax } = this.accepting;
     if (this.group.backlog >= backlogMax || this.group.backlogWeight >= backlogBytesMax) {
-      throw unavailable('Storage does not keep up. Nothing was accepted, try again.');
+      return Promise.reject(unavailable('Storage does not keep up. Nothing was accepted, try again.'));
     }
     return this.group.add(item);
   }

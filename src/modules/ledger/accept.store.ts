@@ -33,43 +33,52 @@ const OFFERED = pullItems(`(
   from i where admission = 'pull') offered`);
 
 /** Ad-hoc URLs have no metrics of their own, since nobody could ask for them: they count for the environment. */
-const COUNTED = metricIncrements(`
-  select ${receivedIncrement('case when url is null then target_id end', 'null', `case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)} from i`);
+const counted = (what: string): string => metricIncrements(`
+  select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-const DUE = `
+/** What `i` holds. A group in which everything is sent is not asked for what is pulled: looking is a fifth of what a small one costs. */
+const inserts = (isPulled: boolean): string =>
+  isPulled
+    ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`
+    : `e as (${EVENTS}), m as (${counted(String(RECEIVED))})`;
+
+const due = (isPulled: boolean): string => `
   insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, claimed_by, parked,
                               attempts, attempts_used, first_attempt_at, replayed, superseded)
-  select environment_id, id, 0, expires_on, target_id, now(), case when admission = 'run' then claimant end,
+  select environment_id, id, 0, expires_on, target_id, now(), case when admission = 'run' then $12::uuid end,
          admission = 'park', 0, 0, null, false, false
-  from i where admission <> 'pull'`;
+  from i ${isPulled ? `where admission <> 'pull'` : ''}`;
 
 const INPUT = `
   unnest($1::int[], $2::uuid[], $3::date[], $4::uuid[], $5::text[], $6::text[], $7::jsonb[], $8::text[], $9::int[],
-         $10::text[], $11::text[], $12::uuid[])`;
-const COLUMNS = 'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission, claimant';
+         $10::text[], $11::text[])`;
+const COLUMNS = 'environment_id, id, expires_on, target_id, url, event_type, headers, traceparent, payload_bytes, payload, admission';
 
 /** Inserts only: events and due deliveries of one group, in one statement and so in one commit. */
-const ACCEPT: Statement = {
-  name: 'ledger_accept',
-  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}) ${DUE}`,
-};
+const accept = (isPulled: boolean): Statement => ({
+  name: `ledger_accept${isPulled ? '_pulled' : ''}`,
+  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), ${inserts(isPulled)} ${due(isPulled)}`,
+});
 
 /**
  * The same for groups in which idempotency keys stand (idempotency_keys_pkey). A key that is taken, and whose time
  * has not passed, leaves its event out: the statement returns the positions of those that went in. See idempotency-keys.ts.
  */
-const ACCEPT_ONCE: Statement = {
-  name: 'ledger_accept_once',
+const acceptOnce = (isPulled: boolean): Statement => ({
+  name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,
   text: `
     with input as (
-      select * from ${INPUT.replace('$12::uuid[]', '$12::uuid[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[], $18::text[]')}
+      select * from ${INPUT.replace('$11::text[]', '$11::text[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[], $18::text[]')}
         with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, n)
     ), k as (${takeKeys('$19')}
     ), i as (
       select * from input where ${FIRST_OF_KEY}
-    ), e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${COUNTED}), d as (${DUE})
+    ), ${inserts(isPulled)}, d as (${due(isPulled)})
     select n::int from i`,
-};
+});
+
+const [ACCEPT, ACCEPT_PULLED] = [accept(false), accept(true)];
+const [ACCEPT_ONCE, ACCEPT_ONCE_PULLED] = [acceptOnce(false), acceptOnce(true)];
 
 /** Statements that accept. */
 @Injectable()
@@ -83,18 +92,19 @@ export class AcceptStore {
   async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number, ride: Ride | null = null): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const values = this.values(group, claimant);
+    const isPulled = group.some(({ admission }) => admission === 'pull');
     if (events.every((event) => event.idempotency === null)) {
-      await this.database.hot(ACCEPT, values, ride);
+      await this.database.hot(isPulled ? ACCEPT_PULLED : ACCEPT, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), keyTtlMs);
-    const rows = await this.database.hot<{ n: number }>(ACCEPT_ONCE, values, ride);
+    const rows = await this.database.hot<{ n: number }>(isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE, values, ride);
     return new Set(rows.map(({ n }) => n - 1));
   }
 
   /** Stores one in the caller's transaction; nobody holds its delivery. */
   async insertWithin(event: NewEvent): Promise<void> {
-    await this.database.query(ACCEPT, this.values([{ event, admission: event.pulled ? 'pull' : 'leave' }], null));
+    await this.database.query(event.pulled ? ACCEPT_PULLED : ACCEPT, this.values([{ event, admission: event.pulled ? 'pull' : 'leave' }], null));
   }
 
   private values(group: readonly Admitted[], claimant: Id | null): unknown[] {
@@ -111,7 +121,7 @@ export class AcceptStore {
       intArray(events.map((event) => event.payloadBytes)),
       textArray(events.map((event) => event.payload)),
       textArray(group.map(({ admission }) => admission)),
-      uuidArray(events.map(() => claimant)),
+      claimant,
     ];
   }
 

@@ -13,9 +13,12 @@ export class IdempotentRequests {
 
   constructor(private readonly store: AcceptStore) {}
 
-  /** Runs `work` unless a request with the same key runs here: that throws 409. */
-  async hold(request: IdempotentRequest | null, work: () => Promise<void>): Promise<void> {
-    if (request === null) return work();
+  /** Runs `work` unless a request with the same key runs here: that rejects with 409. */
+  hold(request: IdempotentRequest | null, work: () => Promise<void>): Promise<void> {
+    return request === null ? work() : this.alone(request, work);
+  }
+
+  private async alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
     const scope = `${request.environmentId} ${request.route} ${request.key}`;
     if (this.inFlight.has(scope)) throw inFlight();
     this.inFlight.add(scope);

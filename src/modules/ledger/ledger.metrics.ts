@@ -46,15 +46,20 @@ export class LedgerMetrics {
     this.sharedResults.inc(count);
   }
 
-  recordedGroup(results: readonly DeliveryResult[], held: ReadonlySet<string>): void {
-    for (const result of results) {
-      if (!held.has(`${result.eventId}/${result.ordinal}`)) {
-        this.lostClaims.inc();
+  /** `held`: whether each result's claim held, in their order. */
+  recordedGroup(results: readonly DeliveryResult[], held: readonly boolean[]): void {
+    const counts: Partial<Record<DeliveryResult['status'], number>> = {};
+    let lost = 0;
+    for (const [i, { status, attempt }] of results.entries()) {
+      if (held[i] !== true) {
+        lost += 1;
         continue;
       }
-      this.attempts.inc({ outcome: result.status });
-      if (result.attempt) this.duration.observe(result.attempt.durationMs / 1000);
+      counts[status] = (counts[status] ?? 0) + 1;
+      if (attempt) this.duration.observe(attempt.durationMs / 1000);
     }
+    if (lost > 0) this.lostClaims.inc(lost);
+    for (const [outcome, count] of Object.entries(counts)) this.attempts.inc({ outcome }, count);
   }
 }
 

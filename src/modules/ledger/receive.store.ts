@@ -26,8 +26,24 @@ const DELIVERIES = `
   select * from unnest($25::int[], $26::uuid[], $27::smallint[], $28::date[], $29::uuid[], $30::uuid[], $31::text[])
     as d(environment_id, event_id, ordinal, expires_on, endpoint_id, target_id, admission)`;
 
-/** Inserts what `i` (events with their requests) and `d` (their deliveries) hold. */
-const INSERTS = `
+/** What is pulled counts as delivered the moment that it is there. */
+const SETTLED_AT_ONCE = `
+  p as (
+    insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
+                            replayed, superseded, settled_at)
+    select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'delivered', null, 0, false, false, now()
+    from d where admission = 'pull'
+  ), o as (${pullItems(`(select *, false as replayed from d where admission = 'pull') offered`)}
+  ),`;
+
+const PULLED_INCREMENTS = `
+    union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`;
+
+/**
+ * Inserts what `i` (events with their requests) and `d` (their deliveries) hold. A group in which everything is sent is not asked for
+ * what is pulled: looking is a good part of what a small one costs.
+ */
+const inserts = (isPulled: boolean): string => `
   e as (
     insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
                         payload_bytes, payload, body, disposition)
@@ -38,35 +54,29 @@ const INSERTS = `
                           ip, verification, dedupe_id, note, replay_of, answer)
     select environment_id, id, expires_on, endpoint_id, method, url, path, query, request_headers, request_body, size_bytes,
            ip, verification, dedupe_id, note, replay_of, answer from i
-  ), p as (
-    insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, status, reason, attempts,
-                            replayed, superseded, settled_at)
-    select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, 'delivered', null, 0, false, false, now()
-    from d where admission = 'pull'
-  ), o as (${pullItems(`(select *, false as replayed from d where admission = 'pull') offered`)}
-  ), m as (${metricIncrements(`
+  ),${isPulled ? SETTLED_AT_ONCE : ''} m as (${metricIncrements(`
     select ${receivedIncrement('endpoint_id', 'null', String(RECEIVED))} from i
     union all
-    select ${receivedIncrement('target_id', 'null', `case admission when 'pull' then ${COUNTED_ELSEWHERE + RECEIVED + DELIVERED} else ${COUNTED_ELSEWHERE + RECEIVED} end`)} from d
-    union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`)}
+    select ${receivedIncrement('target_id', 'null', isPulled ? `case admission when 'pull' then ${COUNTED_ELSEWHERE + RECEIVED + DELIVERED} else ${COUNTED_ELSEWHERE + RECEIVED} end` : String(COUNTED_ELSEWHERE + RECEIVED))} from d
+    ${isPulled ? PULLED_INCREMENTS : ''}`)}
   )`;
 
-const DUE = `
+const due = (isPulled: boolean): string => `
   insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, claimed_by, parked,
                               attempts, attempts_used, first_attempt_at, replayed, superseded)
   select environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, now(), case when admission = 'run' then $32::uuid end,
          admission = 'park', 0, 0, null, false, false
-  from d where admission <> 'pull'`;
+  from d ${isPulled ? `where admission <> 'pull'` : ''}`;
 
 /** Events, their requests, and their deliveries, of one group in one statement and so in one commit. Inserts only. */
-const RECEIVE: Statement = {
-  name: 'ledger_receive',
-  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${INSERTS} ${DUE}`,
-};
+const receive = (isPulled: boolean): Statement => ({
+  name: `ledger_receive${isPulled ? '_pulled' : ''}`,
+  text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${inserts(isPulled)} ${due(isPulled)}`,
+});
 
 /** The same for groups in which idempotency keys stand: see `ledger_accept_once` and, for the sub-select, `ledger_fan_out_once`. */
-const RECEIVE_ONCE: Statement = {
-  name: 'ledger_receive_once',
+const receiveOnce = (isPulled: boolean): Statement => ({
+  name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,
   text: `
     with input as (
       select * from ${INPUT.replace('$33::jsonb[]', '$33::jsonb[], $34::text[], $35::uuid[], $36::text[], $37::smallint[], $38::text[], $39::text[], $40::float8[]')}
@@ -76,9 +86,12 @@ const RECEIVE_ONCE: Statement = {
       select * from input where ${FIRST_OF_KEY}
     ), d as (
       ${DELIVERIES} where (event_id in (select id from i)) is true
-    ), ${INSERTS}, w as (${DUE})
+    ), ${inserts(isPulled)}, w as (${due(isPulled)})
     select n::int from i`,
-};
+});
+
+const [RECEIVE, RECEIVE_PULLED] = [receive(false), receive(true)];
+const [RECEIVE_ONCE, RECEIVE_ONCE_PULLED] = [receiveOnce(false), receiveOnce(true)];
 
 /** The statement that accepts what endpoints receive. */
 @Injectable()
@@ -121,12 +134,13 @@ export class ReceiveStore {
       claimant,
       jsonbArray(requests.map((request) => request.answer)),
     ];
+    const isPulled = group.some(({ admissions }) => admissions.includes('pull'));
     if (events.every(({ idempotency }) => idempotency === null)) {
-      await this.database.hot(RECEIVE, values, ride);
+      await this.database.hot(isPulled ? RECEIVE_PULLED : RECEIVE, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), floatArray(events.map((event) => event.keyTtlMs ?? keyTtlMs)));
-    const rows = await this.database.hot<{ n: number }>(RECEIVE_ONCE, values, ride);
+    const rows = await this.database.hot<{ n: number }>(isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE, values, ride);
     return new Set(rows.map(({ n }) => n - 1));
   }
 }

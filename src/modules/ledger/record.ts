@@ -91,9 +91,10 @@ export class RecordResults extends Results implements OnApplicationShutdown {
   }
 
   private told(results: readonly DeliveryResult[], held: ReadonlySet<string>): boolean[] {
-    this.metrics.recordedGroup(results, held);
+    const isHeld = results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
+    this.metrics.recordedGroup(results, isHeld);
     for (const { status, parked, dueInMs } of results) if (status === 'retrying') this.lookout.expect(parked ? PARKED : DUE, parked ? 0 : (dueInMs ?? 0));
-    return results.map((result) => held.has(`${result.eventId}/${result.ordinal}`));
+    return isHeld;
   }
 
   /** One result that PostgreSQL refuses must not fail those that travelled with it. */

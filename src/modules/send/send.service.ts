@@ -48,22 +48,25 @@ export class SendService {
    */
   async send(tenant: Tenant, request: SendRequest): Promise<Id> {
     const content = messageContent(request.bodyText, request.headers);
-    // A promise only where a schema has to be loaded first: every other send would pay for it.
+    // A wait only where something has to be loaded first: every other send would pay for it.
     const checked = request.payload === undefined ? undefined : this.types.check(tenant.environmentId, request.eventType, request.payload);
     if (checked) await checked;
-    const target = await this.target(tenant, request.destination);
+    const found = this.target(tenant, request.destination);
+    const target = found instanceof Promise ? await found : found;
     const headers = this.acceptance.isRuled ? await this.ruledHeaders(tenant, request, content) : content.headers;
     const span = this.tracing.startAccept(request.traceparent, request.eventType);
     const id = this.ids.next();
+    const expiresOnDay = this.retention.expiresOnDay(tenant.environmentId, id);
     const event: NewEvent = {
       environmentId: tenant.environmentId,
       id,
-      expiresOnDay: await this.retention.expiresOnDay(tenant.environmentId, id),
+      expiresOnDay: typeof expiresOnDay === 'number' ? expiresOnDay : await expiresOnDay,
       targetId: target.targetId,
       url: target.destinationId === null ? (target.url?.href ?? null) : null,
       eventType: request.eventType,
       traceparent: span.traceparent,
-      ...content,
+      payload: content.payload,
+      payloadBytes: content.payloadBytes,
       headers,
       pulled: this.targets.adapter(target.type).pulled,
       ratePerSecond: target.ratePerSecond,
@@ -82,17 +85,21 @@ export class SendService {
   }
 
   /** A destination of another environment is one that does not exist. */
-  private async target(tenant: Tenant, destination: string): Promise<Target> {
+  private target(tenant: Tenant, destination: string): Target | Promise<Target> {
     if (!destination.startsWith('dst_')) return this.targets.ofUrl(tenant.environmentId, destination);
     const id = parseId('dst', destination);
-    const target = id && (await this.targets.ofListed(tenant.environmentId, id));
-    if (!target) throw invalid([{ path: 'destination', message: 'There is no such destination.' }]);
-    if (target.status === 'disabled') {
-      const reason = target.disabledReason ? ` (${target.disabledReason})` : '';
-      throw invalid([{ path: 'destination', message: `The destination is disabled${reason}. Enable it with PATCH first.` }]);
-    }
-    return target;
+    const target = id === null ? null : this.targets.ofListed(tenant.environmentId, id);
+    return target instanceof Promise ? target.then(sendable) : sendable(target);
   }
+}
+
+function sendable(target: Target | null): Target {
+  if (!target) throw invalid([{ path: 'destination', message: 'There is no such destination.' }]);
+  if (target.status === 'disabled') {
+    const reason = target.disabledReason ? ` (${target.disabledReason})` : '';
+    throw invalid([{ path: 'destination', message: `The destination is disabled${reason}. Enable it with PATCH first.` }]);
+  }
+  return target;
 }
 
 const accepted = (id: Id): StoredAnswer => ({ status: ACCEPTED_STATUS, body: acceptedBody(id) });

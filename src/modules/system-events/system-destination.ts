@@ -49,7 +49,11 @@ export class SystemDestination {
 
   /** A caller may name what is in the list: what belongs to an application's endpoint is not theirs to use. */
   private async exists(environmentId: number, id: Id): Promise<boolean> {
-    // One whose headers lack a secret right now throws, and is there.
-    return this.targets.ofListed(environmentId, id).then((target) => target !== null, () => true);
+    try {
+      return (await this.targets.ofListed(environmentId, id)) !== null;
+    } catch {
+      // One whose headers lack a secret right now throws, and is there.
+      return true;
+    }
   }
 }
