@@ -58,7 +58,7 @@ export function startHelper(name) {
 const START = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start;
 
 /** The limit gets the heap that `npm start` gives the service. */
-const HEAP_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => /^--(heap|min-semi|max-semi)/.test(word));
+const HEAP_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => /^--(heap|min-semi|max-semi|no-allocation)/.test(word));
 
 /**
  * @param {string} file @param {Record<string, string>} environment

@@ -80,7 +80,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** False while the target's circuit is open or being probed. */
   isClosed(environmentId: number, targetId: Id): boolean {
-    return (this.troubled.get(targetKey(environmentId, targetId))?.state ?? 'closed') === 'closed';
+    // As a rule none is: then no name has to be made to look it up by.
+    return this.troubled.size === 0 || (this.troubled.get(targetKey(environmentId, targetId))?.state ?? 'closed') === 'closed';
   }
 
   /** True when the probe of an open target is due. */
@@ -103,6 +104,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Counts an outcome. Touches storage, and then is a promise, only for failures, probes, and the first success after them. */
   count(environmentId: number, targetId: Id, outcome: Outcome, failureThreshold: number): Promise<void> | undefined {
+    if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);
     const known = this.troubled.get(key) ?? CLOSED;
     // What is under way may turn the circuit, and then it is not as it is known.

@@ -35,7 +35,11 @@ export class HeldCancellations {
   /** Why a delivery must not start any more, or null. Asks storage, and then is a promise, only where something was, or may have been, cancelled a moment ago. */
   reasonOf(delivery: ClaimedDelivery): CancelReason | null | Promise<CancelReason | null> {
     if (delivery.cancelReason) return delivery.cancelReason;
-    return this.notifications.isDeaf() || this.watched.has(targetKey(delivery.environmentId, delivery.targetId)) ? this.cancellations.reasonOf(delivery) : null;
+    return this.notifications.isDeaf() || this.isWatched(delivery) ? this.cancellations.reasonOf(delivery) : null;
+  }
+
+  private isWatched({ environmentId, targetId }: ClaimedDelivery): boolean {
+    return this.watched.size > 0 && this.watched.has(targetKey(environmentId, targetId));
   }
 
   private async heard(key: string): Promise<void> {
