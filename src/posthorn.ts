@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --heap-growing-percent=900 --min-semi-space-size=16 --max-semi-space-size=32 --no-allocation-site-pretenuring
+#!/usr/bin/env -S node --heap-growing-percent=900 --min-semi-space-size=16 --max-semi-space-size=16 --no-allocation-site-pretenuring
 // The command `posthorn` of the package and of the image. The options above are those of `npm start`, without a process in between.
 import { mapStacks } from './stack-traces.js';
 

@@ -1,6 +1,4 @@
-import { serverSettings, sharedBuffersMib } from './settings.js';
-
-const GIB = 1024 ** 3;
+import { serverSettings } from './settings.js';
 
 describe('serverSettings', () => {
   it('never switches off what makes a commit durable', () => {
@@ -13,14 +11,5 @@ describe('serverSettings', () => {
 
   it('lets an override win', () => {
     expect(serverSettings({ max_connections: '20' })['max_connections']).toBe('20');
-  });
-
-  it.each([
-    [64 * GIB, 64],
-    [1 * GIB, 64],
-    [1 * GIB - 1, 32],
-    [0.5 * GIB, 32],
-  ])('on a machine with %d bytes of memory takes %d MiB for shared buffers', (totalBytes, expected) => {
-    expect(sharedBuffersMib(totalBytes)).toBe(expected);
   });
 });

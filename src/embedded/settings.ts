@@ -1,7 +1,3 @@
-import { totalmem } from 'node:os';
-
-const MIB = 1024 * 1024;
-
 /**
  * The server settings that differ from PostgreSQL's own, chosen for many small commits and hot
  * tables whose rows change a few times. What makes it durable (fsync, full_page_writes,
@@ -15,7 +11,9 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     unix_socket_directories: '',
     logging_collector: 'off',
     timezone: 'UTC',
-    shared_buffers: `${sharedBuffersMib(memoryBytes())}MB`,
+    // They fill and stay so within half a minute of work, while what is hot are the rows of a few seconds. What does not fit is in the
+    // cache of the system, which gives it back when somebody needs the memory. Twice as many make no delivery cheaper (ADR 29).
+    shared_buffers: '32MB',
     max_connections: '200',
     // As many as `effective_io_concurrency` lets a connection read ahead. PostgreSQL's own choice here is 29, and all of it is written at the start.
     io_max_concurrency: '16',
@@ -31,17 +29,4 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     autovacuum_vacuum_cost_delay: '1ms',
     ...overrides,
   };
-}
-
-/**
- * 64 MiB, or 32 on a small machine: they fill and stay so within half a minute of work, while what is hot are the rows of a few
- * seconds. What does not fit is in the cache of the system, which gives it back when somebody needs the memory.
- */
-export function sharedBuffersMib(totalBytes: number): number {
-  return totalBytes >= 1024 * MIB ? 64 : 32;
-}
-
-/** The machine's memory, or the container's when that is less; without a limit Node says 0 or a huge number. */
-function memoryBytes(): number {
-  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }

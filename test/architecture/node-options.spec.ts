@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (name: string): string => readFileSync(path.join(root, name), 'utf8');
+/** The options between `node` and the file that it runs, or the end of the line. */
+const optionsIn = (line: string): string[] => line.slice(line.indexOf('node ') + 5).split(/[ `]/).filter((word) => word.startsWith('--'));
+
+const START = optionsIn((JSON.parse(read('package.json')) as { scripts: { start: string } }).scripts.start);
+
+describe('the options of Node.js', () => {
+  it('are those of `npm start` in the command, too, and in the documentation', () => {
+    expect(START.length).toBeGreaterThan(0);
+    expect(optionsIn(read('src/posthorn.ts').split('\n', 1)[0] as string)).toEqual(START);
+    expect(read('docs/operations.md')).toContain(`run Node.js with \`${START.join(' ')}\``);
+  });
+
+  it('are known to this one, which would not start otherwise', () => {
+    expect(spawnSync(process.execPath, [...START, '-e', 'process.exit(7)'], { encoding: 'utf8' })).toMatchObject({ status: 7, stderr: '' });
+  });
+
+  // ADR 33: with it the same commit is up to a tenth slower, by chance.
+  it('let nothing be born old', () => {
+    expect(START).toContain('--no-allocation-site-pretenuring');
+  });
+});
