@@ -15,6 +15,8 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     // cache of the system, which gives it back when somebody needs the memory. Twice as many make no delivery cheaper (ADR 29).
     shared_buffers: '32MB',
     max_connections: '200',
+    // Nobody here asks for serializable transactions, and the room for their locks is written at the start: 3 MiB.
+    max_pred_locks_per_transaction: '10',
     // As many as `effective_io_concurrency` lets a connection read ahead. PostgreSQL's own choice here is 29, and all of it is written at the start.
     io_max_concurrency: '16',
     synchronous_commit: 'on',
