@@ -52,6 +52,7 @@ export const fairRate = ({ deliveriesPerSecond, others, steal, waiting }) => del
  */
 export function promises(rows, comparisons, rounds) {
   const paired = comparisons.find(({ name, reference }) => name === 'service' && reference === 'limit');
+  const withKeys = comparisons.find(({ name, reference }) => name === 'service-idempotency' && reference === 'limit');
   const pairedRate = (/** @type {string} */ alone) => comparisons.find(({ reference }) => reference === alone)?.rate.ratio;
   const half = rows.get('service-half');
   const quiet = rows.get('service-quiet');
@@ -63,6 +64,8 @@ export function promises(rows, comparisons, rounds) {
   const isAtRate = memory !== undefined && deliveriesPerSecond >= 0.98 * PER_SECOND;
   return [
     judge('service / limit', paired?.rate.ratio, '>= 0.6', ['service', 'limit']),
+    judge('service-idempotency / limit', withKeys?.rate.ratio, '>= 0.7', ['service-idempotency', 'limit']),
+    judge('CPU per delivery as fast as it goes, us', cpuOf(rows, 'service'), '<= 150', ['service']),
     judge('receive / service', rate(rows, 'receive') / rate(rows, 'service'), '>= 0.7', ['receive', 'service']),
     judge('replay / service', rate(rows, 'replay') / rate(rows, 'service'), '>= 0.5', ['service']),
     judge('replay-beside / alone', rate(rows, 'replay-beside') / rate(rows, 'replay-beside:alone'), '>= 0.8', ['replay-beside', 'replay-beside:alone']),
