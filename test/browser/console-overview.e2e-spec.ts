@@ -122,7 +122,14 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     const note = (request: { url: () => string }): void => { if (request.url().includes('/v1/')) asked.push(new URL(request.url()).pathname); };
     page.on('request', note);
 
-    for (let second = 0; second < 60; second += 1) await page.clock.runFor(1_000);
+    // The clock of the page is not the one of the server: what is asked in one second is answered before the next one comes.
+    const unanswered = new Set<unknown>();
+    page.on('request', (request) => request.url().includes('/v1/') && unanswered.add(request));
+    for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end as 'requestfinished', (request) => void unanswered.delete(request));
+    for (let second = 0; second < 60; second += 1) {
+      await page.clock.runFor(1_000);
+      while (unanswered.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    }
     const whileOpen = asked.splice(0);
     await page.evaluate(() => {
       Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
