@@ -14,11 +14,15 @@ describe('the end of a retention', () => {
   let targets: Targets;
   let sql: Sql;
   let server: PosthornServer;
+  /** `YYYYMMDD`, as it was when the test began: it may go on past midnight. */
+  let yesterday: string;
 
   beforeEach(async () => {
     targets = await startTargets();
     database = await createDatabase();
     sql = openSql({ databaseUrl: database.url });
+    const [day] = await sql.rows<{ name: string }>(`select to_char((now() at time zone 'UTC')::date - 1, 'YYYYMMDD') as name`);
+    yesterday = day?.name ?? '';
     server = await startServer({ DATABASE_URL: database.url });
   });
 
@@ -36,18 +40,17 @@ describe('the end of a retention', () => {
 
   /** Everything of an event is of yesterday from now on. */
   async function expire(messageId: string): Promise<void> {
-    const [day] = await sql.rows<{ name: string }>(`select to_char((now() at time zone 'UTC')::date - 1, 'YYYYMMDD') as name`);
     for (const table of TABLES) {
-      await sql.rows(`create table if not exists ${table}_p${day?.name} partition of ${table} for values from ((now() at time zone 'UTC')::date - 1) to ((now() at time zone 'UTC')::date)`);
+      await sql.rows(`create table if not exists ${table}_p${yesterday} partition of ${table} for values from ('${yesterday}') to ('${yesterday}'::date + 1)`);
     }
     for (const [table, key] of [['events', 'id'], ['due_deliveries', 'event_id'], ['attempts', 'event_id']]) {
-      await sql.rows(`update ${table} set expires_on = (now() at time zone 'UTC')::date - 1 where ${key} = $1`, [uuidOf(messageId)]);
+      await sql.rows(`update ${table} set expires_on = $2::date where ${key} = $1`, [uuidOf(messageId), yesterday]);
     }
   }
 
   const partitions = async (): Promise<number> => {
     const [row] = await sql.rows<{ count: number }>(
-      `select count(*)::int as count from pg_class where relname ~ ('_p' || to_char((now() at time zone 'UTC')::date - 1, 'YYYYMMDD') || '$')`);
+      `select count(*)::int as count from pg_class where relname ~ ('_p' || $1 || '$')`, [yesterday]);
     return row?.count ?? -1;
   };
 
