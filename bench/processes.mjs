@@ -57,8 +57,8 @@ export function startHelper(name) {
 
 const START = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start;
 
-/** The limit gets the heap that `npm start` gives the service. */
-const HEAP_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => /^--(heap|min-semi|max-semi|no-allocation)/.test(word));
+/** The limit gets the options of V8 that `npm start` gives the service. */
+const V8_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => word.startsWith('--'));
 
 /**
  * @param {string} file @param {Record<string, string>} environment
@@ -66,7 +66,7 @@ const HEAP_OPTIONS = START.split(' ').filter((/** @type {string} */ word) => /^-
  */
 export function startProgram(file, environment) {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC', NODE_ENV: 'production', ...environment };
-  return remember(spawn(process.execPath, [...HEAP_OPTIONS, file], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
+  return remember(spawn(process.execPath, [...V8_OPTIONS, file], { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }));
 }
 
 /** Asks a process to end, and ends it when it does not. @param {import('node:child_process').ChildProcess} child */

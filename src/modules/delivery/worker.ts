@@ -75,11 +75,16 @@ export class DeliveryWorker {
     }
   }
 
-  /** What follows from a result that is recorded. */
+  /** What follows from a result that is recorded. Whatever breaks in here, the delivery is over: it must not be recorded or given back again. */
   private tell(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
-    this.log.tell(delivery, performed);
-    if (this.listeners.isHeard) this.listeners.tell(delivery, performed);
-    return performed.outcome === null ? undefined : this.learn(delivery, performed, performed.outcome);
+    try {
+      this.log.tell(delivery, performed);
+      if (this.listeners.isHeard) this.listeners.tell(delivery, performed);
+      return performed.outcome === null ? undefined : this.learn(delivery, performed, performed.outcome);
+    } catch (error) {
+      this.warn(error);
+      return undefined;
+    }
   }
 
   /** Nothing was sent, and somebody else may be sending it: the claim goes back, if it is still ours. */

@@ -36,7 +36,7 @@ const OFFERED = pullItems(`(
 const counted = (what: string): string => metricIncrements(`
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
-/** What `i` holds. A group in which everything is sent is not asked for what is pulled: looking is a fifth of what a small one costs. */
+/** What `i` holds. A group in which everything is sent is not asked for what is pulled: looking is a good part of what a small one costs. */
 const inserts = (isPulled: boolean): string =>
   isPulled
     ? `e as (${EVENTS}), p as (${PULLED}), o as (${OFFERED}), m as (${counted(`case admission when 'pull' then ${RECEIVED + DELIVERED} else ${RECEIVED} end`)})`

@@ -1,0 +1,83 @@
+import { Logger } from '@nestjs/common';
+import type { Targets } from '#modules/destinations/contract.js';
+import type { Claims } from '#modules/ledger/claims.contract.js';
+import type { Outlet } from '#modules/ledger/lane.contract.js';
+import type { Results } from '#modules/ledger/record.contract.js';
+import type { Notifications } from '#kernel/notifications.js';
+import { RightOfWay } from '#kernel/right-of-way.js';
+import type { Attempt } from './attempt.js';
+import type { CircuitWatch } from './circuit-watch.js';
+import type { DeliveryLog } from './delivery-log.js';
+import type { DeliveryLane, Turn } from './lane.js';
+import type { DeliveryListeners } from './listeners.js';
+import { DeliveryWorker } from './worker.js';
+
+const TURN = { delivery: { environmentId: 1, eventId: 'e', ordinal: 0, targetId: 't' }, probe: false } as Turn;
+
+/** A worker whose one turn is delivered, unless `breaks` says what goes wrong; what it was heard to do. */
+function arrange(breaks: { attempt?: Error; record?: Error; tell?: Error; count?: Error } = {}) {
+  const heard: string[] = [];
+  const or = <T>(error: Error | undefined, value: T): T => {
+    if (error) throw error;
+    return value;
+  };
+  let run: (turn: Turn) => void = () => undefined;
+  const lane = {
+    connect: (runTurn: (turn: Turn) => void) => void (run = runTurn),
+    answered: (_turn: Turn, outcome: string | null) => heard.push(`answered ${outcome}`),
+    done: () => heard.push('done'),
+  } as unknown as DeliveryLane;
+  const performed = { result: { status: 'delivered', reason: null, attempt: null }, outcome: 'success', target: null };
+  const attempt = { perform: async () => or(breaks.attempt, performed), postponed: () => ({ status: 'retrying' }) } as unknown as Attempt;
+  let recorded = 0;
+  const results = {
+    record: async ({ status }: { status: string }) => {
+      heard.push(`record ${status}`);
+      return or(recorded++ === 0 ? breaks.record : undefined, true);
+    },
+  } as unknown as Results;
+  const circuits = { onOpen: () => undefined, count: () => or(breaks.count, undefined) } as unknown as CircuitWatch;
+  const claims = { waitingDestinations: async () => ({ targets: [], last: null }) } as unknown as Claims;
+  const listeners = { isHeard: true, tell: () => or(breaks.tell, (): unknown => heard.push('told'))() } as unknown as DeliveryListeners;
+  const worker = new DeliveryWorker(
+    lane, attempt, claims, results, { attachLane: () => undefined } as unknown as Outlet, {} as Targets, circuits,
+    { on: () => undefined } as unknown as Notifications, listeners, { tell: () => undefined } as unknown as DeliveryLog, new RightOfWay(),
+  );
+  worker.start(() => undefined);
+  return { worker, heard, run: () => run(TURN) };
+}
+
+describe('DeliveryWorker', () => {
+  beforeAll(() => Logger.overrideLogger(false));
+
+  it('records what came of an attempt, then lets go of the delivery, then tells of it', async () => {
+    const { worker, heard, run } = arrange();
+    run();
+    await worker.idle();
+
+    expect(heard).toEqual(['answered success', 'record delivered', 'done', 'told']);
+  });
+
+  it.each<[string, Parameters<typeof arrange>[0], string[]]>([
+    ['a listener', { tell: new Error('a bug') }, ['answered success', 'record delivered', 'done']],
+    ['the circuit breaker', { count: new Error('a bug') }, ['answered success', 'record delivered', 'done', 'told']],
+    ['an attempt', { attempt: new Error('a bug') }, ['answered null', 'record retrying', 'done']],
+    ['recording', { record: new Error('a bug') }, ['answered success', 'record delivered', 'record retrying', 'done']],
+  ])('lets go of a delivery once, whatever breaks: %s', async (_what, breaks, expected) => {
+    const { worker, heard, run } = arrange(breaks);
+    run();
+    await worker.idle();
+
+    expect(heard).toEqual(expected);
+  });
+
+  it('is idle when the last of its turns is over, and at once without any', async () => {
+    const { worker, heard, run } = arrange();
+    await worker.idle();
+    run();
+    run();
+    await worker.idle();
+
+    expect(heard.filter((each) => each === 'done')).toHaveLength(2);
+  });
+});
