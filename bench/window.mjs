@@ -105,11 +105,11 @@ function order(bench, subject, { destination = subject.destination, hasKey = fal
  * Lets a program just started compile what is hot, which takes messages and not seconds: without it the first row
  * would be slower than the second, and whatever stands in the second would look like a gain.
  *
- * @param {Bench} bench @param {Subject} subject
+ * @param {Bench} bench @param {Subject} subject @param {number} [messages]
  */
-export async function breakIn(bench, subject) {
+export async function breakIn(bench, subject, messages = BREAK_IN_MESSAGES) {
   await bench.receiver.ask({ kind: 'reset', first: bench.nextNumber });
-  await send(bench, order(bench, subject, {}, { count: BREAK_IN_MESSAGES, backlog: BACKLOG_MAX }), BREAK_IN_MESSAGES);
+  await send(bench, order(bench, subject, {}, { count: messages, backlog: BACKLOG_MAX }), messages);
 }
 
 /**

@@ -26,6 +26,28 @@ describe('Company', () => {
     expect(company.patienceMs(1_000 + afterMs)).toBeCloseTo(patienceMs, 3);
   });
 
+  it.each([
+    { gapMs: 2.5, restMs: 6, isComplete: false },
+    { gapMs: 2.5, restMs: 2.6, isComplete: false },
+    { gapMs: 2.5, restMs: 2.4, isComplete: true },
+    { gapMs: 1, restMs: 2.4, isComplete: false },
+  ])('one comes every $gapMs ms and $restMs ms of the wait are left: complete is $isComplete', ({ gapMs, restMs, isComplete }) => {
+    expect(visited(gapMs).isComplete(restMs)).toBe(isComplete);
+  });
+
+  it('takes two that came close to each other for chance', () => {
+    const company = visited(2.5);
+
+    company.left(1);
+    expect(company.patienceMs(1_000)).toBe(6);
+    company.left(3);
+    company.left(1);
+    expect(company.patienceMs(1_000)).toBe(6);
+
+    company.left(1);
+    expect(company.patienceMs(1_000)).toBe(0);
+  });
+
   it('waits for nobody before it has seen enough of them', () => {
     expect(visited(1, 7).patienceMs(1_000)).toBe(0);
     expect(visited(1, 8).patienceMs(1_000)).toBe(6);

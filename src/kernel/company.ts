@@ -2,7 +2,9 @@
 const SEEN = 8;
 /** Who comes within this comes together, and would have met without a wait. */
 const TOGETHER_MS = 1.5;
-/** With each group that waited in vain twice as many leave at once: at most so many. */
+/** Who come on their own come close to each other now and then; so many groups one after the other that waited in vain are no chance any more. */
+const IN_VAIN = 2;
+/** With each further group that waited in vain twice as many leave at once: at most so many. */
 const AT_ONCE_MAX = 64;
 
 /** What a group waits for. */
@@ -53,10 +55,16 @@ export class Company {
     return 0;
   }
 
+  /** Whether the next one is not to be expected before what is left of a wait is over: then nobody is waited for. */
+  isComplete(restMs: number): boolean {
+    const gapMs = ((this.cameMs.at(-1) ?? 0) - (this.cameMs[0] ?? 0)) / (SEEN - 1);
+    return restMs < gapMs;
+  }
+
   /** A group that had waited leaves; its last one came so long after its first. */
   left(spreadMs: number): void {
     this.inVain = spreadMs > TOGETHER_MS ? 0 : this.inVain + 1;
-    this.leaveAtOnce = this.inVain === 0 ? 0 : Math.min(2 ** this.inVain, AT_ONCE_MAX);
+    this.leaveAtOnce = this.inVain < IN_VAIN ? 0 : Math.min(2 ** (this.inVain - IN_VAIN + 1), AT_ONCE_MAX);
   }
 
   /** How long a group was written. */

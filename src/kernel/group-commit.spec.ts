@@ -329,8 +329,9 @@ describe('GroupCommit that waits for company', () => {
     const next = await busy(seen);
 
     void seen.commit.add(2);
-    await jest.advanceTimersByTimeAsync(5);
+    await jest.advanceTimersByTimeAsync(3);
     void seen.commit.add(3);
+    await jest.advanceTimersByTimeAsync(2);
     expect(seen.writes).toHaveLength(next);
     await jest.advanceTimersByTimeAsync(1);
 
@@ -360,6 +361,20 @@ describe('GroupCommit that waits for company', () => {
 
     expect(seen.write(next + 1).items).toEqual([3]);
     await seen.write(next + 1).succeed();
+  });
+
+  it('waits no longer when the next one is not to be expected in time', async () => {
+    const seen = arrangeWithCompany();
+    const next = await busy(seen);
+
+    void seen.commit.add(2);
+    await jest.advanceTimersByTimeAsync(5);
+    expect(seen.writes).toHaveLength(next);
+    void seen.commit.add(3);
+    await settle();
+
+    expect(seen.write(next).items).toEqual([2, 3]);
+    await seen.write(next).succeed();
   });
 
   it('waits no longer once enough have come', async () => {

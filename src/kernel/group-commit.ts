@@ -121,14 +121,14 @@ export class GroupCommit<T, R> {
   private schedule(): void {
     if (this.writing) return;
     const { lingerMs, gapMs, itemsMax, company } = this.options;
+    const nowMs = performance.now();
     if (this.timer) {
-      if (this.waiting.length < itemsMax && this.waiting.length !== company?.enough) return;
+      if (this.waiting.length < itemsMax && this.waiting.length !== company?.enough && !this.isComplete(nowMs)) return;
       clearTimeout(this.timer);
     }
-    const nowMs = performance.now();
     const restMs = Math.max(lingerMs, this.startedAtMs + gapMs - nowMs, this.companyMs(nowMs));
     if (restMs > 0 && this.waiting.length < itemsMax) {
-      this.timer = setTimeout(() => this.flush(), restMs);
+      this.timer = setTimeout(() => this.flush(), Math.ceil(restMs));
     } else {
       // One turn of the event loop lets everything that was read from the sockets together travel together.
       this.writing = true;
@@ -142,7 +142,15 @@ export class GroupCommit<T, R> {
     const [first] = this.waiting;
     if (!company || !first || this.waiting.length >= company.enough) return 0;
     this.patienceMs ??= company.patienceMs(nowMs);
-    return first.sinceMs + this.patienceMs - nowMs;
+    return this.isComplete(nowMs) ? 0 : first.sinceMs + this.patienceMs - nowMs;
+  }
+
+  /** Whether a group that waits for company has what is to be expected. */
+  private isComplete(nowMs: number): boolean {
+    const { company } = this.options;
+    const [first] = this.waiting;
+    if (!company || !first || !this.patienceMs || this.waiting.length === 1 || this.waiting.length > company.enough) return false;
+    return company.isComplete(first.sinceMs + this.patienceMs - nowMs);
   }
 
   private flush(): void {
