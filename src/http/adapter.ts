@@ -5,6 +5,7 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 import type { Ids } from '#kernel/ids.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
+import { writeSingly } from './single-writes.js';
 
 /** What a socket must have to be told that its bytes are no request; `net.Socket` without importing it. */
 interface ClientSocket {
@@ -75,8 +76,10 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => adapter.answerUnrouted(error, request, reply),
     clientErrorHandler: (error: ConnectionError, socket: ClientSocket) => refuseSocket(error, socket, requestId()),
   });
+  const { server } = adapter.getInstance();
+  server.on('connection', writeSingly);
   // Without a listener Node closes the connection of a CONNECT without a word.
-  adapter.getInstance().server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
+  server.on('connect', (_request, socket) => refuseSocket({ code: 'CONNECT' }, socket, requestId()));
   return adapter;
 }
 
