@@ -61,6 +61,7 @@ import { PullPositionsTarget1732689700000 } from '../migrations/1732689700000-pu
 import { HeldKeys1732689730000 } from '../migrations/1732689730000-held-keys.js';
 import { CheapStatistics1732689740000 } from '../migrations/1732689740000-cheap-statistics.js';
 import { RepeatedMailIndex1732689750000 } from '../migrations/1732689750000-repeated-mail-index.js';
+import { KeysFirst1732689760000 } from '../migrations/1732689760000-keys-first.js';
 import { connectionOptions } from './kernel/connection.js';
 import { ApplicationEndpointEntity, ApplicationEntity } from './modules/applications/applications.entities.js';
 import { ApiKeyEntity, EnvironmentEntity, OrganizationEntity } from './modules/auth/auth.entities.js';
@@ -136,6 +137,7 @@ export const MIGRATIONS = [
   HeldKeys1732689730000,
   CheapStatistics1732689740000,
   RepeatedMailIndex1732689750000,
+  KeysFirst1732689760000,
 ];
 
 /** How long the server works on a statement of the ordinary pool, where the transaction does not say that it may take longer. */

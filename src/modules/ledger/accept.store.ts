@@ -7,7 +7,7 @@ import { sealNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import type { NewEvent } from './accept.contract.js';
 import type { Admission } from './lane.contract.js';
-import { KEY_COLUMNS, FIRST_OF_KEY, takeKeys, keyValues } from './idempotency-keys.js';
+import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
 import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** An event with where its delivery goes first. */
@@ -62,19 +62,19 @@ const accept = (isPulled: boolean): Statement => ({
 
 /**
  * The same for groups in which idempotency keys stand (idempotency_keys_pkey). A key that is taken, and whose time
- * has not passed, leaves its event out: the statement returns the positions of those that went in. See idempotency-keys.ts.
+ * has not passed, leaves its event out: the statement returns the positions of those. See idempotency-keys.ts.
  */
 const acceptOnce = (isPulled: boolean): Statement => ({
   name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,
   text: `
     with input as (
-      select * from ${INPUT.replace('$11::text[]', '$11::text[], $13::text[], $14::uuid[], $15::text[], $16::smallint[], $17::text[], $18::text[]')}
+      select * from ${INPUT.replace('$11::text[]', '$11::text[], $13::text[], $14::uuid[], $15::bytea[], $16::smallint[], $17::text[], $18::text[]')}
         with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, n)
     ), k as (${takeKeys('$19')}
     ), i as (
       select * from input where ${FIRST_OF_KEY}
     ), ${inserts(isPulled)}, d as (${due(isPulled)})
-    select n::int from i`,
+    ${leftOut('i')}`,
 });
 
 const [ACCEPT, ACCEPT_PULLED] = [accept(false), accept(true)];
@@ -99,7 +99,7 @@ export class AcceptStore {
     }
     values.push(...keyValues(events), keyTtlMs);
     const rows = await this.database.hot<{ n: number }>(isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE, values, ride);
-    return new Set(rows.map(({ n }) => n - 1));
+    return storedBut(rows, group.length);
   }
 
   /** Stores one in the caller's transaction; nobody holds its delivery. */

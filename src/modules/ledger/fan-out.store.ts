@@ -6,7 +6,7 @@ import { sealNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import type { NewMessage } from './accept.contract.js';
 import type { Admission } from './lane.contract.js';
-import { KEY_COLUMNS, FIRST_OF_KEY, takeKeys, keyValues } from './idempotency-keys.js';
+import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
 import { DELIVERED, FAILED_INCREMENT, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
 /** A message with where each of its events' deliveries goes first. */
@@ -88,7 +88,7 @@ const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',
   text: `
     with input as (
-      select * from ${MESSAGES.replace('$11::smallint[]', '$11::smallint[], $23::text[], $24::uuid[], $25::text[], $26::smallint[], $27::text[], $28::text[]')}
+      select * from ${MESSAGES.replace('$11::smallint[]', '$11::smallint[], $23::text[], $24::uuid[], $25::bytea[], $26::smallint[], $27::text[], $28::text[]')}
         with ordinality as i(${MESSAGE_COLUMNS}, ${KEY_COLUMNS}, n)
     ), k as (${takeKeys('$29')}
     ), m as (
@@ -96,7 +96,7 @@ const FAN_OUT_ONCE: Statement = {
     ), d as (
       select * from ${EVENTS} where (n in (select n from m)) is true
     ), ${inserts(false)}, w as (${due('$22')})
-    select n::int from m`,
+    ${leftOut('m')}`,
 };
 
 /** The statement that accepts fan-outs. */
@@ -118,7 +118,7 @@ export class FanOutStore {
     }
     values.push(...keyValues(messages), keyTtlMs);
     const rows = await this.database.hot<{ n: number }>(FAN_OUT_ONCE, values);
-    return new Set(rows.map(({ n }) => n - 1));
+    return storedBut(rows, group.length);
   }
 }
 

@@ -1,4 +1,4 @@
-import { smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
+import { byteaArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import type { NewEvent } from './accept.contract.js';
 
 /** Columns that the rows of `input` have for their idempotency keys, in the order of `keyValues`. */
@@ -12,8 +12,8 @@ export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body,
  */
 export const takeKeys = (ttl: string): string => `
   insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until, expires_at)
-  select environment_id, route, key, decode(fingerprint, 'hex'), answer_status, answer_body, fence::timestamptz, now() + ${ttl} * interval '1 millisecond'
-  from input where key is not null order by environment_id, route, key
+  select environment_id, route, key, fingerprint, answer_status, answer_body, fence::timestamptz, now() + ${ttl} * interval '1 millisecond'
+  from input where key is not null order by key, environment_id, route
   on conflict (environment_id, route, key) do update
     set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
         locked_until = excluded.locked_until, expires_at = excluded.expires_at
@@ -23,12 +23,23 @@ export const takeKeys = (ttl: string): string => `
 /** Which rows of `input` go in: those without a key, and those whose key was taken now (`k`). */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
+/** Positions of `input` that are not in `stored`: hardly ever any, where a row for each that is would have to be sent and read. */
+export const leftOut = (stored: string): string => `select n::int from input where (n in (select n from ${stored})) is not true`;
+
+/** What came of a group of `length`, by what `leftOut` says. */
+export function storedBut(leftOut: readonly { n: number }[], length: number): Set<number> | 'all' {
+  if (leftOut.length === 0) return 'all';
+  const stored = new Set(Array.from({ length }, (_, i) => i));
+  for (const { n } of leftOut) stored.delete(n - 1);
+  return stored;
+}
+
 /** The parameters of `KEY_COLUMNS`. */
 export function keyValues(items: readonly Pick<NewEvent, 'idempotency'>[]): Buffer[] {
   return [
     textArray(items.map(({ idempotency }) => idempotency?.request.route ?? null)),
     uuidArray(items.map(({ idempotency }) => idempotency?.request.key ?? null)),
-    textArray(items.map(({ idempotency }) => idempotency?.request.fingerprint.toString('hex') ?? null)),
+    byteaArray(items.map(({ idempotency }) => idempotency?.request.fingerprint ?? null)),
     smallintArray(items.map(({ idempotency }) => idempotency?.status ?? null)),
     textArray(items.map(({ idempotency }) => idempotency?.body ?? null)),
     textArray(items.map(({ idempotency }) => idempotency?.request.fence ?? null)),

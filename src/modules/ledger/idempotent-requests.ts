@@ -18,14 +18,19 @@ export class IdempotentRequests {
     return request === null ? work() : this.alone(request, work);
   }
 
-  private async alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
-    const scope = `${request.environmentId} ${request.route} ${request.key}`;
-    if (this.inFlight.has(scope)) throw inFlight();
+  /** With as few promises as do: every request with a key comes by. */
+  private alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
+    const scope = `${request.environmentId} ${request.key} ${request.route}`;
+    if (this.inFlight.has(scope)) return Promise.reject(inFlight());
     this.inFlight.add(scope);
+    const over = (): void => void this.inFlight.delete(scope);
     try {
-      await work();
-    } finally {
-      this.inFlight.delete(scope);
+      const done = work();
+      done.then(over, over);
+      return done;
+    } catch (error) {
+      over();
+      throw error;
     }
   }
 

@@ -5,7 +5,7 @@ import { byteaArray, dateArray, floatArray, intArray, jsonbArray, smallintArray,
 import { sealNamed } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
-import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, takeKeys } from './idempotency-keys.js';
+import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
 import type { Admission } from './lane.contract.js';
 import { COUNTED_ELSEWHERE, DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
 
@@ -79,7 +79,7 @@ const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,
   text: `
     with input as (
-      select * from ${INPUT.replace('$33::jsonb[]', '$33::jsonb[], $34::text[], $35::uuid[], $36::text[], $37::smallint[], $38::text[], $39::text[], $40::float8[]')}
+      select * from ${INPUT.replace('$33::jsonb[]', '$33::jsonb[], $34::text[], $35::uuid[], $36::bytea[], $37::smallint[], $38::text[], $39::text[], $40::float8[]')}
         with ordinality as i(${COLUMNS}, ${KEY_COLUMNS}, ttl_ms, n)
     ), k as (${takeKeys('ttl_ms')}
     ), i as (
@@ -87,7 +87,7 @@ const receiveOnce = (isPulled: boolean): Statement => ({
     ), d as (
       ${DELIVERIES} where (event_id in (select id from i)) is true
     ), ${inserts(isPulled)}, w as (${due(isPulled)})
-    select n::int from i`,
+    ${leftOut('i')}`,
 });
 
 const [RECEIVE, RECEIVE_PULLED] = [receive(false), receive(true)];
@@ -141,7 +141,7 @@ export class ReceiveStore {
     }
     values.push(...keyValues(events), floatArray(events.map((event) => event.keyTtlMs ?? keyTtlMs)));
     const rows = await this.database.hot<{ n: number }>(isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE, values, ride);
-    return new Set(rows.map(({ n }) => n - 1));
+    return storedBut(rows, group.length);
   }
 }
 
