@@ -5,7 +5,7 @@ import { createEndpoint } from './inbound.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { startSide, stopSide, takeTurns } from './slices.mjs';
 import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
-import { breakIn, fillApplications, fillEndpoint } from './window.mjs';
+import { breakIn, BREAK_IN_WHOLLY, fillApplications, fillEndpoint } from './window.mjs';
 
 const FANOUT = 100;
 const FANOUT_BREAK_IN = 600;
@@ -61,7 +61,7 @@ export async function compareCheckouts(bench, { against, only, rounds, slice, sp
   const own = /** @type {ServiceSide} */ (await startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more })));
   const other = /** @type {ServiceSide} */ (await startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'] })));
   const all = [own, other];
-  for (const { subject } of all) await breakIn(bench, subject);
+  for (const { subject } of all) await breakIn(bench, subject, BREAK_IN_WHOLLY);
   /** @type {import('./slices.mjs').Contestant[][]} */
   const pairs = [];
   for (const row of only) {

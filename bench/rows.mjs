@@ -11,7 +11,7 @@ import { scale } from './scale.mjs';
 import { startSide, stopSide, takeTurns } from './slices.mjs';
 import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
-import { breakIn, fill, measure } from './window.mjs';
+import { breakIn, BREAK_IN_WHOLLY, fill, measure } from './window.mjs';
 
 /** Processes of the limit; the service has as many. */
 const LIMIT_PROCESSES = 2;
@@ -62,7 +62,7 @@ const sustained = {
     const limit = isWanted(isLimit) ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES })) : null;
     const service = isWanted((name) => !isLimit(name)) ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
     const all = [limit, service].filter((side) => side !== null);
-    for (const { subject } of all) await breakIn(bench, subject);
+    for (const { subject } of all) await breakIn(bench, subject, BREAK_IN_WHOLLY);
     const contestants = [...(limit === null ? [] : [{ ...limit, name: 'limit' }]), ...(service === null ? [] : await serviceRows(bench, service, wanted))];
     /** @type {Map<string, number[]>} */
     const rates = new Map();

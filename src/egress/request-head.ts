@@ -19,6 +19,8 @@ const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
 /** How the end of the body is told and what becomes of the connection is this client's to say. */
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
 const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
+/** Names that each delivery has, and of which nothing needs to be found out again. */
+const WELL_KNOWN = new Set(['content-type', 'user-agent', 'webhook-id', 'webhook-event-type', 'webhook-timestamp', 'webhook-signature', 'traceparent']);
 /** Theirs is never without a length, even where there is no body; others' is not given one of nothing (RFC 9110, section 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH']);
 
@@ -33,11 +35,7 @@ export function requestHead({ method, url, headers, body }: Request): RequestHea
   let isAscii = true;
   for (const name in headers) {
     const value = headers[name] as string;
-    if (!TOKEN.test(name)) throw invalid('a header', 'a name that is none');
-    const lowerName = name.toLowerCase();
-    if (OURS_ALONE.has(lowerName)) throw invalid(lowerName, 'a meaning for the connection, which is not the caller\'s');
-    if (lowerName === 'content-length' && value.trim() !== String(length)) throw invalid(lowerName, 'another length than the body');
-    if (LEFT_OUT.has(lowerName)) continue;
+    if (!WELL_KNOWN.has(name) && !isSent(name, value, length)) continue;
     if (!ASCII_VALUE.test(value)) {
       if (!FIELD_VALUE.test(value)) throw invalid(name, 'characters that cannot be sent');
       isAscii = false;
@@ -46,6 +44,15 @@ export function requestHead({ method, url, headers, body }: Request): RequestHea
   }
   text += length > 0 || WITH_BODY.has(method) ? `content-length: ${length}\r\n\r\n` : '\r\n';
   return { text, isAscii };
+}
+
+/** False for what this client says itself. */
+function isSent(name: string, value: string, length: number): boolean {
+  if (!TOKEN.test(name)) throw invalid('a header', 'a name that is none');
+  const lowerName = name.toLowerCase();
+  if (OURS_ALONE.has(lowerName)) throw invalid(lowerName, 'a meaning for the connection, which is not the caller\'s');
+  if (lowerName === 'content-length' && value.trim() !== String(length)) throw invalid(lowerName, 'another length than the body');
+  return !LEFT_OUT.has(lowerName);
 }
 
 function invalid(name: string, what: string): ExchangeEnded {

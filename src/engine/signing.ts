@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { hmacSha256 } from './hmac.js';
 
 const SECRET_PREFIX = 'whsec_';
 const PUBLIC_KEY_PREFIX = 'whpk_';
@@ -72,10 +73,7 @@ export function signatureHeader(
   let header = '';
   for (const key of keys) {
     if (header !== '') header += ' ';
-    const hmac = createHmac('sha256', key);
-    if (typeof body === 'string') hmac.update(prefix + body);
-    else hmac.update(prefix).update(body);
-    header += `v1,${hmac.digest('base64')}`;
+    header += `v1,${hmacSha256(key, prefix, body)}`;
   }
   return privateKeys.length === 0 ? header : header + asymmetric(privateKeys, prefix, body);
 }
