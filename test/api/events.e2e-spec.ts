@@ -369,7 +369,7 @@ describe('events', () => {
       expect([erased.status, erased.json.error.details.reason]).toEqual([404, 'erased']);
     });
 
-    it.each(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'evt_', 'nothing'])(
+    it.each(['evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'evt_00000000000000000000000000', 'evt_7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', 'evt_', 'nothing'])(
       '404: %s', async (id) => {
         expectRefusal(await server.api('GET', `/v1/events/${id}`), 404);
       });

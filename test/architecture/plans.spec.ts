@@ -65,8 +65,7 @@ beforeAll(async () => {
   const { master } = source.driver as unknown as { master: pg.Pool };
   clients = { hot: await hotPool.pool.connect(), reads: await readPool.pool.connect(), ordinary: await master.connect() };
   const due = await clients.ordinary.query<Pick<ClaimedDelivery, 'eventId' | 'targetId'>>(`
-    select event_id as "eventId", target_id as "targetId" from due_deliveries
-    where not parked order by md5(event_id::text) limit 256`);
+    select event_id as "eventId", target_id as "targetId" from due_deliveries where not parked order by md5(event_id::text) limit 256`);
   open = due.rows.map((row) => ({ ...row, environmentId: ENVIRONMENT, ordinal: 0, claimedBy: WORKER }) as ClaimedDelivery);
   const events = await clients.ordinary.query<EventRow>(`
     select event_id as id, expires_on::text as "expiresOn" from deliveries where status = 'dlq' order by md5(event_id::text) limit 1`);
@@ -225,6 +224,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
 
   it.each<[string, (recording: Database) => Promise<unknown>, string[]]>([
     ['find', (db) => new EventsStore(db, VAULT).find(TENANT, settled.id), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
+    ['find on its day', (db) => new EventsStore(db, VAULT).findOn(TENANT, settled.id, Date.parse(settled.expiresOn) / DAY_MS), ['deliveries_pkey', 'due_deliveries_pkey', 'events_pkey']],
     ['deliveries', (db) => new EventsStore(db, VAULT).deliveries(TENANT, settled), ['deliveries_pkey', 'due_deliveries_pkey']],
     ['attempts', (db) => new EventsStore(db, VAULT).attempts(TENANT, settled), ['attempts_pkey']],
   ])('%s: by its key', async (_what, ask, indexes) => {

@@ -18,6 +18,7 @@ import { EventSelections } from './event-selection.contract.js';
 import { ListedSelections } from './event-selection.js';
 import { ApplicationEventsController } from './application-events.controller.js';
 import { EventsController } from './events.controller.js';
+import { EventLookup } from './event-lookup.js';
 import { EventsService } from './events.service.js';
 import { EventsStore } from './events.store.js';
 import { Messages } from './messages.contract.js';
@@ -52,6 +53,7 @@ import { Signing } from './signing.js';
     AttemptLogStore,
     Erase,
     EraseStore,
+    EventLookup,
     EventStream,
     EventsService,
     EventsStore,

@@ -13,6 +13,7 @@ import { Messages } from './messages.contract.js';
 import { EventSources, type EventAim } from './event-sources.contract.js';
 import { isDisposition, UNDELIVERED, windowRows, type ErrorClass, type EventFilter } from './event-lists.js';
 import { EVENT_STATUSES, type EventRow, type EventStatus } from './event-rows.js';
+import { EventLookup } from './event-lookup.js';
 import { EventsStore, type DeliveryRow, type EventContent, type EventProgress } from './events.store.js';
 
 /** What a caller filters the list by, as given. */
@@ -70,6 +71,7 @@ const COUNT_WINDOWS = 2;
 @Injectable()
 export class EventsService {
   constructor(
+    private readonly lookup: EventLookup,
     private readonly store: EventsStore,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
@@ -112,7 +114,7 @@ export class EventsService {
   /** Takes an `evt_` id, and the `msg_` id of a send. Throws 404, which says where the events of a fan-out are. */
   async find(tenant: Tenant, text: string): Promise<EventDetail> {
     const id = eventId(text);
-    const event = await this.store.find(tenant, id);
+    const event = await this.lookup.find(tenant, id);
     if (!event) throw await this.absence(tenant, id);
     // An attempt is never without its delivery: they are read in this order.
     const attempts = await this.store.attempts(tenant, event);

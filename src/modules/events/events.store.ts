@@ -42,6 +42,9 @@ export interface EventContent {
   payloadBytes: number;
 }
 
+/** An event with all that is shown of it. */
+export type FoundEvent = EventRow & EventContent;
+
 /** An attempt, and what is kept of what it sent and was answered. */
 export interface ExchangeRow {
   ordinal: number;
@@ -62,16 +65,19 @@ export interface DeliveryRow {
   superseded: boolean;
 }
 
-const FIND: Statement = {
-  name: 'events_find',
+/** Of what expires on a day, where that is known: one look-up instead of one in each partition, of which a year's retention has sixty. */
+const find = (isOnDay: boolean): Statement => ({
+  name: `events_find${isOnDay ? '_on' : ''}`,
   text: `
     select ${COLUMNS}, ${STATUS} as status, coalesce(e.headers, m.headers) as headers, coalesce(e.payload, m.payload) as payload, e.body,
            e.payload_bytes as "payloadBytes", m.application_id as "applicationId", coalesce(e.erased_at, m.erased_at) as "erasedAt", r.note
     from events e
     left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
     left join requests r on e.direction = 'inbound' and r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
-    where e.environment_id = $1 and e.id = $2`,
-};
+    where e.environment_id = $1 and e.id = $2${isOnDay ? ` and e.expires_on = date '1970-01-01' + $3::int` : ''}`,
+});
+
+const [FIND, FIND_ON] = [find(false), find(true)];
 
 const DELIVERIES: Statement = {
   name: 'events_deliveries',
@@ -153,11 +159,19 @@ export class EventsStore {
   }
 
   /** Served by events_pkey, one look-up in each partition. */
-  async find(tenant: Tenant, id: Id): Promise<(EventRow & EventContent) | null> {
-    const [row] = await this.database.read<EventRow & Omit<EventContent, 'headers'> & { headers: StoredHeaders | null }>(FIND, [tenant.environmentId, id]);
+  find(tenant: Tenant, id: Id): Promise<FoundEvent | null> {
+    return this.found(tenant, id, FIND, [tenant.environmentId, id]);
+  }
+
+  /** The same in the one partition that holds what expires on that day, counted since the epoch. */
+  findOn(tenant: Tenant, id: Id, expiresOnDay: number): Promise<FoundEvent | null> {
+    return this.found(tenant, id, FIND_ON, [tenant.environmentId, id, expiresOnDay]);
+  }
+
+  private async found({ environmentId }: Tenant, id: Id, statement: Statement, values: unknown[]): Promise<FoundEvent | null> {
+    const [row] = await this.database.read<EventRow & Omit<EventContent, 'headers'> & { headers: StoredHeaders | null }>(statement, values);
     if (!row) return null;
-    const place = headersPlace({ environmentId: tenant.environmentId, eventId: id, messageId: row.messageId });
-    return { ...row, headers: row.headers && openNamed(this.vault, place, row.headers) };
+    return { ...row, headers: row.headers && openNamed(this.vault, headersPlace({ environmentId, eventId: id, messageId: row.messageId }), row.headers) };
   }
 
   deliveries(tenant: Tenant, event: EventRow): Promise<DeliveryRow[]> {

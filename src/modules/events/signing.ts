@@ -6,6 +6,7 @@ import { type Id, showId } from '#kernel/ids.js';
 import { HIDDEN } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { shownDelivery } from './attempts.contract.js';
+import { EventLookup } from './event-lookup.js';
 import { type DeliveryRow, type EventContent, EventsStore } from './events.store.js';
 import type { EventRow } from './event-rows.js';
 
@@ -20,6 +21,7 @@ export interface SignedDelivery {
 @Injectable()
 export class Signing {
   constructor(
+    private readonly lookup: EventLookup,
     private readonly store: EventsStore,
     private readonly targets: Targets,
     private readonly clock: Clock,
@@ -30,7 +32,7 @@ export class Signing {
    * and 409 where nothing signs.
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
-    const event = await this.store.find(tenant, eventId);
+    const event = await this.lookup.find(tenant, eventId);
     if (event === null) throw notFound('event');
     if (event.erasedAt !== null) throw new ApiError('not_found', 'The payload was erased.', { reason: 'erased', erased_at: event.erasedAt.toISOString() });
     const deliveries = await this.store.deliveries(tenant, event);
