@@ -8,8 +8,8 @@ import type { RecordResults } from './record.js';
 
 const GROUP_ITEMS_MAX = 256;
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
-/** Under load this makes one commit of what would be three, and costs the median accept a millisecond or two. */
-const GAP_MS = 4;
+/** Under load this makes one commit of what would be two. Twice as long left a saturated machine idle for 8 % instead of 5, and had the median accept at half load take 4.9 ms instead of 3.6. */
+const GAP_MS = 2;
 /** At a quiet rate three commits in four are saved by waiting for each other, and nobody waits for longer than these. See ADR 27. */
 const COMPANY = { waitMsMax: 6, togetherMs: 8, enough: 8 };
 
