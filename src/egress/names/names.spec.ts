@@ -120,16 +120,17 @@ describe('the files of the system', () => {
 
 describe('names whose servers never answer', () => {
   it('by the hundred do not hold up another one', async () => {
-    zone = new Proxy({}, { get: (_zone, name: string) => (name.startsWith('hooks') ? { addresses: ['192.0.2.1'] } : 'silent') });
+    zone = new Proxy({}, { get: (_zone, name: string) => (name === 'hooks.example.com' ? { addresses: ['192.0.2.1'] } : 'silent') });
     const asked = names({ deadlineMs: 20_000 });
     const slow = Array.from({ length: 300 }, (_each, n) => reasonOf(asked, `n${n}.slow-${n % 5}.example`));
     expect(asked.figures()).toEqual({ running: 5 * 32, waiting: 300 - 5 * 32 });
 
-    // Beside busy suites an answer may lie in the socket for longer than the resolver waits for it: another name then, which would be held up as well.
-    const others = Array.from({ length: 5 }, (_each, n) => `hooks${n}.example.com`);
-    const answers: string[][] = [];
-    for (const other of others) if (answers.length === 0) await addressesOf(asked, other).then((addresses) => answers.push(addresses), () => undefined);
-    expect(answers).toEqual([['192.0.2.1']]);
+    // All at once are more than a socket of UDP keeps: what is asked before they are read may be lost, and is asked again after seconds.
+    for (let read = -1; read < server.questions.length;) {
+      read = server.questions.length;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(await addressesOf(asked, 'hooks.example.com')).toEqual(['192.0.2.1']);
 
     asked.close();
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['ECANCELLED']));
