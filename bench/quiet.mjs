@@ -2,11 +2,11 @@
 import { probeDisk } from './disk-probe.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
 import { startPosthorn } from './posthorn.mjs';
-import { withService, withSubject } from './subjects.mjs';
+import { withSubject } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, cpuPerDelivery, measure, sleep } from './window.mjs';
 
 const QUIET_PER_SECOND = 400;
-/** What came as fast as it goes, so that V8 compiles: a quarter of the CPU otherwise. PostgreSQL vacuums what that has left, which is not this rate's. */
+/** Until PostgreSQL has vacuumed what breaking in has left, which is not this rate's. */
 const VACUUMED_WITHIN_SECONDS = 30;
 /** Until what a start does is done: leases are trusted after ten seconds, the last of the loops has turned, and V8 has compiled what it turns in. */
 const CALM_MS = 45_000;
@@ -18,11 +18,11 @@ export const quiet = {
   rows: ['service-quiet'],
   async run(bench, _wanted, report) {
     for (const [name, roles] of /** @type {const} */ ([['service-quiet', ['all']], ['service-quiet:two', ['all', 'all']]])) {
-      await withService(bench, [...roles], async (subject) => {
+      await withSubject(bench, (options) => startPosthorn({ ...options, roles: [...roles] }), async (subject) => {
         await breakIn(bench, subject, BREAK_IN_WHOLLY);
         await measure({ ...bench, seconds: VACUUMED_WITHIN_SECONDS }, subject, { perSecond: QUIET_PER_SECOND });
         report({ name, figures: await measure(bench, subject, { perSecond: QUIET_PER_SECOND }) });
-      });
+      }, false);
     }
   },
 };

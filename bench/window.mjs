@@ -14,7 +14,7 @@ export const SETTLE_MS = 1500;
 const LOST_AFTER_MS = 10_000;
 const POLL_MS = 50;
 const BREAK_IN_MESSAGES = 30_000;
-/** Until V8 has compiled nearly all: with fewer it takes 4 % of the CPU of the first half minute. */
+/** Until V8 has compiled nearly all: with fewer it takes 4 % of the CPU of the first half minute at full speed, and a quarter of it at a quiet rate. */
 export const BREAK_IN_WHOLLY = 120_000;
 const FILL_WITHIN_MS = 300_000;
 /** The group of processes that are there and not measured. */

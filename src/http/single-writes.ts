@@ -20,14 +20,8 @@ export function writeSingly(connection: WritingConnection): void {
   const writev = connection._writev;
   if (!writev) return;
   connection._writev = (chunks, done) => {
-    let only: PendingChunk | null = null;
-    for (let i = 0; i < chunks.length; i += 1) {
-      const each = chunks[i] as PendingChunk;
-      if (each.chunk.length === 0) continue;
-      if (only !== null) return writev.call(connection, chunks, done);
-      only = each;
-    }
-    if (only === null) return writev.call(connection, chunks, done);
-    connection._write(only.chunk, only.encoding, done);
+    const [first, second] = chunks.filter(({ chunk }) => chunk.length > 0);
+    if (first !== undefined && second === undefined) connection._write(first.chunk, first.encoding, done);
+    else writev.call(connection, chunks, done);
   };
 }

@@ -45,11 +45,9 @@ export class Company {
 
   /** How long the first of a group may wait; 0 where nobody is to be expected. Asked once for each group. */
   patienceMs(nowMs: number): number {
-    const [firstMs] = this.cameMs;
-    if (firstMs === undefined || this.cameMs.length < SEEN) return 0;
+    if (this.cameMs.length < SEEN) return 0;
     const waitMs = Math.min(this.limits.waitMsMax, this.limits.togetherMs - this.writeMs);
-    const gapMs = (nowMs - firstMs) / (SEEN - 1);
-    if (waitMs < gapMs) return 0;
+    if (waitMs < this.gapMs(nowMs)) return 0;
     if (this.leaveAtOnce === 0) return waitMs;
     this.leaveAtOnce -= 1;
     return 0;
@@ -57,8 +55,7 @@ export class Company {
 
   /** Whether the next one is not to be expected before what is left of a wait is over: then nobody is waited for. */
   isComplete(restMs: number): boolean {
-    const gapMs = ((this.cameMs.at(-1) ?? 0) - (this.cameMs[0] ?? 0)) / (SEEN - 1);
-    return restMs < gapMs;
+    return restMs < this.gapMs(this.cameMs.at(-1) ?? 0);
   }
 
   /** A group that had waited leaves; its last one came so long after its first. */
@@ -70,5 +67,10 @@ export class Company {
   /** How long a group was written. */
   wrote(ms: number): void {
     this.writeMs += (ms - this.writeMs) / SEEN;
+  }
+
+  /** How far apart they came until then. */
+  private gapMs(untilMs: number): number {
+    return (untilMs - (this.cameMs[0] ?? 0)) / (SEEN - 1);
   }
 }

@@ -75,7 +75,7 @@ export class GroupCommit<T, R> {
       this.options.company?.came(sinceMs);
       this.waiting.push({ item, sinceMs, resolve, reject });
       this.weight += this.options.weigh(item);
-      this.schedule();
+      this.schedule(sinceMs);
     });
   }
 
@@ -118,10 +118,9 @@ export class GroupCommit<T, R> {
     if (this.isIdle()) for (const resolve of this.idle.splice(0)) resolve();
   }
 
-  private schedule(): void {
+  private schedule(nowMs: number): void {
     if (this.writing) return;
     const { lingerMs, gapMs, itemsMax, company } = this.options;
-    const nowMs = performance.now();
     if (this.timer) {
       if (this.waiting.length < itemsMax && this.waiting.length !== company?.enough && !this.isComplete(nowMs)) return;
       clearTimeout(this.timer);
@@ -170,7 +169,7 @@ export class GroupCommit<T, R> {
 
   private settled(): void {
     this.writing = false;
-    if (this.waiting.length > 0) this.schedule();
+    if (this.waiting.length > 0) this.schedule(performance.now());
     else this.rest();
   }
 

@@ -26,11 +26,11 @@ export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (sel
 /** Positions of `input` that are not in `stored`: hardly ever any, where a row for each that is would have to be sent and read. */
 export const leftOut = (stored: string): string => `select n::int from input where (n in (select n from ${stored})) is not true`;
 
-/** What came of a group of `length`, by what `leftOut` says. */
-export function storedBut(leftOut: readonly { n: number }[], length: number): Set<number> | 'all' {
-  if (leftOut.length === 0) return 'all';
-  const stored = new Set(Array.from({ length }, (_, i) => i));
-  for (const { n } of leftOut) stored.delete(n - 1);
+/** What of a group of `length` went in, by the rows of `leftOut`. */
+export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
+  if (rows.length === 0) return 'all';
+  const stored = new Set(Array(length).keys());
+  for (const { n } of rows) stored.delete(n - 1);
   return stored;
 }
 

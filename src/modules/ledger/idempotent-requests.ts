@@ -22,16 +22,12 @@ export class IdempotentRequests {
   private alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
     const scope = `${request.environmentId} ${request.key} ${request.route}`;
     if (this.inFlight.has(scope)) return Promise.reject(inFlight());
+    const done = work();
+    // Not before: what throws at once is not in flight. Nobody else comes between.
     this.inFlight.add(scope);
     const over = (): void => void this.inFlight.delete(scope);
-    try {
-      const done = work();
-      done.then(over, over);
-      return done;
-    } catch (error) {
-      over();
-      throw error;
-    }
+    done.then(over, over);
+    return done;
   }
 
   /** What each of a group is told when those at the positions `stored` went in: nothing, or what the first request with its key was. */
