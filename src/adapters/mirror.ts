@@ -1,6 +1,7 @@
 import { Adapter, DestinationAdapter, Withheld, type DeliveryAnswer, type Draft, type MirroredRequest, type Outgoing, type ProbeReport, type Target } from '#modules/destinations/contract.js';
 import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
+import { withoutConfigured } from '#engine/headers.js';
 import { hopsOf, HOPS_HEADER } from '#engine/inbound/forward.js';
 import type { Fault } from '#kernel/errors.js';
 import { excerptOf } from '#engine/excerpt.js';
@@ -92,7 +93,7 @@ export function mirroredHeaders(
   const ours: Record<string, string> = { [HOPS_HEADER]: String(hops) };
   if (replayed) ours['webhook-replayed'] = 'true';
   if (traceparent !== null) ours['traceparent'] = traceparent;
-  return { ...Object.fromEntries(mirrored), ...target.headers, ...ours };
+  return { ...withoutConfigured(Object.fromEntries(mirrored), target.headers), ...target.headers, ...ours };
 }
 
 function bodyOf({ method, body }: MirroredRequest): Buffer | null {

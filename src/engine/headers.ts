@@ -68,6 +68,20 @@ export function normalizeForwardedHeaders(headers: Record<string, string>): Reco
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
+/**
+ * The received headers that a delivery carries beside the static headers of its destination: those of other names. The sender of a received
+ * request is a stranger, so a static header always wins. `_` and `-` are one character here: CGI and WSGI give both names one
+ * variable (RFC 3875, section 4.1.18). Static names are in lower case.
+ */
+export function withoutConfigured(received: Readonly<Record<string, string>>, configured: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const names = new Set(Object.keys(configured).map(comparable));
+  return names.size === 0 ? received : Object.fromEntries(Object.entries(received).filter(([name]) => !names.has(comparable(name))));
+}
+
+function comparable(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-');
+}
+
 /** Whether a header of this name, in lower case, may be set by anybody but the service and the connection. */
 export function isForwardable(lowerName: string): boolean {
   return TOKEN.test(lowerName) && !FORBIDDEN_NAMES.has(lowerName) && !FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));

@@ -1,3 +1,4 @@
+import type { Fault } from './errors.js';
 import { grants, type Caller } from './tenant.js';
 
 /** What readers are shown in place of a value that authenticates. */
@@ -30,4 +31,10 @@ export function shownHeaders(headers: Readonly<Record<string, string>>, { scope 
 export function shownPairs(headers: readonly (readonly [string, string])[], { scope }: Pick<Caller, 'scope'>): [string, string][] {
   const maySeeAll = grants(scope, 'write');
   return headers.map(([name, value]) => [name, maySeeAll || !isSensitive(name.toLowerCase()) ? value : HIDDEN]);
+}
+
+/** A fault for each header that a caller gives with the placeholder as its value: a client that writes back what it read would store it in place of the secret. */
+export function placeholderFaults(headers: Readonly<Record<string, unknown>> | null | undefined, path = 'headers'): Fault[] {
+  const names = Object.entries(headers ?? {}).filter(([, value]) => value === HIDDEN).map(([name]) => name);
+  return names.map((name) => ({ path: `${path}.${name}`, message: `is ${HIDDEN}, which only stands for a value that is not shown: send the value itself` }));
 }

@@ -72,7 +72,7 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     await database?.drop();
   });
 
-  const feed = (endpointId: string | null = null, targetId = BUSY): Feed => ({ environmentId: 1, keyId: endpointId ?? targetId, targetId, endpointId });
+  const feed = (endpointId: string | null = null, targetId = BUSY): Feed => ({ environmentId: 1, keyId: endpointId ?? targetId, targetId, endpointId, staticHeaders: {} });
 
   async function planOf(ask: (store: PullStore) => Promise<unknown>): Promise<Plan> {
     const { database: recording, recorded } = recorder();

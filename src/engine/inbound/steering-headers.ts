@@ -15,10 +15,16 @@ export function withoutSteering(headers: Readonly<Record<string, string>>): Reco
 
 /** Paths of such headers in `{rules: [{respond}], default}`, which compiles with them as it did when it was saved. */
 export function steeringPaths(rules: unknown, at: string): string[] {
+  return ruleHeaders(rules, at).flatMap(([path, headers]) =>
+    Object.keys(headers).filter((name) => STEERING_HEADERS.has(name.toLowerCase())).map((name) => `${path}.${name}`));
+}
+
+/** The headers of every answer in such rules, each with its path. */
+export function ruleHeaders(rules: unknown, at: string): [string, Readonly<Record<string, unknown>>][] {
   const { rules: list = [], default: fallback } = rules as { rules?: { respond?: unknown }[]; default?: unknown };
   const answers: [string, unknown][] = list.map(({ respond }, i) => [`${at}.rules.${i}.respond`, respond]);
-  return [...answers, [`${at}.default`, fallback] as const].flatMap(([path, answer]) => {
-    const { headers } = (answer ?? {}) as { headers?: object };
-    return Object.keys(headers ?? {}).filter((name) => STEERING_HEADERS.has(name.toLowerCase())).map((name) => `${path}.headers.${name}`);
+  return [...answers, [`${at}.default`, fallback] as const].map(([path, answer]) => {
+    const { headers } = (answer ?? {}) as { headers?: Readonly<Record<string, unknown>> };
+    return [`${path}.headers`, headers ?? {}];
   });
 }

@@ -3,6 +3,7 @@ import { Targets, type DeliveryAnswer, type Target } from '#modules/destinations
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { DeliveryResult } from '#modules/ledger/record.contract.js';
 import { Requests } from '#modules/events/requests.contract.js';
+import { withoutConfigured } from '#engine/headers.js';
 import { type Answer, classify, decide, type Decision, type Outcome } from '#engine/outcome.js';
 import { Clock } from '#kernel/clock.js';
 import { showId } from '#kernel/ids.js';
@@ -51,7 +52,8 @@ export class Attempt {
     const adapter = this.targets.adapter(target.type);
     if (adapter.pulled) return { result: { ...ended(delivery, 'delivered', null), pulled: true }, outcome: null, target };
     const startedAtMs = this.clock.nowMs();
-    const headers = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
+    const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
+    const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
     const answer = await deliverSupervised(
       adapter,

@@ -6,6 +6,7 @@ import { CLOSED } from '#engine/circuit.js';
 import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
+import { placeholderFaults } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { CircuitsStore } from './circuits.store.js';
 import type { DestinationEntity, Validation } from './destinations.entities.js';
@@ -107,7 +108,7 @@ export class Changes {
 
   /** Headers that the call leaves as they are must not stand in the way of anything else that it changes. */
   private async headerFaults(tenant: Tenant, headers: SettingsChanges['headers']): Promise<Fault[]> {
-    return headers ? this.headerSecrets.faults(tenant.environmentId, headers) : [];
+    return headers ? [...placeholderFaults(headers), ...await this.headerSecrets.faults(tenant.environmentId, headers)] : [];
   }
 
   private async probe(row: DestinationEntity, credentials: DestinationChanges['credentials']): Promise<Probed> {

@@ -55,7 +55,7 @@ export interface Outgoing {
   body: string | Buffer;
   /** The request that was received, as it came; null for what was sent. */
   request: () => Promise<MirroredRequest | null>;
-  /** Headers of this message, lower-case names. */
+  /** Headers of this message, lower-case names: they win over the target's own. Of a received event none has the name of one of those. */
   headers: Record<string, string> | null;
   replayed: boolean;
   /** W3C trace context to send on, when there is one. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invalid } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
+import { placeholderFaults } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DestinationSecrets, legacyKeyFaults } from './destination-secrets.js';
 import type { DestinationEntity } from './destinations.entities.js';
@@ -46,7 +47,7 @@ export class Registration {
     const columns = this.secrets.begin(place, secret, settings, given);
     const faults = [
       ...settingsFaults(settings), ...legacyKeyFaults(settings, given, null),
-      ...await this.headerSecrets.faults(tenant.environmentId, settings.headers),
+      ...placeholderFaults(settings.headers), ...await this.headerSecrets.faults(tenant.environmentId, settings.headers),
       ...(given.retry ? await this.retention.faults(tenant.environmentId, settings.retry) : []),
     ];
     if (faults.length > 0) throw invalid(faults);

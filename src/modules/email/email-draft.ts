@@ -2,6 +2,7 @@ import { type Mailbox, parseMailbox, suppressionKey } from '#engine/mail/address
 import { mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { readSchedule } from '#engine/mail/schedule.js';
 import type { Fault } from '#kernel/errors.js';
+import { placeholderFaults } from '#kernel/sensitive-headers.js';
 import { type AttachmentDraft, readAttachments } from './attachment-draft.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
@@ -122,7 +123,7 @@ function bodyOf(value: unknown, path: string, faults: Faults): string | null {
 function headersOf(value: unknown, faults: Faults): Record<string, string> {
   if (value === undefined) return {};
   if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string')) return faults.add('headers', 'must be an object of strings') ?? {};
-  faults.found.push(...mailHeaderFaults(value as Record<string, string>));
+  faults.found.push(...mailHeaderFaults(value as Record<string, string>), ...placeholderFaults(value));
   return value as Record<string, string>;
 }
 

@@ -4,9 +4,9 @@ import { genericFaults, GENERIC_SCHEMES, type GenericSchemeName } from '#engine/
 import { presetOf } from '#engine/inbound/presets.js';
 import { responseFaults, type ResponseSettings } from '#engine/inbound/response.js';
 import { secretHeaders } from '#engine/inbound/secret-headers.js';
-import { steeringPaths } from '#engine/inbound/steering-headers.js';
+import { ruleHeaders, steeringPaths } from '#engine/inbound/steering-headers.js';
 import type { Fault } from '#kernel/errors.js';
-import { isSensitive } from '#kernel/sensitive-headers.js';
+import { isSensitive, placeholderFaults } from '#kernel/sensitive-headers.js';
 import { hostFaults, PROXY_TIMEOUT_MS, type ResponseProxySettings, schemeOf, TRANSFORM_TIMEOUT_MS, type TransformSettings } from './contract.js';
 import type { EndpointEntity } from './endpoints.entities.js';
 
@@ -123,9 +123,10 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
   const rules = responseRules ? compileRules(responseRules, 'responseRules') : null;
   return [
     ...(rules && 'faults' in rules ? rules.faults : steeringPaths(responseRules ?? {}, 'responseRules').map(refusedHeader)),
+    ...(rules && 'faults' in rules ? [] : ruleHeaders(responseRules ?? {}, 'responseRules').flatMap(([path, headers]) => placeholderFaults(headers, path))),
     ...(responseProxy ? hostFaults(responseProxy, responseProxy.target, 'responseProxy') : []),
     ...(transform ? hostFaults(transform, transform.engine, 'transform') : []),
-    ...(changes.response ? responseFaults(response) : []),
+    ...(changes.response ? [...responseFaults(response), ...placeholderFaults(changes.response.headers, 'response.headers')] : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type SignedRequest, type Target, Targets } from '#modules/destinations/contract.js';
+import { withoutConfigured } from '#engine/headers.js';
 import { Clock } from '#kernel/clock.js';
 import { ApiError, conflict, notFound } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
@@ -41,16 +42,17 @@ export class Signing {
     const target = await this.targets.ofDelivery(tenant.environmentId, { targetId: delivery.targetId, url: event.direction === 'outbound' ? event.url : null });
     if (target === null) throw conflict('Where the delivery went is gone, or may not be sent to any more.');
     const atMs = this.clock.nowMs();
-    const request = this.targets.adapter(target.type).signed({ ...signable(event, delivery), atMs }, target);
+    const request = this.targets.adapter(target.type).signed({ ...signable(event, delivery, target), atMs }, target);
     if (request === null) throw conflict(`A delivery to a destination of type ${target.type} is no signed request.`);
     return { delivery: shownDelivery(event.id, delivery.ordinal), request: { ...request, headers: withoutSecrets(request.headers, target) }, atMs };
   }
 }
 
-function signable(event: EventRow & EventContent, { replayed }: DeliveryRow) {
+function signable(event: EventRow & EventContent, { replayed }: DeliveryRow, { headers: configured }: Target) {
+  const headers = event.headers !== null && event.direction === 'inbound' ? withoutConfigured(event.headers, configured) : event.headers;
   return {
     webhookId: showId(event.direction === 'inbound' ? 'evt' : 'msg', event.messageId ?? event.id),
-    eventType: event.eventType, body: event.body ?? event.payload ?? '', headers: event.headers, replayed, traceparent: null,
+    eventType: event.eventType, body: event.body ?? event.payload ?? '', headers, replayed, traceparent: null,
   };
 }
 

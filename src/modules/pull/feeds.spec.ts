@@ -14,7 +14,7 @@ const ENDPOINT = lowestIdAt(20);
 /** Feeds where one endpoint in environment 1 has routes to these destinations. */
 function feedsWith(...routes: Id[]): Feeds {
   const targets = {
-    ofDestination: async (environmentId: number, id: Id) => (environmentId === 1 && TYPES.has(id) ? { type: TYPES.get(id), status: 'disabled' } : null),
+    ofDestination: async (environmentId: number, id: Id) => (environmentId === 1 && TYPES.has(id) ? { targetId: id, type: TYPES.get(id), status: 'disabled', headers: { 'x-a': 'b' } } : null),
     adapter: (type: string) => ({ pulled: type === 'pull' }),
   };
   const endpoints = {
@@ -29,7 +29,7 @@ const refusal = (feeds: Feeds, text: string, tenant = TENANT): Promise<unknown> 
 
 describe('Feeds', () => {
   it('finds everything of a pull destination, a disabled one too', async () => {
-    expect(await feedsWith().find(TENANT, showId('dst', PULL))).toEqual({ environmentId: 1, keyId: PULL, targetId: PULL, endpointId: null });
+    expect(await feedsWith().find(TENANT, showId('dst', PULL))).toEqual({ environmentId: 1, keyId: PULL, targetId: PULL, endpointId: null, staticHeaders: { 'x-a': 'b' } });
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe('Feeds', () => {
     ['and to one that was deleted', [DELETED, PULL]],
   ])('finds what an endpoint received that is routed to a pull destination %s', async (_how, routes) => {
     expect(await feedsWith(...routes).find(TENANT, showId('ep', ENDPOINT))).toEqual({
-      environmentId: 1, keyId: ENDPOINT, targetId: PULL, endpointId: ENDPOINT,
+      environmentId: 1, keyId: ENDPOINT, targetId: PULL, endpointId: ENDPOINT, staticHeaders: { 'x-a': 'b' },
     });
   });
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Targets } from '#modules/destinations/contract.js';
+import { Targets, type Target } from '#modules/destinations/contract.js';
 import { Endpoints } from '#modules/receiving/contract.js';
 import { Cursors, type CursorQuery } from '#kernel/cursors.js';
 import { conflict, notFound } from '#kernel/errors.js';
@@ -15,6 +15,8 @@ export interface Feed {
   targetId: Id;
   /** Only what this endpoint received; null for all. */
   endpointId: Id | null;
+  /** Names in lower case of the destination's static headers: what strangers sent under them is not shown. */
+  staticHeaders: Readonly<Record<string, string>>;
 }
 
 /** Finds the feed that an id in the path stands for, and speaks its cursors. */
@@ -48,29 +50,29 @@ export class Feeds {
   }
 
   private async ofDestination(environmentId: number, id: Id): Promise<Feed> {
-    const isPulled = await this.isPulled(environmentId, id);
-    if (isPulled === null) throw notFound('destination');
-    if (!isPulled) throw conflict('The destination is not of type pull: its events are sent to it.');
-    return { environmentId, keyId: id, targetId: id, endpointId: null };
+    const target = await this.targets.ofDestination(environmentId, id);
+    if (target === null) throw notFound('destination');
+    if (!this.isPulled(target)) throw conflict('The destination is not of type pull: its events are sent to it.');
+    return { environmentId, keyId: id, targetId: id, endpointId: null, staticHeaders: target.headers };
   }
 
   private async ofEndpoint(environmentId: number, id: Id): Promise<Feed> {
     const endpoint = await this.endpoints.find(environmentId, id);
     if (!endpoint) throw notFound('endpoint');
-    const pulled: Id[] = [];
+    const pulled: Target[] = [];
     for (const destinationId of new Set(endpoint.routes.map((route) => route.destinationId))) {
-      if (await this.isPulled(environmentId, destinationId)) pulled.push(destinationId);
+      const target = await this.targets.ofDestination(environmentId, destinationId);
+      if (target !== null && this.isPulled(target)) pulled.push(target);
     }
-    const [targetId, ...others] = pulled;
-    if (targetId === undefined) throw conflict('The endpoint has no route to a destination of type pull. Add one first.');
+    const [target, ...others] = pulled;
+    if (target === undefined) throw conflict('The endpoint has no route to a destination of type pull. Add one first.');
     if (others.length > 0) throw conflict('The endpoint has routes to several destinations of type pull. Name one of them by its dst_ id.');
-    return { environmentId, keyId: id, targetId, endpointId: id };
+    return { environmentId, keyId: id, targetId: target.targetId, endpointId: id, staticHeaders: target.headers };
   }
 
-  /** Null when there is no such destination. A disabled one can be emptied. */
-  private async isPulled(environmentId: number, id: Id): Promise<boolean | null> {
-    const target = await this.targets.ofDestination(environmentId, id);
-    return target && this.targets.adapter(target.type).pulled;
+  /** A disabled one can be emptied. */
+  private isPulled({ type }: Target): boolean {
+    return this.targets.adapter(type).pulled;
   }
 }
 

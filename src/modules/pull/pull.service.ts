@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
+import { withoutConfigured } from '#engine/headers.js';
 import { Clock } from '#kernel/clock.js';
 import { ClusterEpochs } from '#kernel/cluster-epochs.js';
 import { badRequest } from '#kernel/errors.js';
@@ -64,7 +65,7 @@ export class PullService {
     if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });
-    return { items, nextCursor, consumedAtMs: this.clock.nowMs() };
+    return { items: items.map((row) => shownTo(feed, row)), nextCursor, consumedAtMs: this.clock.nowMs() };
   }
 
   /** Commits up to the cursor; returns the last event that is committed now, which may be a later one. */
@@ -101,4 +102,9 @@ export class PullService {
     }
     return look;
   }
+}
+
+/** A consumer may trust a header that the destination names: a received request cannot bring it. */
+function shownTo({ staticHeaders }: Feed, row: ItemRow): ItemRow {
+  return row.direction === 'inbound' && row.headers !== null ? { ...row, headers: withoutConfigured(row.headers, staticHeaders) } : row;
 }

@@ -7,6 +7,7 @@ import { conflict, notFound } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { idTimeMs, lowestIdAt, type Id } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
+import { HIDDEN } from '#kernel/sensitive-headers.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Releases, type Released } from './contract.js';
 import { LiveEndpoints } from './live-endpoints.js';
@@ -14,7 +15,6 @@ import type { LiveEndpoint } from './live-endpoint.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
-const HIDDEN = '(hidden)';
 /** A release repeats what is stored: there is no body that could differ. */
 const ONE_FINGERPRINT = Buffer.alloc(32);
 /** Behind every id that there can be. */

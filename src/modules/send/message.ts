@@ -1,6 +1,7 @@
 import { forwardedHeaderFaults, normalizeForwardedHeaders } from '#engine/headers.js';
 import { memberSpan } from '#engine/payload-span.js';
 import { ApiError, invalid } from '#kernel/errors.js';
+import { placeholderFaults } from '#kernel/sensitive-headers.js';
 
 const PAYLOAD_BYTES_MAX = 1024 * 1024;
 
@@ -24,7 +25,7 @@ export function messageContent(bodyText: string, headers: Record<string, string>
 }
 
 function checkedHeaders(headers: Record<string, string>): Record<string, string> {
-  const faults = forwardedHeaderFaults(headers);
+  const faults = [...forwardedHeaderFaults(headers), ...placeholderFaults(headers)];
   if (faults.length > 0) throw invalid(faults);
   return normalizeForwardedHeaders(headers);
 }
