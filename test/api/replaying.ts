@@ -85,12 +85,12 @@ export const askReplay = (server: PosthornServer, { id }: Pick<Inlet, 'id'>, bod
   server.api('POST', `/v1/endpoints/${id}/replay`, body, headers);
 
 /** Starts a replay and returns its job. */
-export async function startReplay(server: PosthornServer, inlet: Inlet, body: object = {}): Promise<ApiAnswer['json']> {
+export async function startReplay(server: PosthornServer, inlet: Pick<Inlet, 'id'>, body: object = {}): Promise<ApiAnswer['json']> {
   return expectStatus(await askReplay(server, inlet, body), 202).json;
 }
 
 /** What a replay would do. */
-export async function dryRun(server: PosthornServer, inlet: Inlet, body: object = {}): Promise<ApiAnswer['json']> {
+export async function dryRun(server: PosthornServer, inlet: Pick<Inlet, 'id'>, body: object = {}): Promise<ApiAnswer['json']> {
   return expectStatus(await askReplay(server, inlet, { ...body, dry_run: true }), 200).json;
 }
 
@@ -104,7 +104,7 @@ export function jobIn(server: PosthornServer, id: string, state: string, withinM
 }
 
 /** Starts a replay and waits for its end. */
-export async function replayed(server: PosthornServer, inlet: Inlet, body: object = {}): Promise<ApiAnswer['json']> {
+export async function replayed(server: PosthornServer, inlet: Pick<Inlet, 'id'>, body: object = {}): Promise<ApiAnswer['json']> {
   const { id } = await startReplay(server, inlet, body);
   return jobIn(server, id, 'completed');
 }

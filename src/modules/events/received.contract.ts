@@ -15,9 +15,8 @@ export interface ReceivedRow {
   id: Id;
   /** The day of its partition, as `YYYY-MM-DD`. */
   expiresOn: string;
-  disposition: 'quarantined' | 'parked' | 'ignored' | null;
-  /** True when its payload was erased. */
-  erased: boolean;
+  /** True for an event that is never sent again: quarantined, parked, dropped by the transform, or without a payload any more. */
+  isExcluded: boolean;
   /** Whether it is in the state that was asked for. */
   inStatus: boolean;
   /** What filters see: the request with the body that the event has (its first 128 KB); null when it was not asked for. */
@@ -32,7 +31,7 @@ export abstract class ReceivedEvents {
   /** Newest first, whatever their state: each says whether it is in the one that was asked for. */
   abstract page(range: ReceivedRange, limit: number, hasRequests: boolean): Promise<ReceivedRow[]>;
 
-  /** All of the range, and how many of them are never sent again: quarantined, parked or erased; counts up to `max`. */
+  /** All of the range, and how many of them are never sent again, as `ReceivedRow.isExcluded` says; counts up to `max`. */
   abstract count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }>;
 
   /** How many events of an environment, sent ones too, have this id or a later one, up to `max`. */

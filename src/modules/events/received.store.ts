@@ -3,12 +3,15 @@ import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { openHeaders, type StoredHeader } from '#kernel/sealed-headers.js';
 import { Vault } from '#kernel/vault.js';
+import { isDropped } from '#modules/ledger/dropped.contract.js';
 import { STATUS } from './event-rows.js';
 import { ReceivedEvents, type ReceivedRange, type ReceivedRow } from './received.contract.js';
 
 const RANGE = 'e.environment_id = $1 and e.target_id = $2 and e.id < $3 and e.id >= $4';
 const IN_STATUS = `($5::text is null or ${STATUS} = $5)`;
-const COLUMNS = `e.id, e.expires_on::text as "expiresOn", e.disposition, e.erased_at is not null as erased, ${IN_STATUS} as "inStatus"`;
+/** What a replay never sends. Only rows that an earlier build stored are looked up in `requests`. */
+const IS_EXCLUDED = `(e.erased_at is not null or coalesce(e.disposition in ('quarantined', 'parked'), false) or ${isDropped('e')})`;
+const COLUMNS = `e.id, e.expires_on::text as "expiresOn", ${IS_EXCLUDED} as "isExcluded", ${IN_STATUS} as "inStatus"`;
 /** Filters see 128 KB of a body, and whether it is longer. */
 const SEEN_BYTES = 131_073;
 
@@ -31,12 +34,12 @@ const PAGE_WITH_REQUESTS: Statement = {
     order by p.id desc`,
 };
 
-/** events_target_id_idx; the limit bounds what a large range costs. */
+/** events_target_id_idx, and requests_pkey for what an earlier build ignored; the limit bounds what a large range costs. */
 const COUNT: Statement = {
   name: 'received_count',
   text: `
-    select count(*)::int as scanned, count(*) filter (where erased_at is not null or disposition in ('quarantined', 'parked'))::int as excluded
-    from (select e.disposition, e.erased_at from events e where ${RANGE} and ${IN_STATUS} limit $6) counted`,
+    select count(*)::int as scanned, count(*) filter (where "isExcluded")::int as excluded
+    from (select ${IS_EXCLUDED} as "isExcluded" from events e where ${RANGE} and ${IN_STATUS} limit $6) counted`,
 };
 
 /** due_deliveries_pkey: nothing but what is open stands there. */
@@ -71,8 +74,8 @@ export class ReceivedStore extends ReceivedEvents {
     const values = [...valuesOf(range), limit];
     if (!hasRequests) return (await this.database.read<ReceivedRow>(PAGE, values)).map((row) => ({ ...row, request: null }));
     const rows = await this.database.read<PageRow>(PAGE_WITH_REQUESTS, values);
-    return rows.map(({ id, expiresOn, disposition, erased, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
-      id, expiresOn, disposition, erased, inStatus, request: { method, url, path, query, headers: openHeaders(this.vault, { environmentId: range.environmentId, id }, headers), ip, verification, body },
+    return rows.map(({ id, expiresOn, isExcluded, inStatus, method, url, path, query, headers, ip, verification, body }) => ({
+      id, expiresOn, isExcluded, inStatus, request: { method, url, path, query, headers: openHeaders(this.vault, { environmentId: range.environmentId, id }, headers), ip, verification, body },
     }));
   }
 

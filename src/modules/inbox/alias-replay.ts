@@ -94,8 +94,8 @@ export class AliasReplay {
   }
 
   /** Null for what is never sent again, and where filters take too long, so that nobody knows where it goes. */
-  private async targetsOf({ erased, disposition, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
-    if (erased || disposition === 'quarantined' || disposition === 'parked') return null;
+  private async targetsOf({ isExcluded, request }: ReceivedRow, routes: AliasRoutes): Promise<Id[] | null> {
+    if (isExcluded) return null;
     if (request !== null) return this.routing.matching(routes, new RequestView(request, request.verification));
     return routes.routes.filter(({ filter }) => filter === null).map(({ destinationId }) => destinationId);
   }

@@ -119,7 +119,8 @@ export interface ReceivedEvent {
   /** The body as deliveries send it: text, or bytes where it is none. */
   payload: string | Buffer;
   payloadBytes: number;
-  disposition: Disposition | null;
+  /** `dropped` by the endpoint's transform: shown as `ignored`, and never sent again. */
+  disposition: Disposition | 'dropped' | null;
   /** None when there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;

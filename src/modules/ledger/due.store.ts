@@ -23,8 +23,8 @@ const claim = (picked: string): string => `
   select c.environment_id, c.event_id, c.ordinal, c.claimed_by, c.target_id, c.attempts, c.attempts_used, c.first_attempt_at,
          c.replayed, c.withdrawn, e.direction, case when e.direction = 'outbound' then e.url end as url, e.event_type,
          coalesce(e.headers, m.headers) as headers, coalesce(e.traceparent, m.traceparent) as traceparent, e.message_id,
-         e.erased_at is not null or m.erased_at is not null as erased, e.body,
-         case when e.message_id is null then e.payload
+         e.erased_at is not null or m.erased_at is not null as erased, case when e.dropped is not true then e.body end as body,
+         case when e.message_id is null then case when e.dropped is not true then e.payload end
               when row_number() over (partition by e.message_id order by c.due_at, c.event_id) = 1 then m.payload end as payload
   from claimed c
   left join events e on e.environment_id = c.environment_id and e.id = c.event_id and e.expires_on = c.expires_on

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { uuidArray } from '#kernel/pg-array.js';
+import { isDropped } from './dropped.contract.js';
 import { FailedDeliveries, type FailedRange, type FailedRow } from './redelivery.contract.js';
 import { RedeliverStore } from './redeliver.store.js';
 
@@ -24,7 +25,7 @@ const PAGE: Statement = {
     )
     select p.event_id as "eventId", p.expires_on::text as "expiresOn", p.target_id as "targetId", p.endpoint_id as "endpointId",
            p.reason,
-           e.id is null or e.erased_at is not null or m.erased_at is not null as "isGone"
+           e.id is null or e.erased_at is not null or m.erased_at is not null or ${isDropped('e')} as "isGone"
     from picked p
     left join events e on e.environment_id = p.environment_id and e.id = p.event_id and e.expires_on = p.expires_on
     left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on

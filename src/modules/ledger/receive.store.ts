@@ -46,9 +46,9 @@ const PULLED_INCREMENTS = `
 const inserts = (isPulled: boolean): string => `
   e as (
     insert into events (environment_id, id, expires_on, target_id, url, direction, event_type, headers, traceparent,
-                        payload_bytes, payload, body, disposition)
+                        payload_bytes, payload, body, disposition, dropped)
     select environment_id, id, expires_on, endpoint_id, endpoint_path, 'inbound', event_type, headers, traceparent,
-           payload_bytes, payload, body, disposition from i
+           payload_bytes, payload, body, case disposition when 'dropped' then 'ignored' else disposition end, disposition = 'dropped' from i
   ), r as (
     insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, body, size_bytes,
                           ip, verification, dedupe_id, note, replay_of, answer)

@@ -4,6 +4,7 @@ import { dateArray, uuidArray } from '#kernel/pg-array.js';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { Addressee, Redelivered, Redelivery, SendableRow, StoredEvent, Whereabouts } from './redelivery.contract.js';
+import { isDropped } from './dropped.contract.js';
 import { isOpenEvent } from './open-key.js';
 
 /** Dead letters that one statement sends again. */
@@ -61,6 +62,9 @@ export interface Sendable extends Redelivered, Addressee {
   ordinal: number;
 }
 
+/** A dead letter, and whether a transform dropped its event: an earlier build replayed such events. */
+export type DeadLetter = Sendable & { isDropped: boolean };
+
 /** A step's place: dead letters behind this one. */
 export type Behind = Pick<Sendable, 'eventId' | 'ordinal'>;
 
@@ -82,14 +86,14 @@ const OF_EVENT: Statement = {
       select s.event_id, s.expires_on, s.target_id, s.endpoint_id, 0 from deliveries s
       where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on and not s.superseded
     ) d
-    where e.environment_id = $1 and e.id = $2`,
+    where e.environment_id = $1 and e.id = $2 and not ${isDropped('e')}`,
 };
 
 /** Where some events went, or only where they ended undelivered: by events_pkey, messages_pkey, due_deliveries_pkey and deliveries_pkey of each. */
 const OF_EVENTS: Statement = {
   name: 'redeliver_of_events',
   text: `
-    select ${SENDABLE}, e.erased_at is not null or m.erased_at is not null as "isGone"
+    select ${SENDABLE}, e.erased_at is not null or m.erased_at is not null or ${isDropped('e')} as "isGone"
     from unnest($2::uuid[], $3::date[]) with ordinality as p(id, expires_on, position)
     join events e on e.environment_id = $1 and e.id = p.id and e.expires_on = p.expires_on
     left join messages m on m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on
@@ -129,7 +133,7 @@ const LOCK: Statement = {
 const DEAD_LETTERS: Statement = {
   name: 'redeliver_dead_letters',
   text: `
-    select ${SENDABLE}
+    select ${SENDABLE}, ${isDropped('e')} as "isDropped"
     from (
       select environment_id, event_id, expires_on, target_id, endpoint_id, ordinal from deliveries
       where environment_id = $1 and status = 'dlq' and not superseded and event_id >= $2 and (event_id > $2 or ordinal > $3)
@@ -163,10 +167,10 @@ export class RedeliverStore {
   }
 
   /** The next dead letters of a selection, at most `DEAD_LETTERS_STEP`, inside the caller's transaction. */
-  async deadLetters(tenant: Tenant, { sinceMs = 0, targetId, endpointId }: Redelivery, behind: Behind | null): Promise<Sendable[]> {
+  async deadLetters(tenant: Tenant, { sinceMs = 0, targetId, endpointId }: Redelivery, behind: Behind | null): Promise<DeadLetter[]> {
     await this.standInLine(tenant.environmentId);
     const { eventId, ordinal } = behind ?? { eventId: lowestIdAt(sinceMs), ordinal: -1 };
-    return this.database.query<Sendable>(DEAD_LETTERS, [tenant.environmentId, eventId, ordinal, targetId ?? null, endpointId ?? null]);
+    return this.database.query<DeadLetter>(DEAD_LETTERS, [tenant.environmentId, eventId, ordinal, targetId ?? null, endpointId ?? null]);
   }
 
   /** Inside the caller's transaction. */

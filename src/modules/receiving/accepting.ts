@@ -43,7 +43,7 @@ export interface VerifiedRequest {
 /** What is to become of an event. */
 export interface Decision {
   /** Null for one that goes where the routes lead. */
-  disposition: Disposition | null;
+  disposition: Disposition | 'dropped' | null;
   /** A sentence on what happened to it. */
   note: string | null;
   transformed: TransformedEvent | null;

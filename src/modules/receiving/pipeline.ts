@@ -120,7 +120,7 @@ function decisionOf({ transform }: LiveEndpoint, transformed: Exclude<TransformR
     case 'event':
       return { disposition: null, note: 'transformed', transformed };
     case 'dropped':
-      return { disposition: 'ignored', note: 'The transform dropped it.', transformed: null };
+      return { disposition: 'dropped', note: 'The transform dropped it.', transformed: null };
     case 'failed': {
       const why = `The transform failed: ${transformed.why}.`.slice(0, 500);
       return transform?.failMode === 'open'

@@ -20,7 +20,7 @@ export interface ReplayPage {
   replayed: number;
   /** Events that no route takes, or that were cancelled. */
   skipped: number;
-  /** Events that are never sent again: quarantined, parked, without a payload any more, or with filters that take too long. */
+  /** Events that are never sent again: quarantined, parked, dropped by a transform, without a payload any more, or with filters that take too long. */
   excluded: number;
   /** The oldest event of the page; null for an empty one. */
   lastId: Id | null;
@@ -92,8 +92,7 @@ export class ReplayPages {
 
   private async count(page: ReplayPage, row: ReceivedRow, { environmentId, endpointId }: ReceivedRange, routes: readonly LiveRoute[]): Promise<Redelivered[]> {
     page.scanned += 1;
-    const isOut = row.erased || row.disposition === 'quarantined' || row.disposition === 'parked';
-    const destinations = isOut ? null : await this.destinations(row, { environmentId, endpointId }, routes);
+    const destinations = row.isExcluded ? null : await this.destinations(row, { environmentId, endpointId }, routes);
     if (destinations === null) {
       page.excluded += 1;
       return [];

@@ -127,7 +127,7 @@ export class DryRunResult {
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
 
-  /** Events that are never replayed: quarantined, parked, or without a payload any more. */
+  /** Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more. */
   @ApiProperty({ type: 'integer', example: 2 })
   excluded: number;
 
@@ -228,7 +228,7 @@ export class ReplayJobItem {
   @ApiProperty({ type: 'integer', example: 3 })
   skipped: number;
 
-  /** Events that are never replayed: quarantined, parked, or without a payload any more. */
+  /** Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more. */
   @ApiProperty({ type: 'integer', example: 2 })
   excluded: number;
 

@@ -1,0 +1,27 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Marks events that a transform dropped, which no replay may send: see `isDropped`. Adding a nullable column without a default changes
+ * the catalogue only, of every partition under one lock. Events of earlier builds stay unmarked.
+ *
+ * Earlier builds replayed such events with the body that was received. The update ends the deliveries of those replays that still
+ * wait. It reads `due_deliveries` once, and looks up an event and its request for each replayed delivery: at most a minute for a million of them.
+ */
+export class DroppedEvents1732690120000 implements MigrationInterface {
+  name = 'DroppedEvents1732690120000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    // Behind a long read the table would be closed to everybody: rather fail the start, which is then repeated.
+    await runner.query(`set local lock_timeout = '10s'`);
+    await runner.query('alter table events add column dropped boolean');
+    await runner.query(`
+      update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (
+        select r.note from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
+        where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on and e.disposition = 'ignored'
+      ) = 'The transform dropped it.'`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('alter table events drop column dropped');
+  }
+}
