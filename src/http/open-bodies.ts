@@ -1,9 +1,12 @@
 const OPEN = new Set<string>();
 
-/** Class of a body, or of a part of one: keys that its schema does not know are no fault of it. Whoever takes the body says what becomes of them. */
+/**
+ * Class of a body, or of a part of one: keys that its schema does not know are no fault of it. Whoever takes the body says what becomes of them.
+ * Controller: its operations without a body ignore one.
+ */
 export function TakesUnknownFields(): ClassDecorator {
   return (target) => void OPEN.add(target.name);
 }
 
-/** Whether the schema of this name is that of such a class. */
+/** Whether the schema or the controller of this name is such a class. */
 export const takesUnknownFields = (name: string): boolean => OPEN.has(name);

@@ -45,6 +45,7 @@ const DESCRIPTION = `Webhooks out, signed and retried for 28 hours, with every a
 
 Answers other than 2xx have one envelope, \`{error: {type, message, request_id, details}}\`. Lists are
 \`{data, next_cursor}\`, newest first. POST operations that send or create take an \`Idempotency-Key\`.
+An operation without a request body takes none or \`{}\`, and refuses fields with 422. The body of a GET is ignored.
 New fields can appear at any time: ignore what you do not know.`;
 
 /** The document with everything that no controller has to say. `finish` makes it presentable once bodies are closed. */
@@ -129,6 +130,7 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
   add(config.idempotency !== undefined, 409);
   add(WITH_BODY.has(route.method), 413, 415);
   add(route.body !== null, 409, 422);
+  add(route.isBodiless, 422);
   for (const status of Object.keys(operation.responses).map(Number)) add(status >= 400, status);
   for (const status of statuses) mergeError(operation.responses, status);
   if (config.oauth === true || config.page === true) reformErrors(operation.responses, config);

@@ -1,6 +1,8 @@
 import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { DECORATORS } from '@nestjs/swagger';
+import { takesUnknownFields } from './open-bodies.js';
 import type { EdgeRouteConfig } from './request.js';
 import { routeConfigOf } from './route-config.js';
 
@@ -18,6 +20,8 @@ export interface RouteHandler {
   config: EdgeRouteConfig;
   /** The class of the whole body, `@Body() dto: SomeDto`; null without one. */
   body: Type | null;
+  /** True where the document gives the operation no body, so that a caller may send none: false for GET, whose content means nothing (RFC 9110, section 9.3.1). */
+  isBodiless: boolean;
   /** The class of the whole query, `@Query() query: SomeDto`; null without one. */
   query: Type | null;
 }
@@ -59,7 +63,8 @@ function routesOf(controller: Type, instance: () => object): RouteHandler[] {
     if (!handler || Reflect.getMetadata(PATH_METADATA, handler) === undefined) return [];
     const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
     const path = pathOf(Reflect.getMetadata(PATH_METADATA, controller), Reflect.getMetadata(PATH_METADATA, handler));
-    return [{ controller, name, method, path, instance, config: routeConfigOf(handler), ...parametersOf(controller, name) }];
+    const config = routeConfigOf(handler);
+    return [{ controller, name, method, path, instance, config, ...parametersOf(controller, name), isBodiless: isBodiless(controller, name, method, config) }];
   });
 }
 
@@ -67,6 +72,19 @@ function routesOf(controller: Type, instance: () => object): RouteHandler[] {
 function pathOf(...parts: unknown[]): string {
   const words = parts.flatMap((part) => String(Array.isArray(part) ? (part[0] ?? '') : (part ?? '')).split('/'));
   return `/${words.filter(Boolean).join('/')}`;
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const BODY_PARAMETERS = [RouteParamtypes.BODY, RouteParamtypes.RAW_BODY];
+
+/** Nothing of a body reaches the handler, neither as a parameter nor by what `@ApiBody` says that it reads of the request. What is not in the document may read what it likes. */
+function isBodiless(controller: Type, name: string, method: string, { takesForm }: EdgeRouteConfig): boolean {
+  const handler = (controller.prototype as Record<string, Handler>)[name] as Handler;
+  const isLeftOut = Reflect.hasMetadata(DECORATORS.API_EXCLUDE_CONTROLLER, controller) || Reflect.hasMetadata(DECORATORS.API_EXCLUDE_ENDPOINT, handler);
+  if (READS.has(method) || takesForm === true || isLeftOut || takesUnknownFields(controller.name)) return false;
+  const parameters = Object.keys((Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as object);
+  const documented = (Reflect.getMetadata(DECORATORS.API_PARAMETERS, handler) ?? []) as { in?: string }[];
+  return !parameters.some((key) => BODY_PARAMETERS.some((kind) => key.startsWith(`${kind}:`))) && !documented.some((each) => each.in === 'body');
 }
 
 function parametersOf(controller: Type, name: string): Pick<RouteHandler, 'body' | 'query'> {

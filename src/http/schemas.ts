@@ -102,7 +102,8 @@ export function compileChecks(inputs: OpenAPIObject, routes: readonly RouteHandl
   const schemas = schemasOf(inputs);
   closeBodies(inputs, routes);
   let parameters: ReturnType<typeof queryParameters> | undefined;
-  let thorough: Ajv | undefined;
+  let every: Ajv | undefined;
+  const thorough = (): Ajv => (every ??= engine(schemas, true));
   const quick = engine(schemas, false);
   const refuseMistakes = mistakesIn(schemas, quick.formats);
   const compile = (type: Type): Compiled => {
@@ -117,15 +118,18 @@ export function compileChecks(inputs: OpenAPIObject, routes: readonly RouteHandl
     return {
       // A tenth of a start's time if all of them were compiled there, for routes that most processes are never asked for.
       validate: () => (validate ??= quick.compile({ $ref })),
-      explain: () => (explain ??= (thorough ??= engine(schemas, true)).compile({ $ref })),
+      explain: () => (explain ??= thorough().compile({ $ref })),
       properties: (schema['properties'] ?? {}) as Record<string, ParameterSchema>,
       verbatim,
       numbersExcept: mayHoldNumbers(schema, schemas, except) ? except : null,
       fixed: new Map(Object.entries((Reflect.getOwnMetadata(FIXED, type) ?? {}) as Record<string, string>)),
     };
   };
-  for (const { name, config, body, query } of routes) {
+  const nothing = checkBodyWith(emptyObject(quick, thorough));
+  for (const { name, config, body, isBodiless, query } of routes) {
     if (body) config.checkBody = checkBodyWith(compile(body));
+    // What is sent there is meant to do something, `{"dry_run": true}` for instance: ignoring it would do something else.
+    else if (isBodiless) config.checkBody = (sent, text) => (sent === undefined ? sent : nothing(sent, text));
     if (query) config.checkQuery = checkQueryWith(compile(query));
     // OAuth has every server ignore parameters that it does not know (RFC 6749, section 3.1).
     else if (config.uncounted !== true && config.page !== true && config.oauth !== true) config.checkQuery = checkNames(() => (parameters ??= queryParameters(document())).get(name));
@@ -148,6 +152,14 @@ function mistakesIn(schemas: Record<string, unknown>, formats: object): (part: u
     if (typeof pattern === 'string') new RegExp(pattern, 'u');
     for (const [keyword, value] of Object.entries(part)) if (!VALUES.has(keyword)) refuse(value);
   };
+}
+
+/** The object that has no fields. */
+function emptyObject(quick: Ajv, thorough: () => Ajv): Compiled {
+  const schema = { type: 'object', additionalProperties: false };
+  let validate: ValidateFunction | undefined;
+  let explain: ValidateFunction | undefined;
+  return { validate: () => (validate ??= quick.compile(schema)), explain: () => (explain ??= thorough().compile(schema)), properties: {}, verbatim: new Set(), numbersExcept: null, fixed: new Map() };
 }
 
 function schemasOf(document: OpenAPIObject): Record<string, Record<string, unknown>> {

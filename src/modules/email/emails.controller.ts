@@ -6,6 +6,7 @@ import { CurrentTenant, Scope } from '#http/access.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
+import { TakesUnknownFields } from '#http/open-bodies.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { BATCH_EXAMPLES, EmailAccepted, EmailBatchAccepted, EmailBatchBody, EmailBody, EmailCancelled, EmailDetail, EmailListQuery, EmailPage, KEPT, presentAccepted, presentBatch, presentCancelled, presentEmail, presentPage } from './emails.dto.js';
@@ -22,6 +23,7 @@ const LEFT = { description: 'The email has left, or is leaving.' };
 /** Emails that are sent. */
 @Section('Emails', 'Emails that are sent: single and in batches, and what became of each recipient.')
 @ApiExtraModels(EmailBatchBody)
+@TakesUnknownFields()
 @Controller('v1/emails')
 export class EmailsController {
   constructor(

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const PAGE: Statement = {
   name: 'application_erasure_page',
   text: `
-    select id, expires_on::text as "expiresOn", fanout from messages
+    select id, expires_on::text as "expiresOn", fanout, erased_at is not null as "isErased" from messages
     where environment_id = $1 and application_id = $2 and id < $3 and id >= $4 order by id desc limit $5`,
 };
 
@@ -66,6 +66,16 @@ const ERASE_EXCERPTS: Statement = {
     select count(*)::int as count from erased`,
 };
 
+/** attempts_pkey of the one partition. */
+const COUNT_EXCERPTS: Statement = {
+  name: 'application_erasure_count_excerpts',
+  text: `
+    select count(*)::int as count from unnest($2::uuid[], $3::date[]) p(id, expires_on) cross join lateral (
+      select from attempts a
+      where a.environment_id = $1 and a.event_id = p.id and a.expires_on = p.expires_on and (a.response_excerpt is not null or a.exchange is not null)
+    ) a`,
+};
+
 /** due_deliveries_pkey. */
 const IS_OPEN: Statement = {
   name: 'application_erasure_is_open',
@@ -85,7 +95,7 @@ const WAITING: Statement = {
 export class ApplicationErasureStore {
   constructor(private readonly database: Database) {}
 
-  page({ environmentId, applicationId, beforeId, fromId }: ErasureRange, limit: number): Promise<(Placed & { fanout: number })[]> {
+  page({ environmentId, applicationId, beforeId, fromId }: ErasureRange, limit: number): Promise<(Placed & { fanout: number; isErased: boolean })[]> {
     return this.database.read(PAGE, [environmentId, applicationId, beforeId, fromId, limit]);
   }
 
@@ -112,6 +122,11 @@ export class ApplicationErasureStore {
   /** Returns how many attempts had one. */
   async eraseExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
     return this.counted(ERASE_EXCERPTS, environmentId, events);
+  }
+
+  /** Returns how many attempts have one. */
+  async countExcerpts(environmentId: number, events: readonly Placed[]): Promise<number> {
+    return this.counted(COUNT_EXCERPTS, environmentId, events);
   }
 
   /** Whether any of the events has a delivery that has not ended. */

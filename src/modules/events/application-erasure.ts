@@ -2,11 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { lowestIdAt, type Id } from '#kernel/ids.js';
 import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { ApplicationErasureStore } from './application-erasure.store.js';
-import { ApplicationErasures, type ErasedStretch, type ErasureRange } from './erasure.contract.js';
+import { ApplicationErasures, type ErasedStretch, type ErasurePreview, type ErasureRange } from './erasure.contract.js';
 
 const MESSAGES_MAX = 500;
 /** A message of a large fan-out is a stretch of its own. */
 const EVENTS_MAX = 2_000;
+/** Messages and events that one preview looks at: about a second. */
+const PREVIEW_MAX = 20_000;
 
 /** Erases what an application was sent, a stretch at a time. */
 @Injectable()
@@ -28,6 +30,22 @@ export class ApplicationErasure extends ApplicationErasures {
 
   override waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number> {
     return this.store.waiting(environmentId, endpointIds);
+  }
+
+  override async preview(range: ErasureRange): Promise<ErasurePreview> {
+    const { environmentId } = range;
+    const found: ErasurePreview = { messages: 0, attempts: 0, isCapped: false };
+    for (let looked = 0, { beforeId } = range; ; ) {
+      const messages = stretchOf(await this.store.page({ ...range, beforeId }, MESSAGES_MAX));
+      const last = messages.at(-1);
+      if (last === undefined) return found;
+      if (looked >= PREVIEW_MAX) return { ...found, isCapped: true };
+      const events = await this.store.events(environmentId, messages);
+      found.messages += messages.filter(({ isErased }) => !isErased).length;
+      found.attempts += events.length === 0 ? 0 : await this.store.countExcerpts(environmentId, events);
+      looked += messages.length + events.length;
+      beforeId = last.id;
+    }
   }
 
   /**

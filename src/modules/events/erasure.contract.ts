@@ -22,6 +22,16 @@ export interface ErasedStretch {
   isPending: boolean;
 }
 
+/** What an erasure would do away with. */
+export interface ErasurePreview {
+  /** Messages that are not erased yet. */
+  messages: number;
+  /** Attempts whose excerpts would be erased. */
+  attempts: number;
+  /** True where there may be more: looking ended before the oldest message. */
+  isCapped: boolean;
+}
+
 /** Erasing everything that an application was sent. */
 export abstract class ApplicationErasures {
   /** Whether anything was sent to it that is still kept. */
@@ -29,6 +39,9 @@ export abstract class ApplicationErasures {
 
   /** The newest messages of the range: their content, what waits of them, and what receivers answered. Safe to repeat. */
   abstract eraseNewest(range: ErasureRange): Promise<ErasedStretch>;
+
+  /** Counts what `eraseNewest` would erase of the range, newest first and among a bounded number of messages and events. Changes nothing. */
+  abstract preview(range: ErasureRange): Promise<ErasurePreview>;
 
   /** How many deliveries wait for some endpoints. */
   abstract waiting(environmentId: number, endpointIds: readonly Id[]): Promise<number>;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { LaneOutlet } from './outlet.js';
-import { Redeliveries, type FindObstacle, type Redelivered, type Redelivery, type Resent, type SendableRow, type StoredEvent, type Whereabouts } from './redelivery.contract.js';
+import { Redeliveries, type ChooseAddressees, type FindObstacle, type Redelivered, type Redelivery, type Resent, type SendableRow, type StoredEvent, type Whereabouts } from './redelivery.contract.js';
 import { DEAD_LETTERS_STEP, RedeliverStore, type Behind, type Sendable } from './redeliver.store.js';
 
 /** Sends again, and wakes the dispatcher of this process once that is committed. */
@@ -15,8 +15,11 @@ export class Redeliver extends Redeliveries {
     super();
   }
 
-  override redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle): Promise<Resent> {
-    return this.store.transaction(async () => this.resend(tenant, await this.store.ofEvent(tenant, eventId), obstacleOf));
+  override redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
+    return this.store.transaction(async () => {
+      const rows = await this.store.ofEvent(tenant, eventId);
+      return this.resend(tenant, rows.length === 0 ? rows : choose(rows), obstacleOf);
+    });
   }
 
   override async redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent> {
@@ -48,7 +51,9 @@ export class Redeliver extends Redeliveries {
     tenant: Tenant, selection: Redelivery, behind: Behind | null, obstacleOf: FindObstacle,
   ): Promise<{ resent: Resent; last: Behind | null; isLast: boolean }> {
     const rows = await this.store.deadLetters(tenant, selection, behind);
-    return { resent: await this.resend(tenant, rows, obstacleOf), last: rows.at(-1) ?? null, isLast: rows.length < DEAD_LETTERS_STEP };
+    const whole = rows.filter(({ isDropped }) => !isDropped);
+    const resent = await this.resend(tenant, whole, obstacleOf);
+    return { resent: { ...resent, left: resent.left + rows.length - whole.length }, last: rows.at(-1) ?? null, isLast: rows.length < DEAD_LETTERS_STEP };
   }
 
   /** What an addressee does not take stays what it is: a new delivery would fail at once, and the dead letter be gone. */

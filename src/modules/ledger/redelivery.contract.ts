@@ -32,6 +32,9 @@ export interface Addressee {
 /** Why an addressee takes no deliveries now, in a sentence; null while it does. */
 export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 
+/** Picks some of the places where an event went. Throws where none should be sent to. */
+export type ChooseAddressees = <T extends Addressee>(addressees: readonly T[]) => readonly T[];
+
 /** An event, and where it is stored. */
 export interface StoredEvent {
   id: Id;
@@ -53,7 +56,7 @@ export interface Whereabouts {
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
   /** The application's endpoint that shares the target; `endpointId` may also be what received the event. */
   applicationEndpointId: Id | null;
-  /** True when there is no payload to send any more. */
+  /** True when there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
 }
 
@@ -61,16 +64,16 @@ export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
 export interface Resent {
   /** How many deliveries were made. */
   made: number;
-  /** How many were left where they are, since their addressee takes nothing. */
+  /** How many were left where they are, since their addressee takes nothing, or a transform dropped the event. */
   left: number;
-  /** Why, of the first of them. */
+  /** Why the first addressee takes nothing; null when all take deliveries. */
   obstacle: string | null;
 }
 
 /** Sending again: the same event makes a new delivery. */
 export abstract class Redeliveries {
-  /** Sends an event again to wherever it went, whatever became of it. */
-  abstract redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle): Promise<Resent>;
+  /** Sends an event again to what `choose` picks of where it went, whatever became of it. An event that went nowhere offers no choice. */
+  abstract redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent>;
 
   /** Sends dead letters again: inside the caller's unit of work all of them or none, otherwise in steps that commit one by one. */
   abstract redeliverDeadLetters(tenant: Tenant, selection: Redelivery, obstacleOf: FindObstacle): Promise<Resent>;
@@ -103,7 +106,7 @@ export interface FailedRow {
   targetId: Id;
   endpointId: Id | null;
   reason: string | null;
-  /** True when there is no payload to send any more. */
+  /** True when there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;
 }
 

@@ -1,11 +1,12 @@
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { ApplicationJobs } from './application-jobs.js';
-import { ApplicationReplayBody, RecoverBody } from './recover.dto.js';
+import { ApplicationReplayBody, EraseApplicationBody, EraseDryRunResult, presentEraseDryRun, RecoverBody } from './recover.dto.js';
 import { presentJob, ReplayJobItem } from './replays.dto.js';
 
 /** Jobs over everything that an application was sent. */
@@ -55,11 +56,17 @@ export class ApplicationJobsController {
     description:
       'Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and ' +
       'channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job ' +
-      'says what is gone. For good. An application that was deleted is erased by its `app_` id.',
+      'says what is gone. For good. An application that was deleted is erased by its `app_` id. With `dry_run` it counts at once (200) and erases nothing.',
   })
   @ApiParam(APPLICATION)
+  @ApiBody({ type: EraseApplicationBody, required: false })
+  @ApiOkResponse({ type: EraseDryRunResult, description: 'What an erasure would do away with (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
-  async eraseApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string): Promise<ReplayJobItem> {
-    return presentJob(await this.jobs.erase(tenant, application));
+  async eraseApplication(
+    @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Res({ passthrough: true }) reply: FastifyReply, @Body() body?: EraseApplicationBody,
+  ): Promise<ReplayJobItem | EraseDryRunResult> {
+    if (body?.dry_run !== true) return presentJob(await this.jobs.erase(tenant, application));
+    reply.code(200);
+    return presentEraseDryRun(await this.jobs.eraseDryRun(tenant, application));
   }
 }

@@ -8,9 +8,15 @@ import { conflict, notFound } from '#kernel/errors.js';
 import { lowestIdAt, parseId, type Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { RecoverQuery } from './recover.js';
-import { ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
+import { type Erased, ESTIMATE_MAX, type ReplayJob } from './replay-job.js';
 import { ReplayStart } from './replay-start.js';
 import { windowOf } from './window.js';
+
+/** What an erasure would do away with. */
+export interface EraseDryRun extends Erased {
+  /** True where there may be more messages and attempts. */
+  isCapped: boolean;
+}
 
 /** Starts jobs over everything that an application was sent. */
 @Injectable()
@@ -57,6 +63,15 @@ export class ApplicationJobs {
       since: null, until: null, fromId, beforeId, ...jobOf(environmentId, applicationId), kind: 'erase', status: null, includeCancelled: false,
       totalEstimate: await this.erasures.count({ environmentId, applicationId, fromId, beforeId }, ESTIMATE_MAX),
     });
+  }
+
+  /** Counts what an erasure would do away with, and erases nothing. Throws 404. */
+  async eraseDryRun({ environmentId }: Tenant, application: string): Promise<EraseDryRun> {
+    const applicationId = await this.erasable(environmentId, application);
+    const endpointIds = (await this.applications.endpointsOf(environmentId, applicationId)).map(({ id }) => id);
+    const found = await this.erasures.preview({ environmentId, applicationId, fromId: lowestIdAt(0), beforeId: lowestIdAt(Infinity) });
+    const deliveries = endpointIds.length === 0 ? 0 : await this.erasures.waiting(environmentId, endpointIds);
+    return { ...found, endpoints: endpointIds.length, deliveries };
   }
 
   private async named(environmentId: number, application: string): Promise<{ id: Id; endpoints: Awaited<ReturnType<Applications['endpointsOf']>> }> {

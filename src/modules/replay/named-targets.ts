@@ -37,6 +37,14 @@ export class NamedTargets {
     return { environmentId, id, applicationId: null, targetId: id, endpointId: null, obstacle: await this.obstacle(environmentId, id, null) };
   }
 
+  /** Destinations by their `dst_` ids, in their order; null for what is none of this environment, or belongs to an application's endpoint. */
+  listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
+    return Promise.all(texts.map(async (text) => {
+      const id = parseId('dst', text);
+      return id !== null && (await this.targets.ofListed(environmentId, id)) !== null ? id : null;
+    }));
+  }
+
   /** By the application's and the endpoint's ids or uids. Throws 404. */
   async endpoint({ environmentId }: Tenant, application: string, endpoint: string): Promise<NamedTarget> {
     const found = await this.applications.endpoint(environmentId, application, endpoint);

@@ -5,7 +5,7 @@ import { Section } from '#http/openapi-sections.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Ids, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { RedriveBody, Redriven, ReplayAccepted } from './replay.dto.js';
+import { EventReplayBody, RedriveBody, Redriven, ReplayAccepted } from './replay.dto.js';
 import { ReplayService } from './replay.service.js';
 
 const REDRIVES =
@@ -28,12 +28,13 @@ export class ReplayController {
   @ApiOperation({
     summary: 'Replay an event',
     description: 'Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. ' +
-      'Nothing goes to what is disabled or was deleted; 409 when it went nowhere else.',
+      'Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. `destinations` narrows it to some of those that it went to.',
   })
   @ApiParam({ name: 'id', description: 'An `evt_` id, or the `msg_` id that a send returned.', example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @ApiBody({ type: EventReplayBody, required: false })
   @ApiAcceptedResponse({ type: ReplayAccepted, description: 'The event is on its way again.' })
-  async replayEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<ReplayAccepted> {
-    const eventId = await this.replays.event(tenant, id);
+  async replayEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Body() body?: EventReplayBody): Promise<ReplayAccepted> {
+    const eventId = await this.replays.event(tenant, id, body?.destinations);
     return { replay_id: showId('rpl', this.ids.next()), event_id: showId('evt', eventId) };
   }
 

@@ -1,6 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Examples } from '#http/openapi-examples.js';
 
+/** Where to send an event again; to wherever it went without a field. */
+@Examples({
+  all: { summary: 'Wherever it went', value: {} },
+  one: { summary: 'One of its destinations', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
+})
+export class EventReplayBody {
+  /** Only to these of the destinations that the event went to. 422 for any other one: a range replay sends to destinations that were added since. */
+  @ApiProperty({ required: false, type: [String], minItems: 1, maxItems: 100, example: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] })
+  destinations?: string[];
+}
+
 /** What a replay of one event answers. */
 export class ReplayAccepted {
   /** Id of this replay call. */

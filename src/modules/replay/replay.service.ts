@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EventSources } from '#modules/events/event-sources.contract.js';
-import { Redeliveries, type FindObstacle, type Redelivery, type Resent } from '#modules/ledger/redelivery.contract.js';
+import { Redeliveries, type Addressee, type FindObstacle, type Redelivery, type Resent } from '#modules/ledger/redelivery.contract.js';
 import { Requests } from '#modules/events/requests.contract.js';
 import { Erasures } from '#modules/events/erasure.contract.js';
 import { conflict, invalid, notFound } from '#kernel/errors.js';
@@ -21,16 +21,17 @@ export class ReplayService {
   ) {}
 
   /**
-   * Takes an `evt_` id or the `msg_` id of a send. Throws 404, and 409 for one without a payload, that went nowhere, or
-   * that went only to what takes no deliveries now.
+   * Takes an `evt_` id or the `msg_` id of a send. `destinations` names some of those that it went to. Throws 404, 409 for one without a
+   * payload, that went nowhere, or that went only to what takes no deliveries now, and 422 for a destination that it did not go to.
    */
-  async event(tenant: Tenant, text: string): Promise<Id> {
+  async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
     if (eventId === null) throw notFound('event');
     if ((await this.erasures.erasedAt(tenant.environmentId, eventId)) !== null) {
       throw conflict('The payload of the event was erased: there is nothing to send again.', { reason: 'erased' });
     }
-    const resent = await this.redeliveries.redeliverEvent(tenant, eventId, this.obstacleIn(tenant));
+    const named = destinations && await this.named.listed(tenant, destinations);
+    const resent = await this.redeliveries.redeliverEvent(tenant, eventId, this.obstacleIn(tenant), (went) => (named ? chosen(went, named) : went));
     refuseWhenNothingWasTaken(resent);
     if (resent.made > 0) return eventId;
     const request = await this.requests.find(tenant.environmentId, eventId);
@@ -61,6 +62,14 @@ export class ReplayService {
   }
 }
 
-function refuseWhenNothingWasTaken({ made, left, obstacle }: Resent): void {
-  if (made === 0 && left > 0) throw conflict(`${obstacle} Change that first.`, { reason: 'disabled' });
+/** `named` has null for a text that names no destination. */
+function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
+  const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));
+  const faults = named.flatMap((id, i) => (targets.has(id) ? [] : [{ path: `destinations.${i}`, message: 'is no destination that the event went to' }]));
+  if (faults.length > 0) throw invalid(faults);
+  return went.filter(({ targetId }) => named.includes(targetId));
+}
+
+function refuseWhenNothingWasTaken({ made, obstacle }: Resent): void {
+  if (made === 0 && obstacle !== null) throw conflict(`${obstacle} Change that first.`, { reason: 'disabled' });
 }

@@ -33,11 +33,15 @@ export class ReplayTools extends AgentTools {
       name: 'replay_event',
       title: 'Replay an event',
       description: 'Sends one event again, same webhook-id and body, whatever became of it. Receivers that dedupe by webhook-id may ignore it.',
-      input: z.object({ event_id: z.string().min(1).max(200).describe('`evt_…` or `msg_…`.'), idempotency_key: idempotencyKey }),
+      input: z.object({
+        event_id: z.string().min(1).max(200).describe('`evt_…` or `msg_…`.'),
+        destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these of where it went: `dst_…`.'),
+        idempotency_key: idempotencyKey,
+      }),
       example: { event_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       isDestructive: false,
       isIdempotent: false,
-      run: async (api, { event_id: event, idempotency_key: key }) => ({ content: await api.post(apiPath`/v1/events/${event}/replay`, undefined, key) }),
+      run: async (api, { event_id: event, idempotency_key: key, ...body }) => ({ content: await api.post(apiPath`/v1/events/${event}/replay`, body, key) }),
     }),
     writeTool({
       name: 'redrive_dead_letters',
