@@ -27,14 +27,16 @@ export function addReplayCommands(program: Command): void {
     .argument('[id]', 'an evt_ id, or the ep_ id of an endpoint with --since, --until and --status; none with filters')
     .addHelpText('after', `\nExamples:
   posthorn replay evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+  posthorn replay evt_… --destination dst_…
   posthorn replay ep_… --since 2026-11-20T00:00:00Z --until 2026-11-21T00:00:00Z --wait
   posthorn replay --application customer-42 --type invoice.paid --since 2026-11-20T00:00:00Z --dry-run`)
     .action(async (id: string | undefined, options: Options, command: Command) => {
       const { terminal, client } = of(command);
       if (id === undefined) return byFilter(client, terminal, 'replay', options);
       if (id.startsWith('ep_')) return ofEndpoint(client, terminal, id, options);
-      alone(id, options);
-      await client.post('/v1/events/{id}/replay', { params: { path: { id } } });
+      const { destination, ...others } = options;
+      alone(id, others);
+      await client.post('/v1/events/{id}/replay', { params: { path: { id } }, ...(destination !== undefined && { body: { destinations: [destination] } }) });
       terminal.show({ id, replayed: true }, () => line`${id} is delivered again.`);
     });
 
