@@ -124,7 +124,7 @@ export class LegacySignatureItem {
 
 /** How something is delivered to: the same for a destination and for an endpoint of an application. */
 export class DeliverySettingsBody implements DeliverySettings {
-  /** Headers that every delivery carries. */
+  /** Headers that every delivery carries. They win over those of a received request, and those of a send win over them. */
   @ApiPropertyOptional({
     type: 'object', additionalProperties: { type: 'string' }, nullable: true, example: { 'x-tenant': '42' },
   })

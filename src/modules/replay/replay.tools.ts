@@ -32,10 +32,10 @@ export class ReplayTools extends AgentTools {
     writeTool({
       name: 'replay_event',
       title: 'Replay an event',
-      description: 'Sends one event again, same webhook-id and body, whatever became of it. Receivers that dedupe by webhook-id may ignore it.',
+      description: 'Sends one event again, same webhook-id and body, delivered or not. Receivers may dedupe by id.',
       input: z.object({
         event_id: z.string().min(1).max(200).describe('`evt_…` or `msg_…`.'),
-        destinations: z.array(z.string().max(200)).min(1).max(100).optional().describe('Only to these of where it went: `dst_…`.'),
+        destinations: z.array(z.string().max(64)).min(1).optional().describe('Only to these: `dst_…`.'),
         idempotency_key: idempotencyKey,
       }),
       example: { event_id: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
