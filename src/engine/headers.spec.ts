@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
-import { forwardedHeaderFaults, normalizeForwardedHeaders } from './headers.js';
+import { forwardedHeaderFaults, normalizeForwardedHeaders, withoutConfigured } from './headers.js';
 
 const SET_BY_US = 'This header is set by the service or by the connection and can\'t be forwarded.';
 
@@ -126,5 +126,26 @@ describe('normalizeForwardedHeaders', () => {
 
     expect(Object.entries(normal)).toEqual([['__proto__', 'a'], ['x', 'b']]);
     expect(Object.getPrototypeOf(normal)).toBe(Object.prototype);
+  });
+});
+
+describe('withoutConfigured', () => {
+  it.each([
+    ['nothing is configured', { 'x-a': '1' }, {}, { 'x-a': '1' }],
+    ['other names are', { 'x-a': '1' }, { 'x-b': '2' }, { 'x-a': '1' }],
+    ['the name is', { 'x-a': '1', 'x-b': '1' }, { 'x-b': '2' }, { 'x-a': '1' }],
+    ['the name is, in other letters', { 'X-B': '1' }, { 'x-b': '2' }, {}],
+    // RFC 3875, section 4.1.18: a gateway hands both on as HTTP_X_B.
+    ['the name is, with underscores on either side', { x_b: '1', 'x-c': '1' }, { 'x-b': '2', x_c: '2' }, {}],
+    ['the name is one of every object', { constructor: '1', 'x-a': '1' }, { 'x-b': '2' }, { constructor: '1', 'x-a': '1' }],
+  ])('leaves out received headers where %s', (_, received, configured, left) => {
+    expect(withoutConfigured(received, configured)).toEqual(left);
+  });
+
+  it('keeps __proto__ a name like any other', () => {
+    const received = JSON.parse('{"__proto__":"1","x-a":"1"}') as Record<string, string>;
+
+    expect(JSON.stringify(withoutConfigured(received, { 'x-b': '2' }))).toBe('{"__proto__":"1","x-a":"1"}');
+    expect(JSON.stringify(withoutConfigured(received, JSON.parse('{"__proto__":"2"}') as Record<string, string>))).toBe('{"x-a":"1"}');
   });
 });

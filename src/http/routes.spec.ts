@@ -1,7 +1,10 @@
-import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
+import { ApiBody, ApiExcludeEndpoint } from '@nestjs/swagger';
 import { Public, Scope } from './access.js';
+import { TakesForm } from './form-parser.js';
 import { Idempotent } from './idempotent.js';
+import { TakesUnknownFields } from './open-bodies.js';
 import { checkRoutes, listRoutes, type RouteHandler } from './routes.js';
 
 class BodyDto {}
@@ -65,6 +68,53 @@ it('lists every handler with its method and what it takes whole', () => {
     ['listThings', 'GET', null, QueryDto],
     ['showThing', 'GET', null, null],
   ]);
+});
+
+@Controller('bodiless')
+class Bodiless {
+  @Delete()
+  removeNothing(): void {}
+
+  @Post('stop')
+  stopNothing(): void {}
+
+  @Get()
+  getNothing(): void {}
+
+  @Put()
+  putAnything(@Body() body: unknown): unknown {
+    return body;
+  }
+
+  @Patch()
+  patchPart(@Body('part') part: string): string {
+    return part;
+  }
+
+  @Post('read')
+  @ApiBody({ schema: { type: 'object' } })
+  readRequest(): void {}
+
+  @Post('hidden')
+  @ApiExcludeEndpoint()
+  readHidden(): void {}
+
+  @Post('form')
+  @TakesForm()
+  readForm(): void {}
+}
+
+@TakesUnknownFields()
+@Controller('open')
+class Open {
+  @Delete()
+  removeOpen(): void {}
+}
+
+it('says which operations the document gives no body', () => {
+  const routes = routesOf(Bodiless, Open, Things);
+
+  expect(routes.filter(({ isBodiless }) => isBodiless).map(({ name }) => name)).toEqual(['removeNothing', 'stopNothing']);
 });
 
 it('lets a complete set of routes start', () => {

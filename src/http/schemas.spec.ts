@@ -212,3 +212,27 @@ describe('a document with a mistake stops the start', () => {
     expect(() => compileChecks(document, [{ config: {}, body: null, query: ListDto } as unknown as RouteHandler], () => document)).not.toThrow();
   });
 });
+
+describe('a body where the operation has none', () => {
+  const check = (isBodiless: boolean): CheckBody | undefined => {
+    const route = { config: {} as EdgeRouteConfig, body: null, query: null, isBodiless } as unknown as RouteHandler;
+    compileChecks(documentOf(), [route], documentOf);
+    return route.config.checkBody;
+  };
+
+  it.each<[string, unknown, Record<string, string>]>([
+    ['is left out', undefined, {}],
+    ['is an empty object', {}, {}],
+    ['has fields', { dry_run: true, destination: 'x' }, { dry_run: 'is not known here', destination: 'is not known here' }],
+    ['has a field that is named like one of every object', { constructor: 1 }, { constructor: 'is not known here' }],
+    ['is a list', [], { '': 'The body must be a JSON object.' }],
+    ['is null', null, { '': 'The body must be a JSON object.' }],
+    ['is a number', 0, { '': 'The body must be a JSON object.' }],
+  ])('%s', (_, body, faults) => {
+    expect(faultsOf(check(true) as CheckBody, body)).toEqual(faults);
+  });
+
+  it('is not looked at where the handler reads the request itself', () => {
+    expect(check(false)).toBeUndefined();
+  });
+});
