@@ -210,6 +210,9 @@ describe('the token of a customers\' portal', () => {
     expect(shown).toMatchObject({ metadata: {}, headers: { authorization: '(hidden)', 'x-api-key': '(hidden)', 'x-plain': '1' } });
     expectStatus(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { ...shown.headers, 'x-plain': '2' } }), 200);
     expect((await server.api('GET', `${endpoints}/${made.id}`)).json.headers).toEqual({ authorization: 'Bearer {{secrets.CRM}}', 'x-api-key': 'k1', 'x-plain': '2' });
+    // Where there is no value that it stands for, it would be stored as one.
+    expectInvalid(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }), 'schema', 'headers.x-new');
+    expectInvalid(await inPortal(server, portal, 'POST', endpoints, { url: target.url, headers: { 'x-api-key': '(hidden)' } }), 'schema', 'headers.x-api-key');
     expectInvalid(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { url: 'http://127.0.0.1:9/elsewhere' }), 'schema', 'url');
     expectStatus(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { url: `${target.url}/below`, status: 'disabled' }), 200);
     expect(expectStatus(await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { url: 'http://127.0.0.1:9/elsewhere', headers: {} }), 200).json.headers).toEqual({});
