@@ -166,9 +166,11 @@ describe('OAuth', () => {
       ['plain PKCE', { code_challenge_method: 'plain' }, 'invalid_request'],
       ['a short challenge', { code_challenge: 'abc' }, 'invalid_request'],
       ['an implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
-      ['more than reading', { scope: 'read write' }, 'invalid_scope'],
+      ['a malformed scope', { scope: 'read "write"' }, 'invalid_scope'],
       ['another resource', { resource: 'https://other.example.com/mcp' }, 'invalid_target'],
-    ])('%s is told to the client, with iss and state', async (_, changes, error) => {
+    ])('302: %s is told to a client that has a key of the organization, with iss and state', async (_, changes, error) => {
+      await tokenFor();
+
       const { target, given } = redirected(await person.get(authorizePath(client(), pkce().challenge, changes)));
 
       expect({ target, given }).toEqual({ target: CALLBACK, given: { error, error_description: expect.any(String), state: 'a state', iss: server.url } });
@@ -176,6 +178,7 @@ describe('OAuth', () => {
 
     it('a parameter that is there twice is refused, one that nobody knows is ignored', async () => {
       const address_ = authorizePath(client(), pkce().challenge);
+      await tokenFor();
 
       expect(redirected(await person.get(`${address_}&scope=read&scope=read`)).given['error']).toBe('invalid_request');
       expect((await person.get(`${address_}&prompt=consent`)).status).toBe(200);

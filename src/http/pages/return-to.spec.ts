@@ -9,9 +9,15 @@ describe('ownPath', () => {
 
   it.each([
     'https://evil.example', '//evil.example', '/\\evil.example', '\\\\evil.example', 'javascript:alert(1)', '/\t/evil.example', '/\n/evil.example',
-    ' /console', 'console', '', `/${'a'.repeat(2_001)}`, '/..//evil.example', '/./\\evil.example', '/%', undefined, null, 7,
-  ].filter((given) => given !== '/%'))('%j is not', (given) => {
+    ' /console', 'console', '', `/${'a'.repeat(2_001)}`, '/..//evil.example', '/./\\evil.example', undefined, null, 7,
+    '/.//evil.example', '/%2e%2e//evil.example', '/console\r\nLocation: https://evil.example', '/console\u2028', '/@evil.example/..//evil.example', '/%',
+  ])('%j is not', (given) => {
     expect(ownPath(given, BASE)).toBeNull();
+  });
+
+  it.each(['/in/acme/orders', '/%69n/acme/orders', '/x/../in/acme/orders', '/i%6e/acme'])('%s is a receive URL, whose answers a tenant configures: a redirect among them', (path) => {
+    expect(ownPath(path, BASE)).toBeNull();
+    expect(ownPath(`/hooks${path}`, `${BASE}/hooks`)).toBeNull();
   });
 
   it('below a path of its host only what is below it is ours', () => {

@@ -1,3 +1,5 @@
+import { VERBATIM_PREFIX } from '../plain-url.js';
+
 const LENGTH_MAX = 2_000;
 
 /**
@@ -11,5 +13,15 @@ export function ownPath(given: unknown, baseUrl: string): string | null {
   const target = URL.canParse(given, base.origin) ? new URL(given, base.origin) : null;
   const prefix = base.pathname.replace(/\/+$/, '');
   if (target === null || target.origin !== base.origin || target.pathname.startsWith('//')) return null;
-  return target.pathname === prefix || target.pathname.startsWith(`${prefix}/`) ? target.pathname + target.search : null;
+  if (target.pathname !== prefix && !target.pathname.startsWith(`${prefix}/`)) return null;
+  return isTenants(target.pathname.slice(prefix.length)) ? null : target.pathname + target.search;
+}
+
+/** Whether a path leads to a receive URL: a tenant configures the answers there, redirects to other sites among them. The router decodes before it matches. */
+function isTenants(path: string): boolean {
+  try {
+    return decodeURIComponent(path).startsWith(VERBATIM_PREFIX);
+  } catch {
+    return true;
+  }
 }

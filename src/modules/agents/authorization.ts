@@ -6,7 +6,7 @@ import type { AuditOrigin } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { type Approval, GrantAudit } from './grant-audit.js';
-import type { OAuthClient } from './client-metadata.js';
+import { GRANTED_SCOPE, type OAuthClient } from './client-metadata.js';
 import { GrantNotice } from './grant-notice.js';
 import { OAuthClients } from './oauth-clients.js';
 import { OAuthCodesStore, type TakenCode } from './oauth-codes.store.js';
@@ -15,6 +15,9 @@ import { isRegistered, redirectFault, redirectTo } from './redirect-uris.js';
 /** How long a code counts. */
 const CODE_SECONDS = 60;
 const STATE_LENGTH_MAX = 1_000;
+
+/** RFC 6749, section 3.3. Which scopes are named does not matter: a client gets `GRANTED_SCOPE`, and the token's answer says so. */
+const SCOPE_FORM = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /** A request for a grant that may be put to a person. */
 export interface AuthorizationRequest {
@@ -27,7 +30,7 @@ export interface AuthorizationRequest {
 /** What a request comes to: a question to a person, a fault that the client is told, or one that only the person is told. */
 export type ReadRequest =
   | { kind: 'asked'; request: AuthorizationRequest }
-  | { kind: 'refused'; location: string }
+  | { kind: 'refused'; client: OAuthClient; location: string; message: string }
   | { kind: 'unsafe'; message: string };
 
 /** A token, as the client gets it. */
@@ -71,7 +74,7 @@ export class Authorization {
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null) return unsafe('The application asks to be answered at an address that nobody may be sent to.');
     const state = typeof given['state'] === 'string' && given['state'].length <= STATE_LENGTH_MAX ? given['state'] : null;
     const fault = this.faultOf(given);
-    if (fault !== null) return { kind: 'refused', location: this.refusal({ redirectUri, state }, ...fault) };
+    if (fault !== null) return { kind: 'refused', client, location: this.refusal({ redirectUri, state }, ...fault), message: fault[1] };
     return { kind: 'asked', request: { client, redirectUri, state, codeChallenge: given['code_challenge'] as string } };
   }
 
@@ -86,7 +89,7 @@ export class Authorization {
     await this.database.transaction(async () => {
       await this.clients.approve(client.id);
       await this.codes.add(sha256(code), { ...given, clientId: client.id, clientName: client.name, redirectUri, codeChallenge }, CODE_SECONDS);
-      await this.audit.granted(approval, given.environmentId, { client_id: client.id, client_name: client.name, redirect_uri: redirectUri, scope: 'read', lifetime_seconds: given.lifetimeSeconds });
+      await this.audit.granted(approval, given.environmentId, { client_id: client.id, client_name: client.name, redirect_uri: redirectUri, scope: GRANTED_SCOPE, lifetime_seconds: given.lifetimeSeconds });
     });
     return redirectTo(redirectUri, { code, state, iss: this.config.baseUrl });
   }
@@ -103,7 +106,7 @@ export class Authorization {
       // Committed although the exchange fails: whoever shows a code that is not his, or shows it twice, has spent it.
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
-      const grant = { environmentId: taken.environmentId, scope: 'read' as const, clientName: taken.clientName, grantedBy: taken.grantedBy, lifetimeSeconds: taken.lifetimeSeconds };
+      const grant = { environmentId: taken.environmentId, scope: GRANTED_SCOPE, clientName: taken.clientName, grantedBy: taken.grantedBy, lifetimeSeconds: taken.lifetimeSeconds };
       const key = await this.keys.issue({ ...grant, clientId, granter: taken.granter });
       if (key === null) return null;
       await this.codes.noteKey(grant.environmentId, hash, key.id);
@@ -135,13 +138,13 @@ export class Authorization {
     if (type !== 'code') return type === undefined ? ['invalid_request', 'The response_type is missing.'] : ['unsupported_response_type', 'The response_type must be code.'];
     if (method !== 'S256') return ['invalid_request', 'The code_challenge_method must be S256.'];
     if (typeof challenge !== 'string' || !/^[A-Za-z0-9._~-]{43,128}$/.test(challenge)) return ['invalid_request', 'The code_challenge is missing or malformed.'];
-    if (!(scope as string).split(' ').every((one) => one === '' || one === 'read')) return ['invalid_scope', 'The scope must be read.'];
+    if (!SCOPE_FORM.test(scope as string)) return ['invalid_scope', 'The scope is malformed.'];
     if (resource !== undefined && !(typeof resource === 'string' && this.isOurs(resource))) return ['invalid_target', `The resource must be ${this.config.baseUrl}/mcp.`];
     return null;
   }
 
   private isOurs(resource: string): boolean {
-    return resource === `${this.config.baseUrl}/mcp`;
+    return URL.canParse(resource) && new URL(resource).href.replace(/\/$/, '') === new URL(`${this.config.baseUrl}/mcp`).href;
   }
 }
 

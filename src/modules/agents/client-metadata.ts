@@ -11,6 +11,9 @@ export interface OAuthClient {
   isDocument: boolean;
 }
 
+/** The scope of every key that a client gets by a code. A device's person chooses another one. */
+export const GRANTED_SCOPE = 'read';
+
 const NAME_LENGTH_MAX = 100;
 const REDIRECTS_MAX = 10;
 

@@ -27,7 +27,7 @@ export class ConsentFormController {
   async decideOnAccess(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() body: object): Promise<void> {
     const form = (body ?? {}) as FormFields;
     const who = await this.consent.whoSent(request, form);
-    const asked = await this.consent.asked(form, reply);
+    const asked = await this.consent.asked(form, who, reply);
     if (asked === null) return;
     if (form['decision'] !== 'allow' && form['decision'] !== 'deny') throw badRequest('Choose whether to allow it.');
     const location = form['decision'] === 'allow'

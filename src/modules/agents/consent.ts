@@ -55,11 +55,17 @@ export class Consent {
     };
   }
 
-  /** Null when the answer has gone out. Throws 400, for the person, for what must not be answered to the client. */
-  async asked(given: Readonly<Record<string, unknown>>, reply: FastifyReply): Promise<AuthorizationRequest | null> {
+  /**
+   * Returns the request of a client to a person who is signed in, or null if the client's fault was answered with a redirect. Throws 400 for
+   * faults that are shown on our own page. Anybody can register a client, so a fault redirects only to clients that the person's organization
+   * approved (RFC 9700, section 4.11.2: no automatic redirect to a URI that the server does not trust).
+   */
+  async asked(given: Readonly<Record<string, unknown>>, who: SignedIn, reply: FastifyReply): Promise<AuthorizationRequest | null> {
     const read = await this.authorization.read(given);
     if (read.kind === 'unsafe') throw badRequest(read.message);
     if (read.kind === 'asked') return read.request;
+    const isApproved = await this.keys.hasKeyOf(who.organizationId, read.client.id);
+    if (!isApproved) throw badRequest(`The application's request is faulty: ${read.message} Tell its developer, or start again from the application.`);
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer').redirect(read.location, 302);
     return null;
   }

@@ -40,6 +40,9 @@ export abstract class GrantedKeys {
    */
   abstract issue(grant: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null>;
 
+  /** Returns true if the organization has a key in force that one of its members granted to this client. */
+  abstract hasKeyOf(organizationId: Id, clientId: string): Promise<boolean>;
+
   /** Revokes a key that was issued here, with what rotations made of it. False when all of it was revoked before. */
   abstract revoke(environmentId: number, id: Id): Promise<boolean>;
 

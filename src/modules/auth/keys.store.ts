@@ -61,6 +61,15 @@ const OF_GRANT: Statement = {
     where hash = $1::bytea and source = 'oauth' and ($2::text is null or client_id = $2) and revoked_at is null`,
 };
 
+const GRANTED_TO: Statement = {
+  name: 'keys.granted_to',
+  // Index api_keys_pkey, by the environments of an organization.
+  text: `
+    select 1 from api_keys k join environments e on e.id = k.environment_id
+    where e.organization_id = $1::uuid and k.client_id = $2 and k.source = 'oauth' and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+    limit 1`,
+};
+
 const LOCK_ADMINS: Statement = {
   name: 'keys.lock_admins',
   // Index api_keys_pkey, by the environments of an organization. In one order, so that two revocations wait for each other.
@@ -132,6 +141,11 @@ export class KeysStore {
   /** The key with this hash, with the first one of its grant, if a client was granted it: this client, when it is said. Null when it is not in force. */
   async ofGrant(hash: Buffer, clientId: string | null): Promise<(GivenBack & { firstKeyId: Id }) | null> {
     return (await this.database.query<GivenBack & { firstKeyId: Id }>(OF_GRANT, [hash, clientId]))[0] ?? null;
+  }
+
+  /** Returns true if the organization granted the client a key that is in force. */
+  async isGrantedTo(organizationId: Id, clientId: string): Promise<boolean> {
+    return (await this.database.query(GRANTED_TO, [organizationId, clientId])).length > 0;
   }
 
   /** The admin keys of an organization that are in force; until the transaction ends nobody else changes one of them. */

@@ -32,6 +32,10 @@ export class StoredGrantedKeys extends GrantedKeys {
     return this.keys.environmentOf(organizationId, mode);
   }
 
+  override hasKeyOf(organizationId: Id, clientId: string): Promise<boolean> {
+    return this.keys.isGrantedTo(organizationId, clientId);
+  }
+
   override issue({ environmentId, scope, clientId, clientName, grantedBy, granter, lifetimeSeconds }: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null> {
     return this.database.transaction(async () => {
       const { mode } = await this.environments.get(environmentId);
