@@ -4,7 +4,7 @@ import type { RateLimit } from './config-values.js';
 import type { AwsCredentials } from './aws-credentials.js';
 import { type BlobPlace, parseBlobStore } from './blob-store.js';
 import { parseEmailTransport, type EmailTransport } from './email-transport.js';
-import { type OidcProvider, readOidc } from './oidc-provider.js';
+import { type OidcProvider, readOidc, SIGNING_ALGORITHMS } from './oidc-provider.js';
 
 export { ConfigError };
 export type { RateLimit };
@@ -359,6 +359,7 @@ function readAccess(read: ConfigReader): Pick<ConfigFields, 'signInMailFrom' | '
       roles: read.list('OIDC_ROLES'),
       domains: read.list('OIDC_DOMAINS'),
       trustsEmail: read.flag('OIDC_TRUST_EMAIL') ?? false,
+      signingAlgorithms: read.listOf('OIDC_SIGNING_ALGORITHMS', (name) => SIGNING_ALGORITHMS.has(name), 'a comma-separated list of signatures with a public key such as RS256,ES256'),
       organization: read.text('OIDC_ORGANIZATION'),
     }),
   };

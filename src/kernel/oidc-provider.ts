@@ -1,6 +1,9 @@
 import { ConfigError } from './config-values.js';
 import { SCOPES, type Scope } from './tenant.js';
 
+/** The algorithms that an ID token may be signed with: no `none`, and none with a shared secret, for which anybody could take the public key. */
+export const SIGNING_ALGORITHMS: ReadonlySet<string> = new Set(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']);
+
 /** The identity provider that people of this installation sign in with (OpenID Connect). */
 export interface OidcProvider {
   /** As the provider's ID tokens name it. */
@@ -15,7 +18,9 @@ export interface OidcProvider {
   domains: readonly string[];
   /** Whether an address counts that the provider does not say is verified: some never say so, and their administrators set the addresses. */
   trustsEmail: boolean;
-  /** The slug of the organization that newcomers join; null for the first one. */
+  /** The algorithms that our client is registered with at the provider; empty for all of `SIGNING_ALGORITHMS` that the provider lists. */
+  signingAlgorithms: readonly string[];
+  /** The slug of the organization whose provider it is, which newcomers join; null for the installation's provider, whose newcomers join the first organization. */
   organization: string | null;
 }
 
@@ -28,11 +33,12 @@ export interface OidcVariables {
   roles: readonly string[];
   domains: readonly string[];
   trustsEmail: boolean;
+  signingAlgorithms: readonly string[];
   organization: string | null;
 }
 
 /** Checks the variables of OIDC together. Throws `ConfigError`. */
-export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, domains, trustsEmail, organization }: OidcVariables): OidcProvider | null {
+export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, domains, trustsEmail, signingAlgorithms, organization }: OidcVariables): OidcProvider | null {
   if (issuer === null) {
     if (clientId !== null) throw new ConfigError('OIDC_CLIENT_ID goes with OIDC_ISSUER: set both, or neither.');
     return null;
@@ -48,6 +54,7 @@ export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, d
     roles: roles.map(readRole),
     domains: domains.map((domain) => domain.toLowerCase().replace(/^@/, '')),
     trustsEmail,
+    signingAlgorithms,
     organization,
   };
 }

@@ -12,7 +12,7 @@ export interface OAuthClient {
 }
 
 /** The scope of every key that a client gets by a code. A device's person chooses another one. */
-export const GRANTED_SCOPE = 'read';
+export const GRANTED_SCOPE = 'read' as const;
 
 const NAME_LENGTH_MAX = 100;
 const REDIRECTS_MAX = 10;

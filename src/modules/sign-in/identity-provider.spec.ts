@@ -2,7 +2,7 @@ import type { OidcProvider } from '#kernel/oidc-provider.js';
 import { joined, NotProvided, personOf } from './identity-provider.js';
 
 const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({
-  issuer: 'https://login.example', clientId: 'posthorn', clientSecret: null, groupsClaim: 'groups', roles: [['admins', 'admin'], ['developers', 'write']], domains: [], trustsEmail: false, organization: null, ...more,
+  issuer: 'https://login.example', clientId: 'posthorn', clientSecret: null, groupsClaim: 'groups', roles: [['admins', 'admin'], ['developers', 'write']], domains: [], trustsEmail: false, signingAlgorithms: [], organization: null, ...more,
 });
 
 const ADA = { email: 'Ada@Customer.example', email_verified: true };

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Configuration } from 'openid-client';
+import type { Configuration, ServerMetadata } from 'openid-client';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import type { OidcProvider } from '#kernel/oidc-provider.js';
+import { type OidcProvider, SIGNING_ALGORITHMS } from '#kernel/oidc-provider.js';
 import type { Scope } from '#kernel/tenant.js';
 import { SCOPES } from '#kernel/tenant.js';
 import { ProviderAway, ProviderFetch } from './provider-fetch.js';
@@ -30,12 +30,12 @@ export interface ProvidedPerson {
 export class NotProvided extends Error {}
 
 /**
- * The company's identity provider: OpenID Connect with the authorization code, PKCE, state and nonce. What it publishes about
- * itself is asked for once an hour.
+ * The company's identity provider: OpenID Connect with the authorization code, PKCE, state and nonce. Its metadata is fetched once an
+ * hour, its keys at every sign-in: a key that it rotates counts at once, and so does one that it withdraws.
  */
 @Injectable()
 export class IdentityProvider {
-  private known: { configuration: Configuration; untilMs: number } | null = null;
+  private known: { server: ServerMetadata; untilMs: number } | null = null;
 
   constructor(
     private readonly config: Config,
@@ -68,7 +68,7 @@ export class IdentityProvider {
       return personOf(joined(claims, more), provider);
     } catch (error) {
       if (error instanceof NotProvided) throw error;
-      throw awayIn(error) ?? new NotProvided(saidBy(error));
+      throw awayIn(error) ?? new NotProvided(saidBy(error), { cause: error });
     }
   }
 
@@ -76,18 +76,28 @@ export class IdentityProvider {
     return `${this.config.baseUrl}/signin/oidc/callback`;
   }
 
-  private async configuration({ issuer, clientId, clientSecret }: OidcProvider): Promise<Configuration> {
+  /** Returns a client for one sign-in, which has fetched no keys yet. Signatures are verified although the token comes from the provider itself. */
+  private async configuration(provider: OidcProvider): Promise<Configuration> {
+    const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } = await client();
+    const { issuer, clientId, clientSecret } = provider;
+    const configuration = new Configuration(await this.server(provider), clientId, undefined, clientSecret === null ? None() : ClientSecretPost(clientSecret));
+    Object.assign(configuration, { [customFetch]: this.door.fetch });
+    enableNonRepudiationChecks(configuration);
+    // Only where the operator has written http himself, and EGRESS_ALLOW_HTTP lets it out.
+    if (issuer.startsWith('http:')) allowInsecureRequests(configuration);
+    return configuration;
+  }
+
+  private async server(provider: OidcProvider): Promise<ServerMetadata> {
     const nowMs = this.clock.nowMs();
-    if (this.known !== null && this.known.untilMs > nowMs) return this.known.configuration;
-    const { allowInsecureRequests, ClientSecretPost, customFetch, discovery, None } = await client();
+    if (this.known !== null && this.known.untilMs > nowMs) return this.known.server;
+    const { issuer, clientId } = provider;
+    const { allowInsecureRequests, customFetch, discovery } = await client();
     try {
-      const configuration = await discovery(new URL(issuer), clientId, undefined, clientSecret === null ? None() : ClientSecretPost(clientSecret), {
-        [customFetch]: this.door.fetch,
-        // Only where the operator has written http himself, and EGRESS_ALLOW_HTTP lets it out.
-        ...(issuer.startsWith('http:') && { execute: [allowInsecureRequests] }),
-      });
-      this.known = { configuration, untilMs: nowMs + DOCUMENT_KEPT_MS };
-      return configuration;
+      const options = { [customFetch]: this.door.fetch, ...(issuer.startsWith('http:') && { execute: [allowInsecureRequests] }) };
+      const server = pinned((await discovery(new URL(issuer), clientId, undefined, undefined, options)).serverMetadata(), provider);
+      this.known = { server, untilMs: nowMs + DOCUMENT_KEPT_MS };
+      return server;
     } catch (error) {
       throw awayIn(error) ?? new ProviderAway(`${issuer} does not describe itself as it should: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -97,6 +107,19 @@ export class IdentityProvider {
 /** Loaded by the first sign-in that needs it: most installations have no provider, and no start should wait for it. */
 function client(): Promise<typeof import('openid-client')> {
   return import('openid-client');
+}
+
+/**
+ * Returns the provider's metadata with the algorithms alone that tokens and user info may be signed with: those that our client is registered
+ * with, or those with a public key among the provider's. Throws for a provider whose signatures cannot be verified.
+ */
+export function pinned(server: ServerMetadata, { signingAlgorithms }: Pick<OidcProvider, 'signingAlgorithms'>): ServerMetadata {
+  // OpenID Connect Discovery, section 3, asks for the list and for RS256 in it.
+  const { id_token_signing_alg_values_supported: listed = ['RS256'], userinfo_signing_alg_values_supported: ofUserInfo = listed } = server;
+  const allowed = (names: readonly string[]): string[] => (signingAlgorithms.length > 0 ? [...signingAlgorithms] : names.filter((name) => SIGNING_ALGORITHMS.has(name)));
+  const algorithms = allowed(listed);
+  if (server.jwks_uri === undefined || algorithms.length === 0) throw new Error('it names no keys, or no algorithm with a public key, that ID tokens are signed with.');
+  return { ...server, id_token_signing_alg_values_supported: algorithms, userinfo_signing_alg_values_supported: allowed(ofUserInfo) };
 }
 
 /** What the ID token says, and what the user info says beside it: that an address is verified counts for that address. */

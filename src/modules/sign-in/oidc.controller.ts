@@ -69,6 +69,7 @@ export class OidcController {
       if (!(error instanceof ProviderAway) && !(error instanceof NotProvided)) throw error;
       const isAway = error instanceof ProviderAway;
       if (isAway) this.logger.warn(`The identity provider cannot be asked: ${error.message}`);
+      if (error.cause instanceof Error) this.logger.warn(`An answer of the identity provider was refused: ${error.cause.message}`);
       const said = isAway ? 'Your company\'s sign-in does not answer at the moment. Try again, or sign in another way.' : error.message;
       const { basePath } = this.config;
       reply.header('set-cookie', this.pending.clear);

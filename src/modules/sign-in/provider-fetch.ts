@@ -25,6 +25,7 @@ export class ProviderFetch {
       method, url: verdict.url, headers: { ...headers }, body: bytesOf(body), timeoutMs: TIMEOUT_MS, bodyBytesMax: BYTES_MAX, ...(signal && { signal }),
     });
     if (answer.kind === 'error') throw new ProviderAway(`${verdict.url.origin} does not answer: ${answer.detail}`);
+    if (answer.status >= 500) throw new ProviderAway(`${verdict.url.origin} answered ${answer.status}.`);
     const hasBody = answer.status !== 204 && answer.status !== 304;
     return new Response(hasBody ? new Uint8Array(answer.body) : null, { status: answer.status, headers: answer.headers });
   };
