@@ -72,7 +72,7 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
     const [organizations, keys] = [new OrganizationsStore(database), new KeysStore(database)];
     const founder = new OrganizationFounder(organizations, new Vault(keyring), ids, clock);
     const orgs = new OrgsService(
-      new OrgsStore(database), organizations, founder, new MembersStore(database), keys, new KeyIssuer(keys, ids, clock), database, notifications, new Cursors(keyring, clock), ids,
+      new OrgsStore(database), organizations, founder, new MembersStore(database), keys, new KeyIssuer(keys, ids, clock), database, notifications, new Cursors(keyring, clock), ids, config,
     );
     const audit = new AuditStore(database);
     await audit.ensurePartitions();

@@ -59,6 +59,17 @@ export function readOidc({ issuer, clientId, clientSecret, groupsClaim, roles, d
   };
 }
 
+/**
+ * The rule of an installation with several organizations: its provider lets in addresses of listed domains alone. Without the list it could claim
+ * the address of any member of any organization.
+ */
+export const DOMAINS_REQUIRED = 'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider vouches for.';
+
+/** Returns true if a provider may only be used while there is one organization. */
+export function lacksDomains(provider: OidcProvider | null): boolean {
+  return provider !== null && provider.domains.length === 0;
+}
+
 function readRole(entry: string): readonly [string, Scope] {
   const at = entry.lastIndexOf('=');
   const role = SCOPES.find((scope) => scope === entry.slice(at + 1).trim());

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { FirstStart } from '#modules/auth/contract.js';
-import { Config } from '#kernel/config.js';
+import { Config, ConfigError } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
+import { DOMAINS_REQUIRED, lacksDomains } from '#kernel/oidc-provider.js';
 import { hashApiKey, keyMode } from './api-key.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
 import { OrganizationFounder } from './organization-founder.js';
+import { OrganizationsStore } from './organizations.store.js';
 
 type Modes = Record<'live' | 'test', string>;
 
@@ -19,6 +21,7 @@ export class LockedFirstStart extends FirstStart {
     private readonly founder: OrganizationFounder,
     private readonly keys: KeysStore,
     private readonly issuer: KeyIssuer,
+    private readonly organizations: OrganizationsStore,
   ) {
     super();
   }
@@ -27,6 +30,7 @@ export class LockedFirstStart extends FirstStart {
     const { bootstrapApiKey } = this.config;
     return this.database.transaction(async () => {
       const { organizationId, isNew } = await this.founder.firstOrganization();
+      if (lacksDomains(this.config.oidc) && (await this.organizations.hasSeveral())) throw new ConfigError(DOMAINS_REQUIRED);
       if (bootstrapApiKey !== null) {
         await this.bootstrap(organizationId, bootstrapApiKey);
         return null;

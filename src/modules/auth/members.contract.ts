@@ -20,6 +20,12 @@ export abstract class Memberships {
   /** Where an address (in lower case) is a member, by the organization's name; an empty list for a stranger. */
   abstract of(email: string): Promise<Membership[]>;
 
+  /** Returns the memberships that an identity provider may open: those in its own organization, or all for the installation's (`organizationSlug` null). */
+  abstract openedBy(organizationSlug: string | null, email: string): Promise<Membership[]>;
+
+  /** Returns true if the installation has more than one organization. */
+  abstract haveSeveralOrganizations(): Promise<boolean>;
+
   /** The addresses of the admins, and of the member of this address if he is one: who is told of what touches all. At most `countMax`. */
   abstract toBeTold(organizationId: Id, email: string, countMax: number): Promise<string[]>;
 

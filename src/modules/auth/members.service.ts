@@ -83,8 +83,16 @@ export class MembersService extends Memberships {
     });
   }
 
-  override async of(email: string): Promise<Membership[]> {
-    return (await this.store.ofEmail(email)).map(({ organization_id, organization_name, id, role }) =>
+  override of(email: string): Promise<Membership[]> {
+    return this.openedBy(null, email);
+  }
+
+  override haveSeveralOrganizations(): Promise<boolean> {
+    return this.organizations.hasSeveral();
+  }
+
+  override async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
+    return (await this.store.ofEmail(email, organizationSlug)).map(({ organization_id, organization_name, id, role }) =>
       ({ organizationId: organization_id, organizationName: organization_name, memberId: id, role }));
   }
 

@@ -79,7 +79,7 @@ const OF_EMAIL: Statement = {
   text: `
     select m.organization_id, o.name as organization_name, m.id, m.role
     from members m join organizations o on o.id = m.organization_id and o.removed_at is null
-    where m.email = $1 and m.removed_at is null
+    where m.email = $1 and m.removed_at is null and ($2::text is null or o.slug = $2)
     order by o.name, o.id`,
 };
 
@@ -134,8 +134,9 @@ export class MembersStore {
     return (await this.database.query<{ id: Id }>(LOCK_ADMINS, [organizationId])).map(({ id }) => id);
   }
 
-  ofEmail(email: string): Promise<MembershipRow[]> {
-    return this.database.query(OF_EMAIL, [email]);
+  /** In one organization, or in all of them for null. */
+  ofEmail(email: string, organizationSlug: string | null): Promise<MembershipRow[]> {
+    return this.database.query(OF_EMAIL, [email, organizationSlug]);
   }
 
   /** Admins and the member of an address, who comes first. */

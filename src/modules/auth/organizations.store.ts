@@ -21,6 +21,12 @@ const RETENTIONS: Statement = {
   text: 'select distinct retention_days as days from environments union select 30 where not exists (select from environments)',
 };
 
+/** Two rows of index organizations_pkey. */
+const SEVERAL: Statement = {
+  name: 'organizations.several',
+  text: 'select 1 from organizations where removed_at is null limit 2',
+};
+
 /** Index reserved_slugs_pkey. The slug of now is given up by the change that follows in the transaction. */
 const RESERVE: Statement = {
   name: 'organizations.reserve_slug',
@@ -64,6 +70,11 @@ export class OrganizationsStore {
   async first(): Promise<OrganizationEntity | null> {
     const [first] = await this.organizations().find({ where: { removedAt: IsNull() }, order: { id: 'ASC' }, take: 1 });
     return first ?? null;
+  }
+
+  /** Returns true if there is more than one organization that was not removed. */
+  async hasSeveral(): Promise<boolean> {
+    return (await this.database.query(SEVERAL)).length > 1;
   }
 
   /** Index organizations_pkey. */

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '#kernel/config.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { Database, sqlState } from '#kernel/database.js';
 import { conflict, notFound } from '#kernel/errors.js';
 import { type Id, Ids, showId } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
+import { DOMAINS_REQUIRED, lacksDomains } from '#kernel/oidc-provider.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
@@ -49,6 +51,7 @@ export class OrgsService {
     private readonly notifications: Notifications,
     private readonly cursors: Cursors,
     private readonly ids: Ids,
+    private readonly config: Config,
   ) {}
 
   async list({ cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<{ rows: OrgRow[]; nextCursor: string | null }> {
@@ -66,7 +69,7 @@ export class OrgsService {
     return row;
   }
 
-  /** With its two environments, its first admin and an admin key for each environment. Throws 409 for a slug that is taken or was another one's. */
+  /** With its two environments, its first admin and an admin key for each environment. Throws 409 for a slug that is taken or was another one's, and for a second organization without OIDC_DOMAINS. */
   async create({ slug, name, admin }: NewOrganization): Promise<MadeOrganization> {
     const taken = (): Error => conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
     return this.database.transaction(async () => {
@@ -75,6 +78,7 @@ export class OrgsService {
       await this.founder.found({ id, slug, name }).catch((error: unknown) => {
         throw sqlState(error) === UNIQUE_VIOLATION ? taken() : error;
       });
+      if (lacksDomains(this.config.oidc) && (await this.organizations.hasSeveral())) throw conflict(DOMAINS_REQUIRED);
       const member = await this.members.insert(id, this.ids.next(), { ...admin, role: 'admin' });
       const keys = { live: await this.firstKey(id, 'live'), test: await this.firstKey(id, 'test') };
       return { organization: await this.find(id), admin: member, keys };

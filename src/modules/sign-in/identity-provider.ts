@@ -68,7 +68,7 @@ export class IdentityProvider {
       return personOf(joined(claims, more), provider);
     } catch (error) {
       if (error instanceof NotProvided) throw error;
-      throw awayIn(error) ?? new NotProvided(saidBy(error), { cause: error });
+      throw awayIn(error) ?? refusalOf(error);
     }
   }
 
@@ -136,7 +136,8 @@ export function personOf(claims: Readonly<Record<string, unknown>>, { groupsClai
   // OpenID Connect Core, section 5.1: what is not said to be verified is not. Some say it as a text.
   const isSaid = isVerified !== undefined && isVerified !== null;
   if (isSaid ? isVerified !== true && isVerified !== 'true' : !trustsEmail) throw new NotProvided('Your company\'s sign-in has not verified your address.');
-  const email = given.toLowerCase();
+  // ASCII letters alone: U+212A, the sign of Kelvin, is another address than the k that Unicode makes of it in lower case.
+  const email = given.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const domain = email.slice(email.lastIndexOf('@') + 1);
   if (domains.length > 0 && !domains.includes(domain)) throw new NotProvided(`Addresses at ${domain} are not let in here.`);
   return { email, name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 200) : email, role: roleOf(claims[groupsClaim], roles) };
@@ -155,9 +156,9 @@ function awayIn(error: unknown): ProviderAway | null {
   return null;
 }
 
-/** What the provider itself said is told; how a forged answer was found out is nobody's business. */
-function saidBy(error: unknown): string {
+/** Returns the refusal that the person reads: the provider's own error, or a sentence that does not say how a forged answer was found out. That is the cause, for the log. */
+function refusalOf(error: unknown): NotProvided {
   const said = error instanceof Error && 'error' in error && typeof error.error === 'string' && /^[a-z_]{1,60}$/.test(error.error) ? error.error : null;
-  if (said === 'access_denied') return 'Your company\'s sign-in was called off. You can try again.';
-  return said === null ? 'The answer of your company\'s sign-in does not belong to this try. Start again.' : `Your company's sign-in refused: ${said}.`;
+  if (said === 'access_denied') return new NotProvided('Your company\'s sign-in was called off. You can try again.');
+  return said === null ? new NotProvided('The answer of your company\'s sign-in does not belong to this try. Start again.', { cause: error }) : new NotProvided(`Your company's sign-in refused: ${said}.`);
 }

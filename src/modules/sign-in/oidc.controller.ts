@@ -1,8 +1,10 @@
-import { Controller, Get, Logger, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Logger, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServesPage } from '#http/access.js';
+import { type FormFields, TakesForm } from '#http/form-parser.js';
 import { html } from '#http/pages/html.js';
+import { OwnOriginGuard } from '#http/pages/own-origin.guard.js';
 import { sendPage } from '#http/pages/page.js';
 import { ownPath } from '#http/pages/return-to.js';
 import { RateLimit } from '#http/rate-limit.js';
@@ -10,12 +12,15 @@ import { Config } from '#kernel/config.js';
 import { notFound } from '#kernel/errors.js';
 import type { OidcProvider } from '#kernel/oidc-provider.js';
 import { IdentityProvider, NotProvided } from './identity-provider.js';
-import { PendingCookie } from './pending-cookie.js';
+import { PendingCookie, type VouchedInBrowser } from './pending-cookie.js';
 import { ProviderAway } from './provider-fetch.js';
-import { SignInService } from './sign-in.service.js';
-import { signInPath } from './sign-in-pages.js';
+import type { SignInClient } from './sign-in-audit.js';
+import { type ProviderOutcome, SignInService } from './sign-in.service.js';
+import { organizationPage, signInPath } from './sign-in-pages.js';
 
-/** Signing in through the company's identity provider: two redirects. */
+const OUTDATED = 'This sign-in was begun in another browser, or more than ten minutes ago. Start again.';
+
+/** Signing in through the company's identity provider: two redirects, and a choice for members of several organizations. */
 @ApiExcludeController()
 @Controller('signin/oidc')
 export class OidcController {
@@ -46,14 +51,38 @@ export class OidcController {
   async completeOidc(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const pending = this.pending.read(request.headers.cookie);
     await this.orTell(reply, pending?.returnTo ?? null, async () => {
-      if (pending === null) throw new NotProvided('This sign-in was begun in another browser, or more than ten minutes ago. Start again.');
+      if (pending === null || !('state' in pending)) throw new NotProvided(OUTDATED);
       const person = await this.provider.complete(this.configured(), request.url.split('?').slice(1).join('?'), pending);
-      const client = { ip: request.ip, userAgent: request.headers['user-agent'], requestId: request.id };
-      const cookie = await this.service.byProvider(person, this.configured(), client, request.headers.cookie);
-      if (cookie === null) throw new NotProvided(`${person.email} is no member of an organization here. Ask an administrator to add you.`);
-      reply.header('set-cookie', [cookie, this.pending.clear]);
-      reply.header('cache-control', 'no-store').redirect(pending.returnTo ?? `${this.config.basePath}/signin`, 303);
+      const outcome = await this.service.byProvider(person, this.configured(), clientOf(request), request.headers.cookie);
+      this.go(reply, outcome, { vouchedEmail: person.email, returnTo: pending.returnTo });
     });
+  }
+
+  @Post('organization')
+  @ServesPage()
+  @TakesForm()
+  @RateLimit({ name: 'sign-in', count: 20, seconds: 300 })
+  @UseGuards(OwnOriginGuard)
+  async chooseOrganization(@Req() request: FastifyRequest, @Res() reply: FastifyReply, @Body() form: object): Promise<void> {
+    const pending = this.pending.read(request.headers.cookie);
+    await this.orTell(reply, pending?.returnTo ?? null, async () => {
+      if (pending === null || !('vouchedEmail' in pending)) throw new NotProvided(OUTDATED);
+      const { member = null } = (form ?? {}) as FormFields;
+      const vouched = { email: pending.vouchedEmail, memberId: member };
+      this.go(reply, await this.service.byVouchedAddress(vouched, this.configured(), clientOf(request), request.headers.cookie), pending);
+    });
+  }
+
+  /** Answers with where the person goes on, or with the choice of an organization, which only this browser can make. */
+  private go(reply: FastifyReply, outcome: ProviderOutcome, vouched: VouchedInBrowser): void {
+    const { basePath } = this.config;
+    if (outcome.kind === 'refused') throw new NotProvided(`${vouched.vouchedEmail} is no member of an organization that your company's sign-in opens. Ask an administrator to add you.`);
+    if (outcome.kind === 'several') {
+      reply.header('set-cookie', this.pending.set(vouched));
+      return sendPage(reply, organizationPage({ basePath, returnTo: null }, '/signin/oidc/organization', {}, outcome.memberships), { basePath });
+    }
+    reply.header('set-cookie', [outcome.cookie, this.pending.clear]);
+    reply.header('cache-control', 'no-store').redirect(vouched.returnTo ?? `${basePath}/signin`, 303);
   }
 
   private configured(): OidcProvider {
@@ -69,7 +98,7 @@ export class OidcController {
       if (!(error instanceof ProviderAway) && !(error instanceof NotProvided)) throw error;
       const isAway = error instanceof ProviderAway;
       if (isAway) this.logger.warn(`The identity provider cannot be asked: ${error.message}`);
-      if (error.cause instanceof Error) this.logger.warn(`An answer of the identity provider was refused: ${error.cause.message}`);
+      if (error.cause !== undefined) this.logger.warn(`An answer of the identity provider was refused: ${firstCause(error)}`);
       const said = isAway ? 'Your company\'s sign-in does not answer at the moment. Try again, or sign in another way.' : error.message;
       const { basePath } = this.config;
       reply.header('set-cookie', this.pending.clear);
@@ -80,4 +109,13 @@ export class OidcController {
       }, { status: isAway ? 503 : 403, basePath });
     }
   }
+}
+
+/** Returns the message of the error that began a chain: the client of OpenID Connect wraps what it found out. */
+function firstCause(error: Error): string {
+  return error.cause instanceof Error ? firstCause(error.cause) : error.message;
+}
+
+function clientOf({ ip, headers, id }: FastifyRequest): SignInClient {
+  return { ip, userAgent: headers['user-agent'], requestId: id };
 }

@@ -11,9 +11,15 @@ const PLACE = 'sign-in:oidc';
 /** A sign-in that is under way at the provider, and where the person goes on afterwards. */
 export type PendingInBrowser = PendingSignIn & { returnTo: string | null };
 
+/** A sign-in of an address that the provider has vouched for, whose person still has to choose an organization. */
+export interface VouchedInBrowser {
+  vouchedEmail: string;
+  returnTo: string | null;
+}
+
 /**
- * Keeps a sign-in that is under way in the browser that began it: sealed, for ten minutes. No other browser can end it, so nobody
- * can be signed in as somebody else by a link.
+ * Keeps a sign-in that is under way in the browser that began it: sealed, for ten minutes, first as begun, then as vouched for. No other browser
+ * can end it, so nobody can be signed in as somebody else by a link.
  */
 @Injectable()
 export class PendingCookie {
@@ -26,7 +32,7 @@ export class PendingCookie {
   ) {}
 
   /** `Set-Cookie`. */
-  set(pending: PendingInBrowser): string {
+  set(pending: PendingInBrowser | VouchedInBrowser): string {
     const untilMs = this.clock.nowMs() + LIFETIME_SECONDS * 1000;
     const sealed = this.vault.seal(JSON.stringify({ ...pending, untilMs }), PLACE).toString('base64url');
     return this.cookie.set(sealed, LIFETIME_SECONDS);
@@ -38,12 +44,12 @@ export class PendingCookie {
   }
 
   /** Null for none, for one that was altered, and for one that is too old. */
-  read(header: string | undefined): PendingInBrowser | null {
+  read(header: string | undefined): PendingInBrowser | VouchedInBrowser | null {
     const { name } = this.cookie;
     const value = header?.split(';').map((pair) => pair.trim()).find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
     if (value === undefined || value === '') return null;
     try {
-      const { untilMs, ...pending } = JSON.parse(this.vault.open(Buffer.from(value, 'base64url'), PLACE).toString()) as PendingInBrowser & { untilMs: number };
+      const { untilMs, ...pending } = JSON.parse(this.vault.open(Buffer.from(value, 'base64url'), PLACE).toString()) as (PendingInBrowser | VouchedInBrowser) & { untilMs: number };
       return untilMs > this.clock.nowMs() ? pending : null;
     } catch {
       return null;

@@ -54,14 +54,14 @@ export function codePage({ basePath, returnTo, fault }: Pick<SignInOffer, 'baseP
   };
 }
 
-/** Somebody who is a member of several organizations says where he wants to go. */
+/** Lets a member of several organizations choose one. The form goes to `action`, below the service's path, with the fields that prove who they are. */
 export function organizationPage(
-  { basePath, returnTo }: Pick<SignInOffer, 'basePath' | 'returnTo'>, { ticket, code }: { ticket: string; code: string }, memberships: readonly Membership[],
+  { basePath, returnTo }: Pick<SignInOffer, 'basePath' | 'returnTo'>, action: string, proof: Readonly<Record<string, string>>, memberships: readonly Membership[],
 ): Page {
   return {
     title: 'Choose an organization',
-    body: html`<form method="post" action="${basePath}/signin/code">${hiddenReturn(returnTo)}
-<input type="hidden" name="ticket" value="${ticket}"><input type="hidden" name="code" value="${code}">
+    body: html`<form method="post" action="${basePath}${action}">${hiddenReturn(returnTo)}
+${Object.entries(proof).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <fieldset><legend>You are a member of several organizations.</legend>
 ${memberships.map(({ memberId, organizationName }) => html`<label class="choice"><input type="radio" name="member" value="${memberId}" required> ${organizationName}</label>
 `)}</fieldset>

@@ -71,7 +71,7 @@ export class SignInController {
     const place = { basePath: this.config.basePath, returnTo: this.returnTo(return_to) };
     const outcome = await this.service.byCode({ ticket, code, memberId: member ?? null }, clientOf(request), request.headers.cookie);
     if (outcome.kind === 'wrong') return this.show(reply, codePage({ ...place, fault: 'This is not the code, or it was used, or is too old. After five wrong ones a new code is needed.' }, ticket), 401);
-    if (outcome.kind === 'several') return this.show(reply, organizationPage(place, { ticket, code }, outcome.memberships));
+    if (outcome.kind === 'several') return this.show(reply, organizationPage(place, '/signin/code', { ticket, code }, outcome.memberships));
     this.enter(reply, outcome.cookie, place.returnTo);
   }
 

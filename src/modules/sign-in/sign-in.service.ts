@@ -6,9 +6,9 @@ import { clientNetwork } from '#http/client-network.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
-import { ApiError } from '#kernel/errors.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
-import type { OidcProvider } from '#kernel/oidc-provider.js';
+import { DOMAINS_REQUIRED, lacksDomains, type OidcProvider } from '#kernel/oidc-provider.js';
 import type { Scope } from '#kernel/tenant.js';
 import { CodeMail } from './code-mail.js';
 import { Codes } from './codes.js';
@@ -20,6 +20,9 @@ const NO_MORE_CODES_SECONDS = 600;
 
 /** What came of a code. */
 export type CodeOutcome = { kind: 'wrong' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
+
+/** The result of a sign-in through the identity provider. */
+export type ProviderOutcome = { kind: 'refused' } | { kind: 'several'; memberships: Membership[] } | { kind: 'in'; cookie: string };
 
 /** A code as it was typed, with the ticket of the browser and the membership that was chosen. */
 export interface GivenCode {
@@ -91,16 +94,28 @@ export class SignInService {
   }
 
   /**
-   * Lets somebody in whom the provider knows: a member, with the role that his groups come to, or a newcomer whom a group lets in.
-   * Null for everybody else.
+   * Lets somebody in whom the provider knows: a member, with the role that his groups come to, or a newcomer whom a group lets in. A member of
+   * several organizations that the provider opens has to choose one. Throws 503 where OIDC_DOMAINS is missing.
    */
-  async byProvider(person: ProvidedPerson, { organization }: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<string | null> {
+  async byProvider(person: ProvidedPerson, provider: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<ProviderOutcome> {
     return this.database.unit(async () => {
-      const { role } = person;
-      const provided = role === null ? null : await this.provision(organization, { ...person, role }, client);
-      const [member] = provided === null ? await this.memberships.of(person.email) : [provided];
-      if (member === undefined) return this.failed('oidc', person.email, client);
-      return this.enter(member, 'oidc', client, cookieHeader);
+      // A start and the creation of an organization check it, too: those of a process that has other variables do not.
+      if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations())) throw unavailable(DOMAINS_REQUIRED);
+      const { email, role } = person;
+      if (role !== null) await this.provision(provider.organization, { ...person, role }, client);
+      return this.byVouchedAddress({ email, memberId: null }, provider, client, cookieHeader);
+    });
+  }
+
+  /** Lets somebody in whose address the provider has vouched for, to the membership that they chose. */
+  async byVouchedAddress({ email, memberId }: { email: string; memberId: string | null }, { organization }: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<ProviderOutcome> {
+    return this.database.transaction(async (): Promise<ProviderOutcome> => {
+      const memberships = await this.memberships.openedBy(organization, email);
+      const chosen = memberId === null && memberships.length === 1 ? memberships[0] : memberships.find((membership) => membership.memberId === memberId);
+      if (chosen !== undefined) return { kind: 'in', cookie: await this.enter(chosen, 'oidc', client, cookieHeader) };
+      if (memberships.length > 0) return { kind: 'several', memberships };
+      await this.failed('oidc', email, client);
+      return { kind: 'refused' };
     });
   }
 
