@@ -20,8 +20,8 @@ import { readBodyOn } from './unread-body.js';
 export class EnvelopeFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
 
-  /** What `WWW-Authenticate` says of an error where it is more than `Bearer`, or null; set by whoever tells callers where to sign in. */
-  challengeOf: (request: FastifyRequest, error: ApiError) => string | null = () => null;
+  /** Returns further headers of an error's answer, such as where to sign in and which pages may read it; set by the context whose routes need them. */
+  headersOf: (request: FastifyRequest, error: ApiError) => Readonly<Record<string, string>> = () => ({});
 
   constructor(
     private readonly answers: Answers,
@@ -61,9 +61,7 @@ export class EnvelopeFilter implements ExceptionFilter {
     if (request.edge?.oauth === true) return sendOAuth(apiError, answer, reply);
     if (request.edge?.page === true) return this.sendPage(apiError, answer, request, reply);
     if (answer.status === 413 || answer.status === 405) readBodyOn(request, reply);
-    const challenge = answer.status === 401 || answer.status === 403 ? this.challengeOf(request, apiError) : null;
-    if (challenge !== null) answer.headers['www-authenticate'] = challenge;
-    reply.code(answer.status).headers(answer.headers).header('content-type', JSON_TYPE).send(answer.body);
+    reply.code(answer.status).headers({ ...answer.headers, ...this.headersOf(request, apiError) }).header('content-type', JSON_TYPE).send(answer.body);
   }
 
   private sendPage(apiError: ApiError, { status, headers }: ErrorAnswer, request: FastifyRequest, reply: FastifyReply): void {

@@ -15,7 +15,7 @@ import { MetricsController } from './metrics.controller.js';
 import { MetricsListener } from './metrics-listener.js';
 import { OwnOriginGuard } from './pages/own-origin.guard.js';
 import { PageStyleController } from './pages/style.controller.js';
-import { RouteQuotaInterceptor } from './rate-limit.js';
+import { RouteQuotaInterceptor, RouteQuotas } from './rate-limit.js';
 import { MemoryRateLimiter, RateLimiter } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 import { RequestGate } from './request-gate.js';
@@ -38,12 +38,13 @@ import { ScopeGuard } from './scope.guard.js';
     OwnOriginGuard,
     RequestGate,
     RouteQuotaInterceptor,
+    RouteQuotas,
     ScopeGuard,
     { provide: APP_GUARD, useExisting: ScopeGuard },
     { provide: APP_FILTER, useExisting: EnvelopeFilter },
     { provide: RateLimiter, useFactory: makeLimiter, inject: [Config, Clock] },
   ],
-  exports: [AccessRules, Answers, EnvelopeFilter, Guesses, IdempotencyInterceptor, KeysGivenBack, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, ScopeGuard],
+  exports: [AccessRules, Answers, EnvelopeFilter, Guesses, IdempotencyInterceptor, KeysGivenBack, OwnOriginGuard, RateLimiter, RequestGate, RouteQuotaInterceptor, RouteQuotas, ScopeGuard],
 })
 export class HttpModule {}
 

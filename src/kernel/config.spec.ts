@@ -58,6 +58,7 @@ describe('loadConfig', () => {
       rateLimitKey: { count: 6000, periodMs: 60_000 },
       rateLimitOrg: { count: 12_000, periodMs: 60_000 },
       rateLimitPortal: { count: 600, periodMs: 60_000 },
+      rateLimitRegistration: { count: 10, periodMs: 3_600_000 },
       portalEndpointsMax: 50,
       idempotencyTtlMs: 24 * 3600 * 1000,
       logLevel: 'info',

@@ -94,6 +94,8 @@ export class Config {
   declare readonly rateLimitOrg: RateLimit | null;
   /** RATE_LIMIT_PORTAL: the quota of one session of a customers' portal; `null` means none. */
   declare readonly rateLimitPortal: RateLimit | null;
+  /** RATE_LIMIT_REGISTRATION: the clients of OAuth that one network may register; `null` means any number. */
+  declare readonly rateLimitRegistration: RateLimit | null;
   /** PORTAL_ENDPOINTS_MAX: how many endpoints an application may have for its customer to add one in the portal. */
   declare readonly portalEndpointsMax: number;
   /** IDEMPOTENCY_TTL: how long the answer to an Idempotency-Key is kept. */
@@ -320,17 +322,19 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
 
 type LimitFields = Pick<
   ConfigFields,
-  'rateLimitKey' | 'rateLimitOrg' | 'rateLimitPortal' | 'portalEndpointsMax' | 'idempotencyTtlMs' | 'shutdownGraceMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
+  'rateLimitKey' | 'rateLimitOrg' | 'rateLimitPortal' | 'rateLimitRegistration' | 'portalEndpointsMax' | 'idempotencyTtlMs' | 'shutdownGraceMs' | 'shutdownTimeoutMs' | 'deliveryConcurrency' | 'databasePoolSize'
 >;
 
 function readLimits(read: ConfigReader): LimitFields {
   const keyLimit = read.rateLimit('RATE_LIMIT_KEY');
   const orgLimit = read.rateLimit('RATE_LIMIT_ORG');
   const portalLimit = read.rateLimit('RATE_LIMIT_PORTAL');
+  const registrationLimit = read.rateLimit('RATE_LIMIT_REGISTRATION');
   return {
     rateLimitKey: keyLimit === undefined ? { count: 6000, periodMs: 60_000 } : keyLimit,
     rateLimitOrg: orgLimit === undefined ? { count: 12_000, periodMs: 60_000 } : orgLimit,
     rateLimitPortal: portalLimit === undefined ? { count: 600, periodMs: 60_000 } : portalLimit,
+    rateLimitRegistration: registrationLimit === undefined ? { count: 10, periodMs: 3_600_000 } : registrationLimit,
     portalEndpointsMax: read.wholeNumber('PORTAL_ENDPOINTS_MAX', 1, 1000) ?? 50,
     idempotencyTtlMs: read.durationMs('IDEMPOTENCY_TTL', '1m', '720h') ?? 86_400_000,
     shutdownGraceMs: read.durationMs('SHUTDOWN_GRACE', '0s', '5m') ?? 5_000,

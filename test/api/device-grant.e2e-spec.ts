@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { as, createKey } from './answers.js';
-import { browserOf, csrfOf, form, registered } from './oauth.js';
+import { authorizePath, browserOf, csrfOf, form, pkce, registered } from './oauth.js';
 import { openSql, type Sql } from './scene.js';
 import { fieldOf, PlainBrowser, type PageAnswer } from './signing-in.js';
 
@@ -98,6 +98,25 @@ describe('the device grant', () => {
     expect((await typed(await browserOf(server), old.user_code)).status).toBe(400);
   });
 
+  it.each<[string, Record<string, unknown>]>([['names no grants, which means authorization_code', {}], ['names another grant', { grant_types: ['authorization_code', 'refresh_token'] }]])(
+    'unauthorized_client for a client that %s (RFC 7591, section 2; RFC 8628, section 3.2)', async (_, metadata) => {
+      const { status, json } = await form(server, '/oauth/device', { client_id: await registered(server, metadata) });
+
+      expect([status, json.error]).toEqual([400, 'unauthorized_client']);
+    },
+  );
+
+  it('a client that registered for both grants uses both, one for devices alone needs no address and gets no code', async () => {
+    const both = await registered(server, { grant_types: ['authorization_code', GRANT] });
+    const alone = await registered(server, { grant_types: [GRANT], redirect_uris: undefined, response_types: [] });
+
+    const person = await browserOf(server);
+    const [page, refused] = [await person.get(authorizePath(both, pkce().challenge)), await person.get(authorizePath(alone, pkce().challenge))];
+    const begun = [await form(server, '/oauth/device', { client_id: both }), await form(server, '/oauth/device', { client_id: alone })];
+
+    expect([page.status, refused.status, ...begun.map(({ status }) => status)]).toEqual([200, 400, 200, 200]);
+  });
+
   it('invalid_client for a client that there is none of', async () => {
     const { status, json } = await form(server, '/oauth/device', { client_id: 'nobody' });
 
@@ -106,7 +125,7 @@ describe('the device grant', () => {
 
   it('phishing: the page shows who asks, from where, and the code to compare; a link with the code approves nothing', async () => {
     const name = 'Posthorn <b>support</b>';
-    const { user_code: userCode } = await begin(await registered(server, { client_name: name }));
+    const { user_code: userCode } = await begin(await registered(server, { client_name: name, grant_types: [GRANT] }));
     const browser = await browserOf(server);
 
     const linked = await browser.get(`/oauth/device?user_code=${userCode}`);

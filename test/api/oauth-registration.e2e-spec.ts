@@ -56,6 +56,9 @@ describe('registering at OAuth', () => {
       ['eleven', { redirect_uris: Array.from({ length: 11 }, () => CALLBACK) }, 'invalid_redirect_uri'],
       ['a secret', { redirect_uris: [CALLBACK], token_endpoint_auth_method: 'client_secret_basic' }, 'invalid_client_metadata'],
       ['a list', [], 'invalid_client_metadata'],
+      ['a grant that there is none of', { redirect_uris: [CALLBACK], grant_types: ['password'] }, 'invalid_client_metadata'],
+      ['no grant', { redirect_uris: [CALLBACK], grant_types: [] }, 'invalid_client_metadata'],
+      ['codes without an address', { grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] }, 'invalid_redirect_uri'],
     ])('400 for %s, in the form of RFC 7591', async (_, body, code) => {
       const response = await register(body);
 
@@ -72,6 +75,26 @@ describe('registering at OAuth', () => {
       expect([eleventh.status, large.status, malformed.status]).toEqual([429, 413, 400]);
       for (const response of [eleventh, large, malformed]) expect(await response.json()).toEqual({ error: expect.any(String), error_description: expect.any(String) });
       expect(fetched).toEqual([]);
+    });
+
+    it('refused registrations use nothing up: ten good ones still go through', async () => {
+      const from = address();
+      for (const body of ['{', [], {}, { redirect_uris: ['javascript:alert(1)'] }, { redirect_uris: [CALLBACK], grant_types: ['password'] }, { redirect_uris: [CALLBACK], client_name: 'x'.repeat(9_000) }]) {
+        for (let i = 0; i < 3; i += 1) expect([400, 413]).toContain((await register(body, from)).status);
+      }
+
+      const statuses = await Promise.all(Array.from({ length: 12 }, async () => (await register({ redirect_uris: [CALLBACK] }, from)).status));
+
+      expect(statuses.sort()).toEqual([...Array.from({ length: 10 }, () => 201), 429, 429]);
+    });
+
+    it.each([['2/3600', 2], ['off', 12]])('RATE_LIMIT_REGISTRATION=%s: %i in a row go through', async (limit, count) => {
+      const limited = await startServer({ RATE_LIMIT_REGISTRATION: limit });
+      const statuses: number[] = [];
+      for (let i = 0; i < 12; i += 1) statuses.push((await fetch(`${limited.url}/oauth/register`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ redirect_uris: [CALLBACK] }) })).status);
+      await limited.stop();
+
+      expect(statuses).toEqual(statuses.map((_, i) => (i < count ? 201 : 429)));
     });
 
     it('what nobody approved is forgotten after a day, and what somebody did is not', async () => {

@@ -176,6 +176,19 @@ describe('OAuth', () => {
       expect({ target, given }).toEqual({ target: CALLBACK, given: { error, error_description: expect.any(String), state: 'a state', iss: server.url } });
     });
 
+    it.each(['read offline_access', 'read write', 'openid', 'write admin', '', 'read'])('RFC 6749, section 3.3: of the scope %j what is granted is returned, and the rest ignored', async (scope) => {
+      const { verifier, challenge } = pkce();
+      const { given } = redirected(await decide(person, authorizePath(client(), challenge, { scope })));
+      const { status, json } = await exchange({ code: given['code'] ?? '', code_verifier: verifier });
+
+      expect([status, json.scope, given['error']]).toEqual([200, 'read', undefined]);
+      expect((await server.api('POST', '/v1/send', {}, as(json.access_token))).status).toBe(403);
+    });
+
+    it('RFC 8707: the resource may end with a slash, as the address of the agent server may', async () => {
+      expect((await person.get(authorizePath(client(), pkce().challenge, { resource: `${server.url}/mcp/` }))).status).toBe(200);
+    });
+
     it('a parameter that is there twice is refused, one that nobody knows is ignored', async () => {
       const address_ = authorizePath(client(), pkce().challenge);
       await tokenFor();

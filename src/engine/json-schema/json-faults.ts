@@ -11,7 +11,8 @@ export function jsonFaults(value: unknown): Fault[] {
   return isTooLarge ? [{ path: '', message: 'must have at most 64 KB as JSON' }] : [];
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
+/** Returns true if a JSON value has more than so many levels; looks no deeper than that. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }

@@ -21,6 +21,15 @@ export class AgentGate {
     if (new URLSearchParams(request.url.split('?')[1]).has('access_token')) throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
+  /** Returns what a browser has to read on every answer at `/mcp`, errors included, to show it to the page that asked (Fetch Standard, CORS protocol). */
+  corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
+    if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
+    return {
+      vary: 'origin', 'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'www-authenticate, x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
+    };
+  }
+
   /** Our own, those of MCP_ALLOWED_ORIGINS, and on a laptop those of the laptop. */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);

@@ -69,6 +69,7 @@ export class Authorization {
     if (typeof clientId !== 'string' || typeof redirectUri !== 'string') return unsafe('The client_id or the redirect_uri is missing, or is there twice.');
     const client = await this.clients.find(clientId);
     if (typeof client === 'string') return unsafe(client);
+    if (!client.grantTypes.includes('authorization_code')) return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris)) return unsafe('The application asks to be answered at an address that it did not register.');
     // Also for whoever registered before there was a rule.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null) return unsafe('The application asks to be answered at an address that nobody may be sent to.');

@@ -3,26 +3,43 @@ import type { FastifyRequest } from 'fastify';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Config } from '#kernel/config.js';
 import type { ApiError } from '#kernel/errors.js';
+import { AgentGate } from './agent-gate.js';
+import { GRANTED_SCOPE } from './client-metadata.js';
 
-/** Tells agents that are refused at `/mcp` where to sign in (RFC 9728, section 5.1; RFC 6750, section 3). */
+/** The paths of the agent server: people also type the slash. */
+export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
+
+/**
+ * Adds to every refusal at `/mcp` where agents sign in (RFC 9728, section 5.1; RFC 6750, section 3), and for browsers whether the page may read it: a
+ * page that cannot read the 401 cannot sign in.
+ */
 @Injectable()
 export class Challenge implements OnModuleInit {
   constructor(
     private readonly filter: EnvelopeFilter,
+    private readonly gate: AgentGate,
     private readonly config: Config,
   ) {}
 
   onModuleInit(): void {
-    this.filter.challengeOf = (request, error) => this.of(request, error);
+    this.filter.headersOf = (request, error) => this.headersOf(request, error);
   }
 
-  private of(request: FastifyRequest, error: ApiError): string | null {
-    if (request.url.split('?', 1)[0] !== '/mcp') return null;
+  private headersOf(request: FastifyRequest, error: ApiError): Record<string, string> {
+    if (!MCP_PATHS.includes(request.url.split('?', 1)[0] ?? '')) return {};
+    const challenge = this.challengeOf(request, error);
+    return { ...this.gate.corsHeaders(request), ...(challenge !== null && { 'www-authenticate': challenge }) };
+  }
+
+  private challengeOf(request: FastifyRequest, error: ApiError): string | null {
     const metadata = `resource_metadata="${this.config.baseUrl}/.well-known/oauth-protected-resource"`;
     if (error.type === 'unauthenticated') {
       return request.headers.authorization === undefined ? `Bearer ${metadata}` : `Bearer error="invalid_token", ${metadata}`;
     }
     const { required } = error.details;
-    return typeof required === 'string' ? `Bearer error="insufficient_scope", scope="${required}", ${metadata}` : null;
+    if (error.type !== 'insufficient_scope' || typeof required !== 'string') return null;
+    // A scope that is never granted would send the agent, and its person, through the sign-in again for nothing.
+    const scope = required === GRANTED_SCOPE ? `scope="${required}"` : `error_description="Keys from this sign-in only have the scope ${GRANTED_SCOPE}. Use an API key of scope ${required}."`;
+    return `Bearer error="insufficient_scope", ${scope}, ${metadata}`;
   }
 }

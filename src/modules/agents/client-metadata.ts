@@ -6,7 +6,10 @@ export interface OAuthClient {
   id: string;
   name: string;
   uri: string | null;
+  /** Empty for a client of the device grant alone. */
   redirectUris: string[];
+  /** The grants that it registered for. */
+  grantTypes: ClientGrant[];
   /** Whether its id is the URL of its metadata, so that its host is known. */
   isDocument: boolean;
 }
@@ -14,23 +17,33 @@ export interface OAuthClient {
 /** The scope of every key that a client gets by a code. A device's person chooses another one. */
 export const GRANTED_SCOPE = 'read' as const;
 
+/** The device grant's name (RFC 8628, section 3.4). */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+const CODE_GRANT = 'authorization_code';
+/** The grants that a client may register for. */
+export type ClientGrant = typeof CODE_GRANT | typeof DEVICE_GRANT;
+export const CLIENT_GRANTS: readonly ClientGrant[] = [CODE_GRANT, DEVICE_GRANT];
+
 const NAME_LENGTH_MAX = 100;
 const REDIRECTS_MAX = 10;
 
 /** What a client may say of itself (RFC 7591, section 2), or what is wrong with it. What we do not use is ignored, and nothing that it names is ever fetched. */
-export function clientMetadata(given: unknown, privateSchemes: readonly string[]): Pick<OAuthClient, 'name' | 'uri' | 'redirectUris'> | { code: OAuthErrorCode; fault: string } {
+export function clientMetadata(given: unknown, privateSchemes: readonly string[]): Pick<OAuthClient, 'name' | 'uri' | 'redirectUris' | 'grantTypes'> | { code: OAuthErrorCode; fault: string } {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return { code: 'invalid_client_metadata', fault: 'The metadata must be a JSON object.' };
-  const { redirect_uris: redirects, client_name: name, client_uri: uri, token_endpoint_auth_method: method, grant_types: grants, response_types: responses } = given as Record<string, unknown>;
-  if (!Array.isArray(redirects) || redirects.length < 1 || redirects.length > REDIRECTS_MAX) return { code: 'invalid_redirect_uri', fault: `redirect_uris must have 1 to ${REDIRECTS_MAX} entries.` };
+  const { redirect_uris: uris, client_name: name, client_uri: uri, token_endpoint_auth_method: method, grant_types: grants = [CODE_GRANT], response_types: responses } = given as Record<string, unknown>;
+  const grantTypes = CLIENT_GRANTS.filter((grant) => Array.isArray(grants) && grants.includes(grant));
+  if (grantTypes.length === 0) return { code: 'invalid_client_metadata', fault: `grant_types must have ${CLIENT_GRANTS.join(' or ')}.` };
+  const takesCodes = grantTypes.includes(CODE_GRANT);
+  const redirects = uris === undefined && !takesCodes ? [] : uris;
+  if (!Array.isArray(redirects) || (takesCodes && redirects.length < 1) || redirects.length > REDIRECTS_MAX) return { code: 'invalid_redirect_uri', fault: `redirect_uris must have 1 to ${REDIRECTS_MAX} entries.` };
   for (const one of redirects) {
     const fault = redirectFault(one, privateSchemes);
     if (fault !== null) return { code: 'invalid_redirect_uri', fault };
   }
   if (method !== undefined && method !== 'none') return { code: 'invalid_client_metadata', fault: 'Only public clients are registered: token_endpoint_auth_method must be none.' };
-  if (grants !== undefined && !(Array.isArray(grants) && grants.includes('authorization_code'))) return { code: 'invalid_client_metadata', fault: 'grant_types must have authorization_code.' };
-  if (responses !== undefined && !(Array.isArray(responses) && responses.includes('code'))) return { code: 'invalid_client_metadata', fault: 'response_types must have code.' };
+  if (takesCodes && responses !== undefined && !(Array.isArray(responses) && responses.includes('code'))) return { code: 'invalid_client_metadata', fault: 'response_types must have code.' };
   if (name !== undefined && (typeof name !== 'string' || name.length > NAME_LENGTH_MAX)) return { code: 'invalid_client_metadata', fault: `client_name must be a text of at most ${NAME_LENGTH_MAX} characters.` };
-  return { name: plain(name) || 'An application without a name', uri: typeof uri === 'string' && /^https?:\/\//.test(uri) && uri.length <= 500 ? uri : null, redirectUris: redirects as string[] };
+  return { name: plain(name) || 'An application without a name', uri: typeof uri === 'string' && /^https?:\/\//.test(uri) && uri.length <= 500 ? uri : null, redirectUris: redirects as string[], grantTypes };
 }
 
 /** Without what turns text around, hides in it or breaks lines: a name is shown to people who decide by it. */

@@ -3,7 +3,6 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { McpHttpHandler, Server } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact, SUSPECT } from '#engine/exact-json.js';
-import { badRequest } from '#kernel/errors.js';
 import { madeOnce } from '#kernel/made-once.js';
 import { grants, type Caller } from '#kernel/tenant.js';
 import { InProcessApi } from './in-process-api.js';
@@ -86,13 +85,7 @@ export class McpServer implements OnModuleDestroy {
 
 /** The message with its numbers as they were written: a tool passes them on, as a payload for example. */
 function exactBody({ body, bodyText }: FastifyRequest): unknown {
-  if (bodyText === null || !SUSPECT.test(bodyText)) return body;
-  try {
-    return parseExact(bodyText);
-  } catch (error) {
-    // Only the depth of what the parser has taken is too much for it.
-    throw error instanceof RangeError ? badRequest('The message is nested too deeply.') : error;
-  }
+  return bodyText === null || !SUSPECT.test(bodyText) ? body : parseExact(bodyText);
 }
 
 function originOf({ headers, ip }: FastifyRequest): ConstructorParameters<typeof InProcessApi>[1] {

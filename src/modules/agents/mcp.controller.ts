@@ -2,6 +2,7 @@ import { Controller, HttpCode, type OnModuleInit, Post, Req, Res } from '@nestjs
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isDeeperThan } from '#engine/json-schema/json-faults.js';
 import { Scope } from '#http/access.js';
 import { AccessRules } from '#http/access-rules.js';
 import { Audit } from '#http/audit.js';
@@ -9,13 +10,17 @@ import { BodyLimit } from '#http/body-limit.js';
 import { JSON_TYPE } from '#http/envelope.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { Section } from '#http/openapi-sections.js';
+import { routeConfigOf } from '#http/route-config.js';
 import { Config } from '#kernel/config.js';
-import { methodNotAllowed } from '#kernel/errors.js';
+import { badRequest, methodNotAllowed } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
+import { MCP_PATHS } from './challenge.js';
 import { McpServer } from './mcp-server.js';
 import { ToolBox } from './tool-box.js';
 
 const BODY_BYTES_MAX = 1_048_576;
+/** Far more than a payload has, and far less than the protocol's package can walk through on the stack. */
+const BODY_LEVELS_MAX = 500;
 
 const CALL = {
   jsonrpc: '2.0', id: 1, method: 'tools/call',
@@ -36,20 +41,26 @@ export class McpController implements OnModuleInit {
     private readonly config: Config,
   ) {}
 
-  /** What is no POST: streams and sessions, which there are none of, and the questions that browsers ask first. */
+  /** Adds the routes that are no POST (streams and sessions, which there are none of, and preflight requests), and the path with a slash at its end. */
   onModuleInit(): void {
     if (!this.config.isApi) return;
     const fastify = this.adapterHost.httpAdapter.getInstance<FastifyInstance>();
     const config = { access: 'public' } as const;
-    fastify.route({ method: ['GET', 'DELETE', 'PUT', 'PATCH'], url: '/mcp', config, exposeHeadRoute: false, handler: async (request, reply) => {
-      await this.filter.answer(methodNotAllowed('MCP is spoken here in POST requests, one message each.', ['POST', 'OPTIONS']), request, reply);
+    for (const url of MCP_PATHS) {
+      fastify.route({ method: ['GET', 'DELETE', 'PUT', 'PATCH'], url, config, exposeHeadRoute: false, handler: async (request, reply) => {
+        await this.filter.answer(methodNotAllowed('MCP is spoken here in POST requests, one message each.', ['POST', 'OPTIONS']), request, reply);
+        return reply;
+      } });
+      fastify.route({ method: 'OPTIONS', url, config, handler: (request, reply) => {
+        reply.headers(this.gate.corsHeaders(request)).header('access-control-allow-methods', 'GET, POST, DELETE').header('access-control-max-age', 600)
+          .header('access-control-allow-headers', 'authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name')
+          .code(204).send();
+      } });
+    }
+    // Nest drops the slash. What its guards would refuse, the gate in front of every route has refused by the same config.
+    fastify.route({ method: 'POST', url: '/mcp/', config: routeConfigOf(this.callAgentServer), bodyLimit: BODY_BYTES_MAX, handler: async (request, reply) => {
+      await this.callAgentServer(request, reply);
       return reply;
-    } });
-    fastify.route({ method: 'OPTIONS', url: '/mcp', config, handler: (request, reply) => {
-      this.allowOrigin(request, reply);
-      reply.header('access-control-allow-methods', 'POST').header('access-control-max-age', 600)
-        .header('access-control-allow-headers', 'authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name')
-        .code(204).send();
     } });
   }
 
@@ -73,7 +84,8 @@ export class McpController implements OnModuleInit {
   })
   async callAgentServer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.gate.admit(request);
-    this.allowOrigin(request, reply);
+    if (isDeeperThan(request.body, BODY_LEVELS_MAX)) throw badRequest(`The message is nested too deeply: at most ${BODY_LEVELS_MAX} levels.`);
+    reply.headers(this.gate.corsHeaders(request));
     const tool = this.tools.find(calledTool(request.body));
     const refused = tool && this.rules.refusal(tool.kind, request);
     if (refused) throw refused;
@@ -84,12 +96,6 @@ export class McpController implements OnModuleInit {
     answer.headers.forEach((value, name) => void reply.header(name, value));
     if (answer.headers.get('content-type') === 'application/json') reply.header('content-type', JSON_TYPE);
     reply.header('cache-control', 'no-store').send(Buffer.from(await answer.arrayBuffer()));
-  }
-
-  private allowOrigin({ headers: { origin } }: FastifyRequest, reply: FastifyReply): void {
-    reply.header('vary', 'origin');
-    if (origin === undefined || !this.gate.admitsOrigin(origin)) return;
-    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', 'www-authenticate, x-request-id');
   }
 }
 

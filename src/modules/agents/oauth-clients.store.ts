@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database.js';
+import type { ClientGrant } from './client-metadata.js';
 
 /** A client that registered itself. */
 export interface ClientRow {
@@ -7,6 +8,7 @@ export interface ClientRow {
   name: string;
   uri: string | null;
   redirectUris: string[];
+  grantTypes: ClientGrant[];
   createdAt: Date;
 }
 
@@ -21,8 +23,8 @@ export interface Added {
 const ADD: Statement = {
   name: 'oauth_clients.add',
   text: `
-    insert into oauth_clients (id, name, uri, redirect_uris, network, created_at)
-    values ($1, $2, $3, $4::text[], $5, now())
+    insert into oauth_clients (id, name, uri, redirect_uris, network, created_at, grant_types)
+    values ($1, $2, $3, $4::text[], $5, now(), $8::text[])
     returning created_at as "createdAt",
       1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null and network = $5 limit $6) of_network) as "ofNetwork",
       1 + (select count(*)::int from (select 1 from oauth_clients where approved_at is null limit $7) unapproved) as "inAll"`,
@@ -66,7 +68,7 @@ const SHOW: Statement = {
 /** Index oauth_clients_pkey. */
 const FIND: Statement = {
   name: 'oauth_clients.find',
-  text: 'select id, name, uri, redirect_uris as "redirectUris", created_at as "createdAt" from oauth_clients where id = $1',
+  text: 'select id, name, uri, redirect_uris as "redirectUris", grant_types as "grantTypes", created_at as "createdAt" from oauth_clients where id = $1',
 };
 
 /** Index oauth_clients_pkey. */
@@ -87,7 +89,7 @@ export class OAuthClientsStore {
 
   /** When it was added, and how many there are that nobody approved: counted no further than one above each limit. */
   async add(client: Omit<ClientRow, 'createdAt'>, network: string, ofNetworkMax: number, inAllMax: number): Promise<Added> {
-    const [added] = await this.database.query<Added>(ADD, [client.id, client.name, client.uri, client.redirectUris, network, ofNetworkMax, inAllMax]);
+    const [added] = await this.database.query<Added>(ADD, [client.id, client.name, client.uri, client.redirectUris, network, ofNetworkMax, inAllMax, client.grantTypes]);
     return added as Added;
   }
 

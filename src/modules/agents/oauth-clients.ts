@@ -4,7 +4,7 @@ import { oauthError } from '#http/oauth-answers.js';
 import { clientNetwork } from '#http/client-network.js';
 import { Config } from '#kernel/config.js';
 import { ClientDocuments } from './client-documents.js';
-import { clientMetadata, type OAuthClient } from './client-metadata.js';
+import { clientMetadata, DEVICE_GRANT, type OAuthClient } from './client-metadata.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 
 /** Clients that nobody approved yet, at most: in all, and of one network. They are deleted after a day. */
@@ -12,7 +12,7 @@ const UNAPPROVED_MAX = 10_000;
 const UNAPPROVED_OF_NETWORK_MAX = 100;
 
 /** The command line, which is delivered with the service and needs no registration; it uses the device grant alone. */
-const COMMAND_LINE: OAuthClient = { id: 'posthorn-cli', name: 'Posthorn command line', uri: null, redirectUris: [], isDocument: false };
+const COMMAND_LINE: OAuthClient = { id: 'posthorn-cli', name: 'Posthorn command line', uri: null, redirectUris: [], grantTypes: [DEVICE_GRANT], isDocument: false };
 
 /** Who asks people for a key. */
 @Injectable()
@@ -24,12 +24,14 @@ export class OAuthClients {
   ) {}
 
   /**
-   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Where too many wait for an approval, others go: whoever
+   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`, and what `countSuccess` throws, which is called for metadata that is
+   * right: faulty requests use up nobody's limit. Where too many wait for an approval, others go: whoever
    * registers in masses loses his own.
    */
-  async register(given: unknown, address: string): Promise<OAuthClient & { createdAt: Date }> {
+  async register(given: unknown, address: string, countSuccess: () => Promise<void>): Promise<OAuthClient & { createdAt: Date }> {
     const metadata = clientMetadata(given, this.config.oauthRedirectSchemes);
     if ('fault' in metadata) throw oauthError(metadata.code, metadata.fault);
+    await countSuccess();
     const client = { id: randomBytes(16).toString('base64url'), ...metadata };
     const network = clientNetwork(address);
     const { createdAt, ofNetwork, inAll } = await this.store.add(client, network, UNAPPROVED_OF_NETWORK_MAX, UNAPPROVED_MAX);

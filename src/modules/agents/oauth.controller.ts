@@ -1,23 +1,24 @@
-import { Body, Controller, HttpCode, type OnModuleInit, Post, Req } from '@nestjs/common';
+import { Body, Controller, HttpCode, type OnModuleInit, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBadRequestResponse, ApiBody, ApiConsumes, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags, ApiUnauthorizedResponse } from '@nestjs/swagger';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BodyLimit } from '#http/body-limit.js';
 import { type FormFields, TakesForm } from '#http/form-parser.js';
 import { ANY_ORIGIN, AnswersOAuth, oauthError } from '#http/oauth-answers.js';
-import { RateLimit } from '#http/rate-limit.js';
+import { RateLimit, RouteQuotas } from '#http/rate-limit.js';
 import type { AuditOrigin } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
 import { Authorization, type IssuedToken } from './authorization.js';
+import { CLIENT_GRANTS, DEVICE_GRANT, GRANTED_SCOPE } from './client-metadata.js';
 import { DEVICE_SECONDS, DeviceGrants, POLL_SECONDS } from './device-grants.js';
 import { DeviceCodesItem, RegisteredClientItem, TokenItem } from './oauth.dto.js';
 import { OAuthClients } from './oauth-clients.js';
+import { METADATA_PATHS } from './oauth-metadata.controller.js';
 
 const REGISTRATION_BYTES_MAX = 8_192;
-const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const FORM = 'application/x-www-form-urlencoded';
 /** What pages of any origin may call, and ask about first. */
-const OPEN_PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp', '/.well-known/oauth-authorization-server', '/oauth/register', '/oauth/token', '/oauth/revoke', '/oauth/device'];
+const OPEN_PATHS = ['/oauth/register', '/oauth/token', '/oauth/revoke', '/oauth/device', ...METADATA_PATHS, ...METADATA_PATHS.map((path) => `${path}/*`)];
 
 const text = (description: string, example: string): Record<string, unknown> => ({ type: 'string', description, example });
 const formOf = (properties: Record<string, unknown>, required: string[]): Parameters<typeof ApiBody>[0] => ({
@@ -35,6 +36,7 @@ export class OAuthController implements OnModuleInit {
     private readonly clients: OAuthClients,
     private readonly authorization: Authorization,
     private readonly devices: DeviceGrants,
+    private readonly quotas: RouteQuotas,
     private readonly config: Config,
   ) {}
 
@@ -53,28 +55,31 @@ export class OAuthController implements OnModuleInit {
   @HttpCode(201)
   @AnswersOAuth()
   @BodyLimit(REGISTRATION_BYTES_MAX)
-  @RateLimit({ name: 'register', count: 10, seconds: 3_600 })
   @ApiOperation({
     summary: 'Register a client',
-    description: 'RFC 7591, for public clients: no secret is issued. Ten an hour from one address; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES.',
+    description: 'RFC 7591, for public clients: no secret is issued. Ten an hour from one network (RATE_LIMIT_REGISTRATION), refused ones not counted; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant says so in `grant_types`, and needs no `redirect_uris` if it uses nothing else.',
   })
   @ApiBody({
     description: 'The client; what is not known is ignored.',
     examples: { native: { summary: 'A program on a computer', value: { client_name: 'An assistant', redirect_uris: ['http://127.0.0.1:3456/callback'] } } },
     schema: {
-      type: 'object', required: ['redirect_uris'], additionalProperties: true,
+      type: 'object', additionalProperties: true,
       properties: {
         redirect_uris: { type: 'array', items: { type: 'string' }, description: 'Where it may be answered: 1 to 10.', example: ['http://127.0.0.1:3456/callback'] },
+        grant_types: { type: 'array', items: { type: 'string' }, description: `How it will ask: ${CLIENT_GRANTS.map((grant) => `\`${grant}\``).join(', ')}, or both. The first when left out.`, example: ['authorization_code'] },
         client_name: text('What people are shown, and told that nobody verified.', 'An assistant'),
       },
     },
   })
   @ApiCreatedResponse({ type: RegisteredClientItem, description: 'The client.' })
-  async registerClient(@Req() request: FastifyRequest): Promise<RegisteredClientItem> {
-    const client = await this.clients.register(request.body, request.ip);
+  async registerClient(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<RegisteredClientItem> {
+    const { rateLimitRegistration: limit } = this.config;
+    const client = await this.clients.register(request.body, request.ip, async () => {
+      if (limit !== null) await this.quotas.count({ name: 'register', count: limit.count, seconds: limit.periodMs / 1000 }, request, reply);
+    });
     return {
       client_id: client.id, client_id_issued_at: Math.floor(client.createdAt.getTime() / 1000), client_name: client.name, redirect_uris: client.redirectUris,
-      grant_types: ['authorization_code'], response_types: ['code'], token_endpoint_auth_method: 'none', scope: 'read',
+      grant_types: client.grantTypes, response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [], token_endpoint_auth_method: 'none', scope: GRANTED_SCOPE,
     };
   }
 
@@ -131,12 +136,14 @@ export class OAuthController implements OnModuleInit {
   @ApiConsumes(FORM)
   @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
   @RateLimit({ name: 'device-start', count: 20, seconds: 300 })
-  @ApiOperation({ summary: 'Ask for a code for a device', description: 'RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.' })
+  @ApiOperation({ summary: 'Ask for a code for a device', description: 'RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.' })
   @ApiBody(formOf({ client_id: text('The client.', 'posthorn-cli'), scope: text('Ignored: the person chooses.', 'read') }, ['client_id']))
   @ApiOkResponse({ type: DeviceCodesItem, description: 'The codes.' })
   async authorizeDevice(@Req() request: FastifyRequest, @Body() body: object): Promise<DeviceCodesItem> {
     const client = await this.clients.find(formIn(request, body)['client_id']);
     if (typeof client === 'string') throw oauthError('invalid_client', client);
+    // RFC 7591, section 2: what is not in grant_types is not the client's to use.
+    if (!client.grantTypes.includes(DEVICE_GRANT)) throw oauthError('unauthorized_client', `This client did not register for the device grant: its grant_types must have ${DEVICE_GRANT}.`);
     const { deviceCode, userCode } = await this.devices.begin(client, request.ip);
     const page = `${this.config.baseUrl}/oauth/device`;
     return {

@@ -124,7 +124,7 @@ export class RegisteredClientItem {
   @ApiProperty({ example: 'none' })
   token_endpoint_auth_method: string;
 
-  /** What it may ask for. */
+  /** The scope of the keys that it gets, whatever it asks for. */
   @ApiProperty({ example: 'read' })
   scope: string;
 }
