@@ -2625,7 +2625,7 @@ export interface paths {
         };
         /**
          * Ask a person for access
-         * @description A page for the person's browser: sign-in, then the question. Unknown parameters are ignored. The answer, also a refusal, is a redirect with `iss` and `state`.
+         * @description A page for the person's browser: sign-in, then the question. Unknown parameters and further scopes are ignored. The answer, also a refusal, is a redirect with `iss` and `state`. A faulty request is shown on the page; it is redirected only to a client that already has a key of the organization.
          */
         get: operations["askForAccess"];
         put?: never;
@@ -2647,7 +2647,7 @@ export interface paths {
         put?: never;
         /**
          * Register a client
-         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one address; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES.
+         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one network (RATE_LIMIT_REGISTRATION), refused ones not counted; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant says so in `grant_types`, and needs no `redirect_uris` if it uses nothing else.
          */
         post: operations["registerClient"];
         delete?: never;
@@ -2707,7 +2707,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a code for a device
-         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.
+         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.
          */
         post: operations["authorizeDevice"];
         delete?: never;
@@ -2725,7 +2725,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the agent server
-         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`.
+         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`, and where BASE_URL has a path at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
          */
         get: operations["getProtectedResource"];
         put?: never;
@@ -2745,7 +2745,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the authorization server
-         * @description RFC 8414.
+         * @description RFC 8414. Also at `/.well-known/openid-configuration`, and where BASE_URL has a path at both with the path behind it.
          */
         get: operations["getAuthorizationServer"];
         put?: never;
@@ -9960,7 +9960,7 @@ export interface components {
              */
             token_endpoint_auth_method: string;
             /**
-             * @description What it may ask for.
+             * @description The scope of the keys that it gets, whatever it asks for.
              * @example read
              */
             scope: string;
@@ -17649,7 +17649,7 @@ export interface operations {
             query: {
                 /** @description What the key is for (RFC 8707). */
                 resource?: unknown;
-                /** @description `read`, which is also what nothing means. */
+                /** @description Always `read` is granted; other scopes are ignored. */
                 scope?: unknown;
                 /** @description Comes back as it is. */
                 state?: unknown;
@@ -17683,7 +17683,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description Back to the client, with an error. */
+            /** @description Back to a client that the organization approved before, with an error. */
             302: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17773,7 +17773,14 @@ export interface operations {
                      *       "http://127.0.0.1:3456/callback"
                      *     ]
                      */
-                    redirect_uris: string[];
+                    redirect_uris?: string[];
+                    /**
+                     * @description How it will ask: `authorization_code`, `urn:ietf:params:oauth:grant-type:device_code`, or both. The first when left out.
+                     * @example [
+                     *       "authorization_code"
+                     *     ]
+                     */
+                    grant_types?: string[];
                     /**
                      * @description What people are shown, and told that nobody verified.
                      * @example An assistant
