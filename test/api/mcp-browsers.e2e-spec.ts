@@ -9,7 +9,7 @@ const ACCEPT = { accept: 'application/json, text/event-stream' };
 /** Nested so deeply that nothing could walk through it on the stack. */
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-/** What agents that run in a page of another origin see, and what people type. */
+/** Agents in pages of other origins, and addresses as people type them. */
 describe('/mcp from a page', () => {
   let server: PosthornServer;
   let busy: PosthornServer;

@@ -42,7 +42,7 @@ describe('/oauth/authorize is no open redirector', () => {
 
   it.each([...FAULTS, ['nothing wrong', {}], ['prompt=none', { prompt: 'none' }], ['prompt=none and a fault', { prompt: 'none', response_type: 'token' }], ['no client', { client_id: null }], ['an unknown client', { client_id: 'AAAAAAAAAAAAAAAAAAAAAA' }]])(
     '303: an anonymous browser with %s is sent to our own sign-in', async (_, changes) => {
-      const answer = await new PlainBrowser(server).get(pathFor(changes as Record<string, string | null>));
+      const answer = await new PlainBrowser(server).get(pathFor(changes));
 
       expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/signin\?return_to=%2Foauth%2Fauthorize%3F/)]);
     },

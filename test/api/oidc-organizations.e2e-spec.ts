@@ -7,7 +7,7 @@ import { fieldOf, PlainBrowser, type PageAnswer } from './signing-in.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
 
-/** Whose members an identity provider may sign in, where there are several organizations. */
+/** The members that an identity provider may sign in where there are several organizations. */
 describe('the identity provider of one organization among several', () => {
   const key = namedKey('own');
   let provider: ScriptedIdentityProvider;
@@ -94,7 +94,7 @@ describe('the identity provider of one organization among several', () => {
     expect(chosen.headers.getSetCookie().some((set) => set.startsWith('posthorn_oidc=;'))).toBe(true);
   });
 
-  it('403: nobody chooses without the provider\'s word, in another browser, from another site, or before the answer of the provider', async () => {
+  it('403: no organization is chosen without the provider\'s word, in another browser, from another site, or before the answer of the provider', async () => {
     const { browser } = await begin(whole, 'whole', { email: 'both@acme.example' });
     const begun = new PlainBrowser(whole);
     await begun.get('/signin/oidc');

@@ -3,7 +3,7 @@ import { startServer, type PosthornServer } from '../support/server.js';
 import { expectStatus } from './scene.js';
 import { PlainBrowser, type PageAnswer } from './signing-in.js';
 
-const ADA = { email: 'ada@customer.example', email_verified: true };
+const ADA: Claims = { email: 'ada@customer.example', email_verified: true };
 const CLIENT_SECRET = 'a-secret-of-the-client';
 
 /** OpenID Connect Core, section 3.1.3.7, and RFC 8725 (JSON Web Token Best Current Practices). */
@@ -44,7 +44,7 @@ describe('the ID token of the identity provider', () => {
   });
 
   /** Signs in with the token that `forge` makes of honest claims. */
-  async function signIn(forge: (claims: Claims) => string, { at = server, issuer = 'one', person = ADA as Claims } = {}): Promise<PageAnswer> {
+  async function signIn(forge: (claims: Claims) => string, { at = server, issuer = 'one', person = ADA } = {}): Promise<PageAnswer> {
     const browser = new PlainBrowser(at);
     const begun = await browser.get('/signin/oidc');
     if (begun.status !== 303) return begun;

@@ -21,7 +21,7 @@ export class AgentGate {
     if (new URLSearchParams(request.url.split('?')[1]).has('access_token')) throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
-  /** Returns what a browser has to read on every answer at `/mcp`, errors included, to show it to the page that asked (Fetch Standard, CORS protocol). */
+  /** Returns the CORS headers of an answer at `/mcp`. Errors have them, too: without them a browser shows the page no status and no challenge. */
   corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
     if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
     return {
