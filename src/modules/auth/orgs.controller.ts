@@ -28,6 +28,7 @@ export class OrgsController {
   @Audit('with-change')
   @ApiOperation({ summary: 'Make an organization', description: 'With its two environments, its first admin, and an admin key for each environment, which are shown this once.' })
   @ApiCreatedResponse({ type: MadeOrg, description: 'The organization.' })
+  @ApiConflictResponse({ description: 'The slug is taken, or a second organization would need OIDC_DOMAINS.' })
   async createOrganization(@Body() body: NewOrgBody): Promise<MadeOrg> {
     return presentMadeOrg(await this.orgs.create(newOrganization(body)));
   }
