@@ -304,7 +304,7 @@ describe('failures', () => {
     ['no HTTP at all', 'SSH-2.0-OpenSSH_9.2\r\n\r\n'],
     ['two lengths that contradict', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok'],
     ['an upgrade nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
-    ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`],
+    ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`],
   ])('%s is a protocol error', async (_what, bytes) => {
     const receiver = await receiverWith((socket) => void socket.write(bytes));
 

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Client } from 'undici';
-import { agentWith, cleanUp, onCleanUp } from '../../test/support/egress.js';
+import { agentWith, cleanUp, onCleanUp, receiverWith, statusOf, to } from '../../test/support/egress.js';
+import { ANSWER_FAULTS, type AnswerFault } from './answer-faults.js';
 import { AnswerReader } from './answer-reader.js';
 import { BadAnswer } from './failure.js';
 
@@ -13,7 +15,7 @@ interface Read {
   body?: string;
   isComplete?: boolean;
   isPersistent?: boolean;
-  wrong?: string;
+  fault?: AnswerFault;
 }
 
 /** The bytes as one answer, to a HEAD or not, in such pieces; `hasEnded`: the connection has, behind them. */
@@ -35,7 +37,7 @@ function read(pieces: readonly string[], { isOfHead = false, hasEnded = false } 
     return { ...heard, isComplete, isPersistent: reader.isPersistent };
   } catch (error) {
     if (!(error instanceof BadAnswer)) throw error;
-    return { wrong: error.message };
+    return { fault: error.fault };
   }
 }
 
@@ -43,6 +45,8 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const complete = (body: string, isPersistent = true): Read => ({ body, isComplete: true, isPersistent });
 
 describe('AnswerReader', () => {
+  const covered = new Set<string>();
+
   it.each<[string, string, Read]>([
     ['a length', `${OK}content-length: 2\r\n\r\nok`, complete('ok')],
     ['a length of nothing', `${OK}content-length: 0\r\n\r\n`, complete('')],
@@ -51,9 +55,12 @@ describe('AnswerReader', () => {
     ['chunks', `${OK}transfer-encoding: chunked\r\n\r\n3\r\none\r\nA\r\n0123456789\r\n0\r\n\r\n`, complete('one0123456789')],
     ['chunks with extensions and zeros before the length', `${OK}transfer-encoding: chunked\r\n\r\n003;a=b;c="d"\r\none\r\n00\r\n\r\n`, complete('one')],
     ['trailers', `${OK}transfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nexpires: never\r\nx-sum: 1\r\n\r\n`, complete('x')],
-    ['another coding under chunks', `${OK}transfer-encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n`, complete('x')],
-    ['204, whatever it says of a length', 'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n', complete('')],
-    ['304', 'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n', complete('')],
+    ['204 with a length of 0', 'HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n', complete('')],
+    ['an Upgrade header that offers another protocol', `${OK}upgrade: h2,h2c\r\nconnection: Upgrade\r\ncontent-length: 2\r\n\r\nok`, complete('ok')],
+    ['a compressed body, as its bytes', `${OK}content-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b`, complete('\x1f\x8b')],
+    ['a value of UTF-8', `${OK}x: \xe2\x82\xac\r\ncontent-length: 0\r\n\r\n`, complete('')],
+    ['a value of nothing', `${OK}x:\r\ncontent-length: 0\r\n\r\n`, complete('')],
+    ['a status that nobody knows', 'HTTP/1.1 799 ?\r\ncontent-length: 0\r\n\r\n', complete('')],
     ['close', `${OK}connection: Close\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
     ['close among other options', `${OK}connection: x, close\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', complete('ok', false)],
@@ -90,38 +97,148 @@ describe('AnswerReader', () => {
   });
 
   it.each<[string, string, string]>([
-    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', 'status line'],
-    ['another protocol without an end of line', '220 mail', 'status line'],
-    ['HTTP/2', 'HTTP/2 200\r\n', 'status line'],
-    ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n', 'status line'],
-    ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n', 'status line'],
-    ['a line feed alone', 'HTTP/1.1 200 OK\ncontent-length: 0\n\n', 'header'],
-    ['a line feed alone within the head', `${OK}a: b\nc: d\r\n\r\n`, 'header'],
-    ['a carriage return within a value', `${OK}a: b\rc\r\n\r\n`, 'header'],
-    ['a zero byte', `${OK}a: b\0\r\n\r\n`, 'header'],
-    ['a blank before the colon', `${OK}content-length : 2\r\n\r\nok`, 'header'],
-    ['a folded line', `${OK}a: b\r\n c\r\n\r\n`, 'header'],
-    ['a header without a name', `${OK}: b\r\n\r\n`, 'header'],
-    ['a line without a colon', `${OK}ab\r\n\r\n`, 'header'],
-    ['two lengths', `${OK}content-length: 2\r\ncontent-length: 2\r\n\r\nok`, 'content-length'],
-    ['a length with a sign', `${OK}content-length: +2\r\n\r\nok`, 'content-length'],
-    ['a length of nothing at all', `${OK}content-length:\r\n\r\nok`, 'content-length'],
-    ['a length beyond numbers', `${OK}content-length: 99999999999999999999\r\n\r\nok`, 'content-length'],
-    ['a length beside chunks', `${OK}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, 'transfer-encoding'],
-    ['a change of protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n', '101'],
-    ['a chunk whose length is no number', `${OK}transfer-encoding: chunked\r\n\r\nxyz\r\n`, 'chunk'],
-    ['a chunk with a sign', `${OK}transfer-encoding: chunked\r\n\r\n-1\r\n`, 'chunk'],
-    ['a chunk that is longer than it says', `${OK}transfer-encoding: chunked\r\n\r\n1\r\nok\r\n`, 'chunk'],
-    ['a chunk of more bytes than there are', `${OK}transfer-encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\n`, 'chunk'],
-    ['an extension without end', `${OK}transfer-encoding: chunked\r\n\r\n1;${'x'.repeat(5000)}`, 'chunk'],
-    ['a trailer that is no header', `${OK}transfer-encoding: chunked\r\n\r\n0\r\nx y\r\n\r\n`, 'header'],
-    ['a length behind the body', `${OK}transfer-encoding: chunked\r\n\r\n0\r\nContent-Length: 3\r\n\r\n`, 'header'],
-    ['an extension that is none', `${OK}transfer-encoding: chunked\r\n\r\n1;a=b c\r\nx\r\n0\r\n\r\n`, 'chunk'],
-    ['trailers without end', `${OK}transfer-encoding: chunked\r\n\r\n0\r\nx: ${'y'.repeat(20_000)}`, '16 KB'],
-    ['headers without end', `${OK}x: ${'y'.repeat(20_000)}`, '16 KB'],
-    ['headers that are too long', `${OK}x: ${'y'.repeat(20_000)}\r\n\r\n`, '16 KB'],
-  ])('refuses %s', (_what, bytes, wrong) => {
-    expect(read([bytes]).wrong).toContain(wrong);
+    ['repeated lines of one length (RFC 9110, section 8.6; curl, Go)', 'content-length: 5\r\ncontent-length: 5\r\n\r\nhello', 'hello'],
+    ['a list of one length (RFC 9110, section 8.6; curl)', 'content-length: 5, 5\r\n\r\nhello', 'hello'],
+    ['a list of one length without blanks', 'content-length: 5,5,5\r\n\r\nhello', 'hello'],
+    ['tabs around a length (RFC 9112, section 5; curl, Go)', 'content-length:\t5\t\r\n\r\nhello', 'hello'],
+    ['zeros before a length', 'content-length: 0005\r\n\r\nhello', 'hello'],
+    ['40 KB of one header', `x: ${'y'.repeat(40_000)}\r\ncontent-length: 2\r\n\r\nok`, 'ok'],
+    ['5,000 headers in 60 KB', `${'x-line: 1\r\n'.repeat(5_000)}content-length: 2\r\n\r\nok`, 'ok'],
+    ['40 KB of trailers', `transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 'ok'],
+    ['sizes of chunks in upper case, with zeros', 'transfer-encoding: Chunked\r\n\r\n00A\r\n0123456789\r\n0000\r\n\r\n', '0123456789'],
+  ])('keeps the connection after %s', (_what, rest, body) => {
+    expect(read([OK + rest])).toMatchObject(complete(body));
+  });
+
+  it('gives a repeated length once, as RFC 9110, section 8.6, says', () => {
+    expect(read([`${OK}content-length: 2\r\ncontent-length: 2\r\n\r\nok`]).headers).toEqual({ 'content-length': '2' });
+  });
+
+  it.each<[string, string, Read]>([
+    ['a folded line, joined by a space (RFC 9112, section 5.2; curl, Go)', `${OK}x: a\r\n b\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a b', 'content-length': '2' } }],
+    ['lines folded with tabs and blanks', `${OK}x:\r\n\ta\r\n \t b \r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a b', 'content-length': '2' } }],
+    ['a folded line of blanks', `${OK}x: a\r\n \r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a', 'content-length': '2' } }],
+    ['a folded length (Go)', `${OK}content-length:\r\n 2\r\n\r\nok`, { body: 'ok' }],
+    ['a length in a folded line, which is a part of the value before it', `${OK}x: a\r\n content-length: 9\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { x: 'a content-length: 9', 'content-length': '2' } }],
+    ['a folded trailer (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: a\r\n b\r\n\r\n`, { body: 'ok' }],
+    ['a blank before a colon (RFC 9112, section 5.1; curl, Go; seanmonstar/httparse#88)', `${OK}access-control-allow-credentials : true\r\ncontent-length : 2\r\n\r\nok`, { body: 'ok', headers: { 'access-control-allow-credentials': 'true', 'content-length': '2' } }],
+    ['a control character in a value (RFC 9110, section 5.5; curl; hyperium/hyper#2879)', `${OK}set-cookie: dmo\x01OZPF\x1b\x7f!\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { 'set-cookie': 'dmo OZPF  !', 'content-length': '2' } }],
+    ['a name that is none, which is left out (curl, Python)', `${OK}x y: 1\r\nx[0]: 1\r\nx\xe9: 1\r\n: 1\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { 'content-length': '2' } }],
+    ['a name that a control character makes none, although it looks like a length', `${OK}content-length\x0b: 9\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok', headers: { 'content-length': '2' } }],
+    ['a length beside chunks, which counts no more (RFC 9112, section 6.3; curl, Go)', `${OK}content-length: 12\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
+    ['chunks named twice (undici, curl)', `${OK}transfer-encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
+    ['chunks behind an empty element (RFC 9110, section 5.6.1; curl)', `${OK}transfer-encoding: chunked,\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
+    ['another coding under chunks (undici)', `${OK}transfer-encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
+    ['the coding identity beside a length (RFC 2616; curl)', `${OK}transfer-encoding: identity\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok' }],
+    ['an empty coding beside a length (undici, curl)', `${OK}transfer-encoding:\r\ncontent-length: 2\r\n\r\nok`, { body: 'ok' }],
+    ['chunks in HTTP/1.0 that stays (RFC 9112, section 6.1)', 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n', { body: 'ok' }],
+    ['a chunk extension that is none (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0;\r\n\r\n`, { body: 'ok' }],
+    ['blanks behind the size of a chunk (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2   \r\nok\r\n0\r\n\r\n`, { body: 'ok' }],
+    ['a length behind the body (curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nContent-Length: 3\r\n\r\n`, { body: 'ok' }],
+    ['a coding behind the body (undici, curl, Go)', `${OK}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n`, { body: 'ok' }],
+    ['204 with a length (RFC 9112, section 6.3; curl, Go)', 'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n', { status: 204, body: '' }],
+    ['204 with lengths that differ, and chunks (RFC 9112, section 6.3; curl)', 'HTTP/1.1 204 No Content\r\ncontent-length: 5, 6\r\ntransfer-encoding: chunked\r\n\r\n', { status: 204, body: '' }],
+    ['304 with a length (curl, Go)', 'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n', { status: 304, body: '' }],
+    ['several spaces in the status line (RFC 9112, section 4; curl, Go)', 'HTTP/1.1   200 OK\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
+    ['a later version of HTTP/1 (RFC 9110, section 2.5; Go)', 'HTTP/1.2 200 OK\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
+    ['the version 2.0 in the words of HTTP/1 (undici, curl, Go)', 'HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
+    ['a control character in the reason (curl, Go)', 'HTTP/1.1 200 O\x07K\r\ncontent-length: 2\r\n\r\nok', { status: 200, body: 'ok' }],
+  ])('takes %s, and closes the connection', (_what, bytes, expected) => {
+    expect(read([bytes])).toMatchObject({ ...expected, isComplete: true, isPersistent: false });
+    expect(read([...bytes])).toEqual(read([bytes]));
+  });
+
+  const chunked = (rest: string): string => `${OK}transfer-encoding: chunked\r\n\r\n${rest}`;
+
+  it.each<[AnswerFault, string, string]>([
+    ['noStatusLine', 'another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['noStatusLine', 'another protocol without an end of line', '220 mail'],
+    ['noStatusLine', 'HTTP/0.9', 'ok\n'],
+    ['noStatusLine', 'a name in lower case', 'http/1.1 200 OK\r\n\r\n'],
+    ['noStatusLine', 'an empty line first', `\r\n${OK}\r\n`],
+    ['noStatusLine', 'a byte order mark first', `\xef\xbb\xbf${OK}\r\n`],
+    ['isTls', 'an alert', '\x15\x03\x01\0\x02\x02\x46'],
+    ['isHttp2', 'a SETTINGS frame', '\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x80'],
+    ['badVersion', 'HTTP/2 without a minor version', 'HTTP/2 200\r\n\r\n'],
+    ['badVersion', 'HTTP/1 without a minor version', 'HTTP/1 200 OK\r\n\r\n'],
+    ['badStatus', 'two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
+    ['badStatus', 'four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
+    ['badStatus', 'a zero first', 'HTTP/1.1 099 OK\r\n\r\n'],
+    ['badStatus', 'no space behind it', 'HTTP/1.1 200OK\r\n\r\n'],
+    ['badStatus', 'tabs around it', 'HTTP/1.1\t200\tOK\r\n\r\n'],
+    ['switchedProtocol', '101', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n'],
+    ['bareLineFeed', 'everywhere', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nok'],
+    ['bareLineFeed', 'behind the status line', 'HTTP/1.1 200 OK\ncontent-length: 2\r\n\r\nok'],
+    ['bareLineFeed', 'behind a header', `${OK}a: b\nc: d\r\n\r\n`],
+    ['bareLineFeed', 'instead of the empty line', `${OK}content-length: 2\r\n\nok`],
+    ['bareLineFeed', 'behind the size of a chunk', chunked('2\nok\r\n0\r\n\r\n')],
+    ['bareLineFeed', 'behind a chunk', chunked('2\r\nok\n0\r\n\r\n')],
+    ['bareLineFeed', 'behind every line of chunks', chunked('2\nok\n0\n\n')],
+    ['bareLineFeed', 'in a chunk extension', chunked('2;a\nb\r\nok\r\n0\r\n\r\n')],
+    ['bareLineFeed', 'behind a trailer', chunked('0\r\nx: 1\n\r\n\r\n')],
+    ['bareLineFeed', 'instead of the end of the trailers', chunked('0\r\n\n')],
+    ['bareCarriageReturn', 'within a value', `${OK}a: b\rc\r\n\r\n`],
+    ['bareCarriageReturn', 'at the end of a value', `${OK}a: b\r\r\n\r\n`],
+    ['bareCarriageReturn', 'in the status line', 'HTTP/1.1 200 O\rK\r\n\r\n'],
+    ['zeroByte', 'in a value', `${OK}a: b\0\r\n\r\n`],
+    ['zeroByte', 'in a name', `${OK}a\0: b\r\n\r\n`],
+    ['zeroByte', 'in the status line', 'HTTP/1.1 200 O\0K\r\n\r\n'],
+    ['noColon', 'a word', `${OK}ab\r\n\r\n`],
+    ['noColon', 'the status line once more', `${OK}${OK}\r\n`],
+    ['noColon', 'as a trailer', chunked('0\r\nx y\r\n\r\n')],
+    ['blankFirst', 'a folded line behind the status line (RFC 9112, section 2.2)', `${OK} a: b\r\n\r\n`],
+    ['longHead', 'without end', `${OK}x: ${'y'.repeat(70_000)}`],
+    ['longHead', 'with an end', `${OK}x: ${'y'.repeat(70_000)}\r\n\r\n`],
+    ['longHead', 'a status line without end', `HTTP/1.1 200 ${'y'.repeat(70_000)}`],
+    ['badLength', 'a sign', `${OK}content-length: +5\r\n\r\nhello`],
+    ['badLength', 'below zero', `${OK}content-length: -1\r\n\r\nhello`],
+    ['badLength', 'nothing at all', `${OK}content-length:\r\n\r\nhello`],
+    ['badLength', 'beyond numbers', `${OK}content-length: 99999999999999999999\r\n\r\nhello`],
+    ['badLength', 'hexadecimal', `${OK}content-length: 0x5\r\n\r\nhello`],
+    ['badLength', 'a number and a word', `${OK}content-length: 5 bytes\r\n\r\nhello`],
+    ['badLength', 'a folded second number', `${OK}content-length: 5\r\n 6\r\n\r\nhello`],
+    ['badLength', 'a list with an empty element', `${OK}content-length: 5,\r\n\r\nhello`],
+    ['badLength', 'beside chunks', `${OK}content-length: x\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['conflictingLengths', 'in two lines', `${OK}content-length: 5\r\ncontent-length: 6\r\n\r\nhello`],
+    ['conflictingLengths', 'in a list', `${OK}content-length: 5, 5, 6\r\n\r\nhello`],
+    ['conflictingLengths', 'equal numbers of other digits (Go)', `${OK}content-length: 5, 05\r\n\r\nhello`],
+    ['conflictingLengths', 'beside chunks', `${OK}content-length: 5, 6\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['badChunkSize', 'no number', chunked('xyz\r\n')],
+    ['badChunkSize', 'no number, and no end of the line', chunked('ok')],
+    ['badChunkSize', 'a sign', chunked('-1\r\n')],
+    ['badChunkSize', 'a prefix', chunked('0x2\r\nok\r\n')],
+    ['badChunkSize', 'a blank first', chunked(' 2\r\nok\r\n')],
+    ['badChunkSize', 'more bytes than there are', chunked('FFFFFFFFFFFFFFFF\r\n')],
+    ['badChunkSize', 'more than 16 digits', chunked(`${'0'.repeat(16)}2\r\nok\r\n`)],
+    ['badChunkSize', 'a control character behind it', chunked('2;\x01\r\nok\r\n')],
+    ['longChunkLine', 'an extension without end', chunked(`1;${'x'.repeat(5000)}`)],
+    ['longChunkLine', 'an extension of 5 KB', chunked(`1;${'x'.repeat(5000)}\r\nx\r\n0\r\n\r\n`)],
+    ['badChunkEnd', 'more bytes', chunked('1\r\nok\r\n')],
+    ['longTrailers', 'without end', chunked(`0\r\nx: ${'y'.repeat(70_000)}`)],
+    ['longTrailers', 'with an end', chunked(`0\r\nx: ${'y'.repeat(70_000)}\r\n\r\n`)],
+  ])('refuses with %s: %s', (fault, what, bytes) => {
+    covered.add(fault);
+    expect([what, read([bytes])]).toEqual([what, { fault }]);
+    // Another protocol is recognized by fewer bytes.
+    if (bytes.length < 1_000 && fault !== 'isTls' && fault !== 'isHttp2') expect([what, read([...bytes])]).toEqual([what, { fault }]);
+  });
+
+  it('has an example for every fault', () => {
+    expect(Object.keys(ANSWER_FAULTS).filter((fault) => !covered.has(fault))).toEqual([]);
+  });
+
+  it('copies a head that comes byte by byte a few times, and not once for each byte', () => {
+    const copy = jest.spyOn(Buffer.prototype, 'copy');
+    const reader = new AnswerReader();
+    const sink = { onHead: (): void => undefined, onBody: (): boolean => true };
+    reader.expect(false);
+
+    for (const byte of Buffer.from(`${OK}x: ${'y'.repeat(60_000)}\r\ncontent-length: 0\r\n\r\n`)) reader.read(Buffer.from([byte]), sink);
+
+    const copiedBytes = copy.mock.results.reduce((sum, { value }) => sum + (value as number), 0);
+    copy.mockRestore();
+    expect(reader.isPersistent).toBe(true);
+    expect(copiedBytes).toBeLessThan(5 * 60_000);
   });
 
   it.each([
@@ -171,7 +288,7 @@ describe('beside undici', () => {
   }
 
   async function byUndici(origin: string): Promise<object> {
-    const client = new Client(origin, { maxHeaderSize: 16_384 });
+    const client = new Client(origin, { maxHeaderSize: 65_536 });
     try {
       const { statusCode, headers, body } = await client.request({ method: 'POST', path: '/', body: '{}' });
       const text = Buffer.from(await body.arrayBuffer()).toString('latin1');
@@ -220,7 +337,7 @@ describe('beside undici', () => {
     }), { numRuns: 150 });
   });
 
-  it('takes nothing that undici refuses, and reads it no other way', async () => {
+  it('takes nothing that undici refuses unless it closes the connection, and reads the rest as undici does', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
     // Without blanks and informational answers: undici refuses some of those that RFC 9112 allows behind a length and around a coding, and a 100 that it did not ask for.
@@ -231,8 +348,33 @@ describe('beside undici', () => {
       Object.assign(answer, { bytes: Buffer.from(damaged, 'latin1'), cuts: at });
       const ours = await byOurs(agent, origin);
       fc.pre(!('status' in ours) || ours.status !== null);
+      const theirs = await byUndici(origin);
 
-      expect(ours).toEqual(await byUndici(origin));
+      // A repeated length is not the end of a connection (RFC 9110, section 8.6), and is not undici's either.
+      if (read([damaged]).isPersistent && !/content-length:[^]*content-length:/i.test(damaged)) expect(ours).toEqual(theirs);
+      else if ('status' in theirs && theirs.status !== null) expect(ours).toMatchObject({ status: theirs.status });
     }), { numRuns: 150 });
+  });
+
+  it.each<[string, string]>([
+    ['a length beside chunks', 'content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
+    ['a folded line', 'x: a\r\n content-length: 2\r\ncontent-length: 2\r\n\r\nok'],
+    ['a blank before a colon', 'content-length : 2\r\n\r\nok'],
+    ['a length behind the body', 'transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\ncontent-length: 2\r\n\r\n'],
+    ['a chunk extension that is none', 'transfer-encoding: chunked\r\n\r\n2;a=b c\r\nok\r\n0\r\n\r\n'],
+  ])('an answer smuggled behind %s answers nothing: the next request has a connection of its own', async (_what, rest) => {
+    const smuggled = 'HTTP/1.1 299 Smuggled\r\ncontent-length: 0\r\n\r\n';
+    const receiver = await receiverWith((socket, { connection }) => {
+      if (connection > 1) return void socket.write('HTTP/1.1 201 Own\r\ncontent-length: 0\r\n\r\n');
+      socket.write(OK + rest);
+      setImmediate(() => socket.write(smuggled));
+    });
+    const agent = agentWith();
+
+    const first = await agent.exchange(to(receiver));
+    const second = await agent.exchange(to(receiver));
+
+    expect([first, second].map(statusOf)).toEqual([200, 201]);
+    expect(receiver.connections).toBe(2);
   });
 });

@@ -1,3 +1,4 @@
+import { checkFields, checkStatusLine, hasBareLineFeed, parseHead, type AnswerHead } from './answer-head.js';
 import { BadAnswer } from './failure.js';
 
 /** Who an answer is for, piece by piece. */
@@ -11,30 +12,28 @@ export interface AnswerSink {
 /** Where the next byte belongs. */
 type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-end' | 'complete';
 
-const HEAD_BYTES_MAX = 16_384;
+/** Go's net/http takes 1 MB, curl 300 KB, and undici and Node.js 16 KB by default. */
+const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
-const TRAILER_BYTES_MAX = 16_384;
 /** What a server that closes an idle connection in `timeout` seconds is not to be asked in any more: it may be closing. */
 const TIMEOUT_MARGIN_MS = 2_000;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
-const BEGINNING = 'HTTP/1.';
-const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const FIELDS = /^(?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
-const BARE_LINE_FEED = /(?:^|[^\r])\n/;
 const LENGTH = /^\d{1,15}$/;
-/** With its extensions (RFC 9112, section 7.1.1), which are passed over. */
-const CHUNK_LINE = /^([\da-fA-F]{1,12})(?:[\t ]*;[\t ]*[!#$%&'*+\-.^_`|~\w]+(?:[\t ]*=[\t ]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** Too late to say it there (RFC 9110, section 6.5.1). */
+/** Size and extensions (RFC 9112, section 7.1.1). Extensions are ignored. */
+const STRICT_CHUNK_LINE = /^[\da-fA-F]+(?:[\t ]*;[\t ]*[!#$%&'*+\-.^_`|~\w]+(?:[\t ]*=[\t ]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
+/** curl and Go's net/http take blanks behind the size, and any text as an extension. */
+const TOLERABLE_CHUNK_LINE = /^([\da-fA-F]{1,16})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 const FRAMING = /^(?:content-length|transfer-encoding):/im;
-const LAST_IS_CHUNKED = /(?:^|,)[\t ]*chunked[\t ]*$/i;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 
 /**
- * Reads answers of HTTP/1.1, one after the other (RFC 9112), as strictly as a client must that others' servers choose the
- * bytes for: lines end with CR LF, names are tokens, a length is one number and never beside a transfer coding (section 6.3).
- * Informational answers are passed over, asked for or not (RFC 9110, section 15.2); 101 would change the protocol, and nobody asks for that.
+ * Reads HTTP/1.1 answers, one after the other (RFC 9112), from bytes that a hostile server may choose. An answer is taken
+ * if the RFC allows it, or if two of undici, curl and Go's net/http take it. If clients could disagree about where it ends, its
+ * connection is not used again, so that the rest of it can never become the answer to another request. `BadAnswer` is left
+ * for what has no certain meaning: bare LF or CR, conflicting lengths, sizes that are not numbers.
+ * Informational answers are skipped (RFC 9110, section 15.2), except 101, which changes the protocol.
  */
 export class AnswerReader {
   /** Whether another request may follow on the connection; known once an answer is complete. */
@@ -44,6 +43,10 @@ export class AnswerReader {
   private stage: Stage = 'complete';
   /** The beginning of a head or of a line whose end has not come. */
   private held: Buffer | null = null;
+  /** The memory of `held` once it was received in several pieces, with room for more. */
+  private room: Buffer | null = null;
+  /** How many of the bytes of `held` were searched before. */
+  private searched = 0;
   /** Bytes of the body, or of the chunk, that are still to come. */
   private left = 0;
   private isOfHead = false;
@@ -52,14 +55,20 @@ export class AnswerReader {
   expect(isOfHead: boolean): void {
     this.stage = 'head';
     this.held = null;
+    this.room = null;
     this.isOfHead = isOfHead;
   }
 
   /** True once the answer is complete; what follows it nobody asked for, and no request may follow that. Throws `BadAnswer`. */
   read(chunk: Buffer, sink: AnswerSink): boolean {
-    let bytes: Buffer | null = this.held === null ? chunk : Buffer.concat([this.held, chunk]);
+    let bytes: Buffer | null = this.held === null ? chunk : this.appended(this.held, chunk);
+    this.searched = this.held?.length ?? 0;
     this.held = null;
-    while (bytes !== null && bytes.length > 0) bytes = this.step(bytes, sink);
+    while (bytes !== null && bytes.length > 0) {
+      bytes = this.step(bytes, sink);
+      this.searched = 0;
+    }
+    if (this.held === null) this.room = null;
     return this.stage === 'complete';
   }
 
@@ -85,42 +94,49 @@ export class AnswerReader {
   }
 
   private head(bytes: Buffer, sink: AnswerSink): Buffer | null {
-    const end = bytes.indexOf(HEAD_END);
+    const end = bytes.indexOf(HEAD_END, this.searchedBut(HEAD_END.length));
     if (end === -1) return this.holdHead(bytes);
-    if (end > HEAD_BYTES_MAX) throw TOO_LONG;
-    const text = bytes.toString('latin1', 0, end + LINE_END.length);
-    const firstEnd = text.indexOf('\r\n');
-    if (!STATUS_LINE.test(text.slice(0, firstEnd))) throw NO_STATUS_LINE;
-    const fields = text.slice(firstEnd + LINE_END.length);
-    if (!FIELDS.test(fields)) throw BAD_FIELD;
-    const status = Number(text.slice(9, 12));
+    if (end > HEAD_BYTES_MAX) throw new BadAnswer('longHead');
+    const head = parseHead(bytes.toString('latin1', 0, end + LINE_END.length));
     const rest = bytes.subarray(end + HEAD_END.length);
-    if (status === 101) throw CHANGED_PROTOCOL;
-    if (status < 200) return rest;
-    const headers = parsed(fields);
-    this.frame(status, headers, text.charCodeAt(7) === ONE);
-    sink.onHead(status, headers);
+    if (head.status === 101) throw new BadAnswer('switchedProtocol');
+    if (head.status < 200) return rest;
+    this.frame(head);
+    sink.onHead(head.status, head.headers);
     return rest;
   }
 
   /** How the end of the body is told (RFC 9112, section 6.3), and whether the connection outlives it (section 9.3). */
-  private frame(status: number, headers: Record<string, string>, isOneOne: boolean): void {
-    const { connection, 'content-length': length, 'transfer-encoding': coding, 'keep-alive': kept } = headers;
+  private frame({ status, headers, isHttp11, isStrict }: AnswerHead): void {
+    const { connection, 'keep-alive': kept } = headers;
     const options = connection === undefined ? [] : connection.toLowerCase().split(/[\t ]*,[\t ]*/);
     // Some answer a HEAD with a body all the same, which would be taken for the answer to what comes next.
-    this.isPersistent = !this.isOfHead && !options.includes('close') && (isOneOne || options.includes('keep-alive'));
+    this.isPersistent = isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     const timeout = kept === undefined ? null : KEEP_ALIVE_TIMEOUT.exec(kept)?.[1];
     this.keepAliveMs = timeout == null ? null : Number(timeout) * 1000 - TIMEOUT_MARGIN_MS;
     if (this.keepAliveMs !== null && this.keepAliveMs <= 0) this.isPersistent = false;
-    if (coding !== undefined && length !== undefined) throw TWO_LENGTHS;
-    if (length !== undefined && !LENGTH.test(length)) throw BAD_LENGTH;
-    if (this.isOfHead || status === 204 || status === 304) {
-      this.stage = 'complete';
-    } else if (coding !== undefined && LAST_IS_CHUNKED.test(coding)) {
+    if (this.isOfHead || status === 204 || status === 304) this.skipBody(headers);
+    else this.frameBody(headers, isHttp11);
+  }
+
+  /** These have no body whatever their headers say (RFC 9112, section 6.3). A server may send one that its headers mention. */
+  private skipBody({ 'content-length': length, 'transfer-encoding': coding }: Record<string, string>): void {
+    if (coding !== undefined || (length !== undefined && length !== '0')) this.isPersistent = false;
+    this.stage = 'complete';
+  }
+
+  private frameBody(headers: Record<string, string>, isHttp11: boolean): void {
+    const { 'content-length': length, 'transfer-encoding': coding } = headers;
+    if (length !== undefined) headers['content-length'] = lengthOf(length);
+    const bodyBytes = length === undefined ? null : Number(headers['content-length']);
+    const codings = coding === undefined ? null : codingsOf(coding);
+    // A coding overrides a length (RFC 9112, section 6.3), but others may have read the length.
+    if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || bodyBytes !== null || !isHttp11)) this.isPersistent = false;
+    if (codings?.at(-1) === 'chunked') {
       this.stage = 'chunk-size';
-    } else if (coding === undefined && length !== undefined) {
-      this.left = Number(length);
-      this.stage = this.left === 0 ? 'complete' : 'counted';
+    } else if ((codings === null || codings.length === 0) && bodyBytes !== null) {
+      this.left = bodyBytes;
+      this.stage = bodyBytes === 0 ? 'complete' : 'counted';
     } else {
       this.isPersistent = false;
       this.stage = 'until-end';
@@ -137,43 +153,69 @@ export class AnswerReader {
 
   private chunkSize(bytes: Buffer): Buffer | null {
     const end = bytes.indexOf(LINE_END);
-    if (end === -1 && bytes.length <= CHUNK_LINE_BYTES_MAX) return this.hold(bytes);
-    const size = end === -1 || end > CHUNK_LINE_BYTES_MAX ? null : CHUNK_LINE.exec(bytes.toString('latin1', 0, end));
-    if (size === null) throw BAD_CHUNK;
-    this.left = Number.parseInt(size[1] as string, 16);
-    this.stage = this.left === 0 ? 'trailers' : 'chunk';
+    if (end > CHUNK_LINE_BYTES_MAX || (end === -1 && bytes.length > CHUNK_LINE_BYTES_MAX)) throw new BadAnswer('longChunkLine');
+    if (!isHexDigit(bytes[0] as number)) throw new BadAnswer('badChunkSize');
+    if (end === -1) return this.holdLines(bytes);
+    const line = bytes.toString('latin1', 0, end);
+    const size = Number.parseInt(TOLERABLE_CHUNK_LINE.exec(line)?.[1] ?? '', 16);
+    if (!Number.isSafeInteger(size)) throw new BadAnswer(line.includes('\n') ? 'bareLineFeed' : 'badChunkSize');
+    if (!STRICT_CHUNK_LINE.test(line)) this.isPersistent = false;
+    this.left = size;
+    this.stage = size === 0 ? 'trailers' : 'chunk';
     return bytes.subarray(end + LINE_END.length);
   }
 
   private chunkEnd(bytes: Buffer): Buffer | null {
+    if (bytes[0] === LF) throw new BadAnswer('bareLineFeed');
     if (bytes.length === 1 && bytes[0] === CR) return this.hold(bytes);
-    if (bytes[0] !== CR || bytes[1] !== LF) throw BAD_CHUNK;
+    if (bytes[0] !== CR || bytes[1] !== LF) throw new BadAnswer('badChunkEnd');
     this.stage = 'chunk-size';
     return bytes.subarray(LINE_END.length);
   }
 
-  /** Passed over: nobody asked for them (RFC 9110, section 6.5.1). */
+  /** Trailers are ignored (RFC 9110, section 6.5.1). One that would frame the body comes too late, but others may read it. */
   private trailers(bytes: Buffer): Buffer | null {
     const isEmpty = bytes[0] === CR && (bytes.length === 1 || bytes[1] === LF);
-    const end = isEmpty ? bytes.indexOf(LINE_END) : bytes.indexOf(HEAD_END);
-    if (end === -1 && bytes.length <= TRAILER_BYTES_MAX) return this.hold(bytes);
-    if (end === -1 || end > TRAILER_BYTES_MAX) throw TOO_LONG;
+    const end = isEmpty ? bytes.indexOf(LINE_END) : bytes.indexOf(HEAD_END, this.searchedBut(HEAD_END.length));
+    if (end > HEAD_BYTES_MAX || (end === -1 && bytes.length > HEAD_BYTES_MAX)) throw new BadAnswer('longTrailers');
+    if (end === -1) return this.holdLines(bytes);
     const length = isEmpty ? 0 : end + LINE_END.length;
-    const fields = bytes.toString('latin1', 0, length);
-    if (!FIELDS.test(fields) || FRAMING.test(fields)) throw BAD_FIELD;
+    const fields = checkFields(bytes.toString('latin1', 0, length));
+    if (!fields.isStrict || FRAMING.test(fields.text)) this.isPersistent = false;
     this.stage = 'complete';
     return bytes.subarray(length + LINE_END.length);
   }
 
-  /** What cannot become a head is told from one that has not come yet: nobody is to wait for the end of something else. */
+  /** Refuses at once what cannot become a head, instead of waiting for the end of something else. */
   private holdHead(bytes: Buffer): null {
-    if (bytes.length > HEAD_BYTES_MAX) throw TOO_LONG;
-    const text = bytes.toString('latin1', 0, bytes.length);
-    const firstEnd = text.indexOf('\r\n');
-    const isBegun = firstEnd === -1 ? text.startsWith(BEGINNING.slice(0, text.length)) : STATUS_LINE.test(text.slice(0, firstEnd));
-    if (!isBegun) throw NO_STATUS_LINE;
-    if (BARE_LINE_FEED.test(text)) throw BAD_FIELD;
+    if (bytes.length > HEAD_BYTES_MAX) throw new BadAnswer('longHead');
+    const lineFeed = bytes.indexOf(LF);
+    if (lineFeed === -1) checkStatusLine(bytes.toString('latin1', 0, BEGINNING_BYTES), false);
+    else if (lineFeed >= this.searched) checkStatusLine(bytes.toString('latin1', 0, bytes[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed + 1), true);
+    return this.holdLines(bytes);
+  }
+
+  private holdLines(bytes: Buffer): null {
+    if (hasBareLineFeed(bytes, this.searched)) throw new BadAnswer('bareLineFeed');
     return this.hold(bytes);
+  }
+
+  /** `held` and `chunk` in one piece. A head that comes byte by byte is copied a few times, not once for each byte. */
+  private appended(held: Buffer, chunk: Buffer): Buffer {
+    const length = held.length + chunk.length;
+    if (this.room === null || held.buffer !== this.room.buffer || held.byteOffset + length > this.room.length) {
+      this.room = Buffer.allocUnsafeSlow(length * 2);
+      held.copy(this.room);
+      chunk.copy(this.room, held.length);
+      return this.room.subarray(0, length);
+    }
+    chunk.copy(this.room, held.byteOffset + held.length);
+    return this.room.subarray(held.byteOffset, held.byteOffset + length);
+  }
+
+  /** Where to search for the end of what is held: the end may have begun in bytes that were searched before. */
+  private searchedBut(endBytes: number): number {
+    return Math.max(0, this.searched - endBytes + 1);
   }
 
   private hold(bytes: Buffer): null {
@@ -189,36 +231,21 @@ export class AnswerReader {
 
 const CR = 13;
 const LF = 10;
-const ONE = 49;
+/** Of `HTTP/`, by which another protocol is recognized before its first line ends. */
+const BEGINNING_BYTES = 5;
 
-const NO_STATUS_LINE = new BadAnswer('it does not begin with a status line');
-const BAD_FIELD = new BadAnswer('a line of its head is no header');
-const TOO_LONG = new BadAnswer('its headers are longer than 16 KB');
-const TWO_LENGTHS = new BadAnswer('it has a content-length and a transfer-encoding');
-const BAD_LENGTH = new BadAnswer('its content-length is not one number');
-const BAD_CHUNK = new BadAnswer('a chunk of its body does not begin with its length, or does not end there');
-const CHANGED_PROTOCOL = new BadAnswer('it changes the protocol (101), which nobody asked for');
+const isHexDigit = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 
-/** Of lines that are known to be headers. Without a prototype: a name may be any word. */
-function parsed(fields: string): Record<string, string> {
-  const headers = Object.create(null) as Record<string, string>;
-  for (let at = 0; at < fields.length; ) {
-    const colon = fields.indexOf(':', at);
-    const end = fields.indexOf('\r\n', colon);
-    const name = fields.slice(at, colon).toLowerCase();
-    const value = withoutBlanks(fields, colon + 1, end);
-    const before = headers[name];
-    headers[name] = before === undefined ? value : `${before}, ${value}`;
-    at = end + LINE_END.length;
-  }
-  return headers;
+/** Returns the one length. Repetitions of the same digits count as one (RFC 9110, section 8.6). */
+function lengthOf(value: string): string {
+  if (LENGTH.test(value)) return value;
+  const [first = '', ...others] = value.split(',').map((each) => each.trim());
+  if (![first, ...others].every((each) => LENGTH.test(each))) throw new BadAnswer('badLength');
+  if (others.some((other) => other !== first)) throw new BadAnswer('conflictingLengths');
+  return first;
 }
 
-/** Around a value are blanks and tabs (RFC 9112, section 5) and not what JavaScript trims besides. */
-function withoutBlanks(text: string, from: number, to: number): string {
-  while (from < to && isBlank(text.charCodeAt(from))) from += 1;
-  while (to > from && isBlank(text.charCodeAt(to - 1))) to -= 1;
-  return text.slice(from, to);
+/** Empty list elements mean nothing (RFC 9110, section 5.6.1), and neither does `identity`, which RFC 2616 had. */
+function codingsOf(value: string): string[] {
+  return value.toLowerCase().split(',').map((each) => each.trim()).filter((each) => each !== '' && each !== 'identity');
 }
-
-const isBlank = (code: number): boolean => code === 32 || code === 9;

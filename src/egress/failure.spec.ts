@@ -25,7 +25,7 @@ describe('explain', () => {
     [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'tls'],
     [coded('ERR_SSL_WRONG_VERSION_NUMBER'), 'tls'],
     [coded('EPROTO'), 'tls'],
-    [new BadAnswer('its content-length is not one number'), 'protocol'],
+    [new BadAnswer('badLength'), 'protocol'],
   ])('%s is a failure of kind %s', (error, kind) => {
     const { error: failure, detail } = explain(error);
 

@@ -1,3 +1,4 @@
+import { ANSWER_FAULTS, type AnswerFault } from './answer-faults.js';
 import { EgressBlocked } from './dial.js';
 import { LookupFailed } from './names/lookup-failed.js';
 
@@ -14,10 +15,14 @@ export class ExchangeEnded extends Error {
   }
 }
 
-/** What came is not HTTP/1.1. The message says what of it, in words that hold nothing of what came. */
+/** The received bytes are not HTTP/1.1. The message is the fault's sentence. */
 export class BadAnswer extends Error {
   /** For the owner of the receiver, who is elsewhere: a stack of ours tells nothing. */
   override stack = undefined;
+
+  constructor(readonly fault: AnswerFault) {
+    super(ANSWER_FAULTS[fault]);
+  }
 }
 
 /** The connection ended without being asked to. */
