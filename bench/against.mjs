@@ -1,15 +1,14 @@
 /** `npm run bench -- --against PATH`: the same rows for this tree and for another checkout, slice by slice. */
 import { HERE, openCheckout } from './checkout.mjs';
 import { createApplications } from './fan-out.mjs';
-import { createEndpoint } from './inbound.mjs';
+import { receiving } from './inbound.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { startSide, stopSide, takeTurns } from './slices.mjs';
 import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
-import { breakIn, BREAK_IN_WHOLLY, fillApplications, fillEndpoint } from './window.mjs';
+import { breakIn, BREAK_IN_WHOLLY, fillApplications } from './window.mjs';
 
 const FANOUT = 100;
 const FANOUT_BREAK_IN = 600;
-const RECEIVE_BREAK_IN = 20_000;
 const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
@@ -26,11 +25,7 @@ const PREPARATIONS = {
   'service-limiter': async (bench, subject) => ({
     destination: await subject.createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND }),
   }),
-  receive: async (bench, subject) => {
-    const { receive } = await createEndpoint(subject, 'bench', [subject.destination]);
-    await fillEndpoint(bench, subject, receive, RECEIVE_BREAK_IN);
-    return { receive };
-  },
+  receive: receiving,
   fanout: async (bench, subject) => {
     const emit = await createApplications(bench, subject, 'hundred', 1, FANOUT);
     await fillApplications(bench, subject, emit, FANOUT_BREAK_IN);

@@ -2,10 +2,11 @@
 import { nowMs } from './clock.mjs';
 import { takeTurnsBeside } from './neighbours.mjs';
 import { receiver, withService } from './subjects.mjs';
-import { fill, fillEndpoint, measure } from './window.mjs';
+import { fill, fillEndpoint, measure, PARTS } from './window.mjs';
 
 const PULLED = 50_000;
 const REPLAYED = 100_000;
+const RECEIVE_BREAK_IN = 20_000;
 /** GitLab's way: the secret stands in a header, so that the load generator need not sign. */
 const SECRET = 'bench-secret';
 const JOB_WITHIN_MS = 300_000;
@@ -22,16 +23,16 @@ export async function createEndpoint(subject, slug, destinations) {
   return { id, receive: { path: pathname, headers: { 'x-gitlab-token': SECRET, 'x-gitlab-event': 'Push Hook' } } };
 }
 
-/** Received, verified, stored, routed, forwarded; sustained. @type {import('./rows.mjs').Block} */
-export const receive = {
-  rows: ['receive'],
-  run: (bench, _wanted, report) =>
-    withService(bench, ['all', 'all'], async (subject) => {
-      const { receive: provider } = await createEndpoint(subject, 'bench', [subject.destination]);
-      await fillEndpoint(bench, subject, provider, 20_000);
-      report({ name: 'receive', figures: await measure(bench, subject, { receive: provider }) });
-    }),
-};
+/**
+ * An endpoint whose requests are received, verified, stored, routed and forwarded, broken in.
+ *
+ * @param {import('./rows.mjs').Bench} bench @param {import('./rows.mjs').Service} subject @returns {Promise<import('./window.mjs').To>}
+ */
+export async function receiving(bench, subject) {
+  const { receive } = await createEndpoint(subject, 'bench', [subject.destination]);
+  await fillEndpoint(bench, subject, receive, RECEIVE_BREAK_IN);
+  return { receive };
+}
 
 /** One consumer that fetches by cursor, 100 events a call, each call committing the one before. @type {import('./rows.mjs').Block} */
 export const pull = {
@@ -59,12 +60,16 @@ export const replay = {
   run: (bench, wanted, report) =>
     withService(bench, ['all', 'all'], async (subject) => {
       const { id, receive: provider } = await createEndpoint(subject, 'replayed', []);
+      const first = bench.nextNumber;
       await fillEndpoint(bench, subject, provider, REPLAYED);
       const backlog = await subject.createDestination({ url: `${receiver(bench)}/slow?ms=0` });
       await subject.call('PATCH', `/v1/endpoints/${id}`, { destinations: [backlog] });
+      await bench.receiver.ask({ kind: 'reset', first });
       const startedAt = nowMs();
       await finished(subject, id);
-      report({ name: 'replay', figures: rateOnly(REPLAYED, nowMs() - startedAt) });
+      const endedAt = nowMs();
+      const { receivedAt } = await bench.receiver.ask({ kind: 'collect' });
+      report({ name: 'replay', figures: { ...rateOnly(REPLAYED, endedAt - startedAt), parts: rateParts(receivedAt, startedAt, endedAt) } });
       if (!wanted.has('replay-beside')) return;
       report({ name: 'replay-beside:alone', figures: await measure(bench, subject) });
       const job = await subject.call('POST', `/v1/endpoints/${id}/replay`, {});
@@ -87,7 +92,7 @@ export const besideSlowCode = {
   run: (bench, _wanted, report) =>
     withService(bench, ['all', 'all'], async (subject) => {
       const { receive: provider } = await createEndpoint(subject, 'bench', [subject.destination]);
-      await fillEndpoint(bench, subject, provider, 20_000);
+      await fillEndpoint(bench, subject, provider, RECEIVE_BREAK_IN);
       const { receive: slow, id } = await createEndpoint(subject, 'slow', []);
       await subject.call('PATCH', `/v1/endpoints/${id}`, { transform: { engine: 'managed', code: SLOW_CODE, timeoutMs: 5000 } });
       const send = () => subject.ports.forEach((port) =>
@@ -122,4 +127,13 @@ function rateOnly(count, ms) {
     deliveriesPerSecond: (count * 1000) / ms,
     accept: none, receipt: none, total: none, cpuMicros: {}, idle: 0, steal: 0, waiting: 0, others: 0, commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
   };
+}
+
+/** The rates of equal parts of the time between. @param {Float64Array} receivedAt @param {number} from @param {number} until */
+function rateParts(receivedAt, from, until) {
+  const ms = (until - from) / PARTS;
+  return Array.from({ length: PARTS }, (_, part) => {
+    const count = receivedAt.filter((at) => at >= from + part * ms && at < from + (part + 1) * ms).length;
+    return rateOnly(count, ms);
+  });
 }

@@ -7,7 +7,7 @@ import { startPosthorn } from './posthorn.mjs';
 import { startHelper, stopProcess } from './processes.mjs';
 import { DIGITS, MARK, SPREAD } from './protocol.mjs';
 import { withSubject } from './subjects.mjs';
-import { cpuPerDelivery, fillEmails, latencies, measure, SETTLE_MS, sleep, WARM_UP_MS } from './window.mjs';
+import { fillEmails, measure, PARTS, SETTLE_MS, sleep, WARM_UP_MS, watch, windowFigures } from './window.mjs';
 
 const PROCESSES = 2;
 const MESSAGE_BYTES = 4096;
@@ -62,19 +62,14 @@ async function measureMail(bench, load, subject, { to, table }) {
 
   await load.ask({ ...order, first });
   await sleep(WARM_UP_MS);
-  const [fromMs, cpuBefore] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
-  await sleep(seconds * 1000);
-  const [untilMs, cpuAfter] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+  const marks = await watch(seconds, PARTS, () => cpuSnapshot(processes, database.postmasterPid));
 
   const sent = await load.ask({ kind: 'stop' });
   await sleep(SETTLE_MS);
   const countersAfter = await databaseCounters(database.client, subject.database);
   const stored = (await countRows(bench, subject, table)) - storedBefore;
-  const committed = sent.acceptedAt.filter((/** @type {number} */ at) => at >= fromMs && at < untilMs).length;
   return {
-    deliveriesPerSecond: (committed * 1000) / (untilMs - fromMs),
-    ...latencies(sent, sent.acceptedAt, 1, [fromMs, untilMs]),
-    ...cpuPerDelivery(cpuBefore, cpuAfter, committed),
+    ...windowFigures(marks, sent, sent.acceptedAt, 1),
     commits: (countersAfter.commits - countersBefore.commits) / sent.accepted,
     walBytes: (countersAfter.walBytes - countersBefore.walBytes) / sent.accepted,
     lost: Math.max(0, sent.accepted - stored),

@@ -3,7 +3,7 @@ import { probeDisk } from './disk-probe.mjs';
 import { cpuSnapshot, databaseCounters } from './measure.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { withSubject } from './subjects.mjs';
-import { BREAK_IN_WHOLLY, breakIn, cpuPerDelivery, measure, sleep } from './window.mjs';
+import { BREAK_IN_WHOLLY, breakIn, cpuPerDelivery, measure, PARTS, sleep, watch } from './window.mjs';
 
 const QUIET_PER_SECOND = 400;
 /** Until PostgreSQL has vacuumed what breaking in has left, which is not this rate's. */
@@ -42,15 +42,19 @@ async function measureIdle({ database, directory, seconds: ofRow }, subject) {
   const seconds = Math.max(ofRow, IDLE_SECONDS_MIN);
   const fsyncMs = await probeDisk(directory);
   const before = await databaseCounters(database.client, subject.database);
-  const cpuBefore = cpuSnapshot(subject.processes, database.postmasterPid);
-  await sleep(seconds * 1000);
-  const cpuAfter = cpuSnapshot(subject.processes, database.postmasterPid);
+  const marks = await watch(seconds, PARTS, () => cpuSnapshot(subject.processes, database.postmasterPid));
   const after = await databaseCounters(database.client, subject.database);
   const none = { p50: 0, p99: 0, max: 0 };
   return {
     deliveriesPerSecond: 0, accept: none, receipt: none, total: none,
-    ...cpuPerDelivery(cpuBefore, cpuAfter, seconds),
+    ...aSecond(/** @type {Mark} */ (marks[0]), /** @type {Mark} */ (marks.at(-1))),
+    parts: marks.slice(1).map((until, i) => aSecond(/** @type {Mark} */ (marks[i]), until)),
     commits: (after.commits - before.commits) / seconds, walBytes: (after.walBytes - before.walBytes) / seconds,
     lost: 0, duplicates: 0, refusals: {}, fsyncMs,
   };
 }
+
+/** @typedef {import('./window.mjs').Mark} Mark */
+
+/** CPU per second. @param {Mark} from @param {Mark} until */
+const aSecond = (from, until) => cpuPerDelivery(from.cpu, until.cpu, (until.atMs - from.atMs) / 1000);

@@ -1,6 +1,6 @@
 import { startLimit } from './limit/subject.mjs';
 import { fanOuts } from './fan-out.mjs';
-import { besideSlowCode, pull, receive, replay } from './inbound.mjs';
+import { besideSlowCode, pull, receiving, replay } from './inbound.mjs';
 import { besideMail, emailsOut, emailsOutLimit, smtpIn, smtpInLimit } from './mail.mjs';
 import { median } from './measure.mjs';
 import { memory } from './memory.mjs';
@@ -15,8 +15,8 @@ import { breakIn, BREAK_IN_WHOLLY, fill, measure } from './window.mjs';
 
 /** Processes of the limit; the service has as many. */
 const LIMIT_PROCESSES = 2;
-/** Of the row `tail`: whether a stall of the disk, a vacuum or a fold fell into a single one says nothing. */
-const TAIL_WINDOWS = 10;
+/** Of the row `tail`, with two windows each: whether a stall of the disk, a vacuum or a fold fell into a single one says nothing. */
+const TAIL_ROUNDS = 5;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
@@ -38,29 +38,31 @@ let turns = 0;
  */
 async function serviceRows(bench, side, wanted) {
   const rows = [];
-  if (['service', 'service-half', 'tail'].some((name) => wanted.has(name))) rows.push({ ...side, name: 'service' });
+  if (['service', 'service-half', 'tail', 'receive'].some((name) => wanted.has(name))) rows.push({ ...side, name: 'service' });
   if (wanted.has('service-idempotency')) rows.push({ ...side, name: 'service-idempotency', to: { hasKey: true } });
   if (wanted.has('service-limiter')) {
     const { createDestination } = /** @type {Service} */ (side.subject);
     const destination = await createDestination({ url: `${receiver(bench)}/ok`, perSecond: UNREACHED_PER_SECOND });
     rows.push({ ...side, name: 'service-limiter', to: { destination } });
   }
+  if (wanted.has('receive')) rows.push({ ...side, name: 'receive', to: await receiving(bench, /** @type {Service} */ (side.subject)) });
   return rows;
 }
 
 /**
  * The limit and the service, which take turns in slices: sustained, the service also with an Idempotency-Key on every
- * request and with a rate limit out of reach; then each at half of its own rate, in one window, and the service in ten.
+ * request, with a rate limit out of reach, and receiving; then each at half of its own rate, in one window, or in ten that take turns.
  *
  * @type {Block}
  */
 const sustained = {
-  rows: ['limit', 'limit-half', 'service', 'service-half', 'service-idempotency', 'service-limiter', 'tail'],
+  rows: ['limit', 'limit-half', 'service', 'service-half', 'service-idempotency', 'service-limiter', 'receive', 'tail'],
   async run(bench, wanted, report) {
-    const isLimit = (/** @type {string} */ name) => name.startsWith('limit');
+    const isLimit = (/** @type {string} */ name) => name.startsWith('limit') || name === 'tail';
+    const isService = (/** @type {string} */ name) => !name.startsWith('limit');
     const isWanted = (/** @type {(name: string) => boolean} */ of) => sustained.rows.some((name) => of(name) && wanted.has(name));
     const limit = isWanted(isLimit) ? await startSide(bench, (options) => startLimit({ ...options, count: LIMIT_PROCESSES })) : null;
-    const service = isWanted((name) => !isLimit(name)) ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
+    const service = isWanted(isService) ? await startSide(bench, (options) => startPosthorn({ ...options, roles: ['all', 'all'] })) : null;
     const all = [limit, service].filter((side) => side !== null);
     for (const { subject } of all) await breakIn(bench, subject, BREAK_IN_WHOLLY);
     const contestants = [...(limit === null ? [] : [{ ...limit, name: 'limit' }]), ...(service === null ? [] : await serviceRows(bench, service, wanted))];
@@ -79,8 +81,9 @@ const sustained = {
       bench.nextNumber = own.nextNumber;
     };
     for (const contestant of contestants.filter((each) => wanted.has(`${each.name}-half`))) await atHalf(`${contestant.name}-half`, contestant);
-    const tailed = wanted.has('tail') ? contestants.find(({ name }) => name === 'service') : undefined;
-    for (let window = 0; tailed !== undefined && window < TAIL_WINDOWS; window += 1) await atHalf('tail', tailed);
+    const tailed = contestants.filter(({ name }) => wanted.has('tail') && ['service', 'limit'].includes(name))
+      .map((each) => ({ ...each, name: each.name === 'limit' ? 'tail:limit' : 'tail', to: { perSecond: median(rates.get(each.name) ?? []) / 2 } }));
+    for (let round = 0; tailed.length > 0 && round < TAIL_ROUNDS; round++) await takeTurns(bench, all, tailed, { round: turns++, seconds: bench.seconds }, report);
     for (const side of all) await stopSide(side);
   },
 };
@@ -137,4 +140,4 @@ const together = [1, 2, 4].map((count) => ({
 }));
 
 /** In the order of running. */
-export const BLOCKS = [sustained, quiet, idle, receive, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, ...together, memory, scale];
+export const BLOCKS = [sustained, quiet, idle, pull, replay, ...fanOuts, failing, refused, hanging, limited, flapping, hangingTenant, slowNames, besideSlowCode, smtpInLimit, smtpIn, emailsOutLimit, emailsOut, besideMail, apart, ...together, memory, scale];

@@ -2,7 +2,7 @@
  * `npm run bench`: the limit and the service in one call, on one machine, against one PostgreSQL; or this tree and another
  * one. See README.md.
  *
- * It reports and does not judge: the exit code is 0 unless the bench itself fails.
+ * It reports and judges promises (promises.mjs), but the exit code is 0 unless the bench itself fails.
  */
 import { mkdir, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
@@ -14,9 +14,10 @@ import { historyOf, readHistory, remember } from './history.mjs';
 import { readOptions } from './options.mjs';
 import { compare, comparisonLines, slicesTable } from './paired-report.mjs';
 import { startHelper, stopEverything } from './processes.mjs';
-import { promises, summaryOf, table, verdicts } from './report.mjs';
+import { judgeAll, promiseLines } from './promises.mjs';
+import { summaryOf, table } from './report.mjs';
 import { BLOCKS } from './rows.mjs';
-import { memoryTable } from './memory.mjs';
+import { memoryTable, PER_SECOND } from './memory.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./slices.mjs').Slice} Slice */
@@ -61,7 +62,7 @@ function compareAll({ against, only, tolerance }, slices) {
   const names = [...new Set(slices.map(({ name }) => name))];
   const sustained = names.includes('limit') ? 'limit' : 'service';
   return names.flatMap((name) => {
-    const reference = names.find((other) => other === `${name}:alone`) ?? (name.startsWith('service') ? sustained : name);
+    const reference = names.find((other) => other === `${name}:alone`) ?? (name.startsWith('service') ? sustained : name === 'receive' ? 'service' : name);
     return names.includes(reference) && reference !== name ? [compare(slices, name, reference, tolerance)] : [];
   });
 }
@@ -85,7 +86,7 @@ async function runBench(options, directory, starting) {
   const { measured, slices } = await runRows(options, await openBench(options, directory, database));
   const rows = new Map([...measured].map(([name, rounds]) => [name, summaryOf(rounds)]));
   const comparisons = compareAll(options, slices);
-  const promised = options.against === null ? promises(rows, comparisons, measured) : [];
+  const promised = options.against === null ? judgeAll({ rows, rounds: measured, slices, connections: options.connections, memoryPerSecond: PER_SECOND }) : [];
   const result = { ...at, promises: promised, comparisons, rows: Object.fromEntries(rows), rounds: Object.fromEntries(measured), slices: slices.map(({ name, round, half }) => ({ name, round, half })) };
   await mkdir(path.dirname(options.json), { recursive: true });
   await writeFile(options.json, `${JSON.stringify(result, null, 2)}\n`);
@@ -95,7 +96,7 @@ async function runBench(options, directory, starting) {
     ...[...rows.values()].flatMap(({ memory }) => (memory === undefined ? [] : [memoryTable(memory)])),
     ...(slices.length > 0 ? [slicesTable(slices)] : []),
     ...comparisons.map(comparisonLines),
-    ...(promised.length > 0 ? [verdicts(promised)] : []),
+    ...(promised.length > 0 ? [promiseLines(promised)] : []),
     path.relative('', options.json),
   ];
   console.log(`\n${parts.join('\n\n')}`);

@@ -1,7 +1,6 @@
 /** What a million stored events and a hundred thousand waiting retries cost: lists, claims, accepts, before and after. */
 import pg from 'pg';
 import { nowMs } from './clock.mjs';
-import { median } from './measure.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { breakIn, measure } from './window.mjs';
 
@@ -40,7 +39,7 @@ const FILL = [
    from filled where n > ${STORED - RETRIES}`,
 ];
 
-/** @typedef {import('./window.mjs').Figures & { probes: Record<string, number> }} ScaleFigures */
+/** @typedef {import('./window.mjs').Figures & { probes: Record<string, number[]> }} ScaleFigures */
 
 /** @type {import('./rows.mjs').Block} */
 export const scale = {
@@ -83,14 +82,14 @@ async function fillUp(client, from, to) {
  * @returns {Promise<ScaleFigures>}
  */
 async function probed(bench, subject, databaseUrl) {
-  /** @type {Record<string, number>} */
+  /** @type {Record<string, number[]>} */
   const probes = {};
   for (const [name, query] of Object.entries(LISTS)) probes[name] = await listMs(subject, query);
   probes.claimMs = await claimMs(databaseUrl);
   return { ...(await measure(bench, subject)), probes };
 }
 
-/** Median of a page, in milliseconds. @param {Required<import('./window.mjs').Subject>} subject @param {string} query */
+/** What each call for a page takes, in milliseconds. @param {Required<import('./window.mjs').Subject>} subject @param {string} query */
 async function listMs(subject, query) {
   const times = [];
   for (let i = 0; i < LIST_CALLS; i++) {
@@ -100,11 +99,11 @@ async function listMs(subject, query) {
     await response.text();
     times.push(nowMs() - startedAt);
   }
-  return median(times);
+  return times;
 }
 
 /**
- * Median of a claim of a hundred, in milliseconds: the service's own statement on rows that only this transaction
+ * What each claim of a hundred takes, in milliseconds: the service's own statement on rows that only this transaction
  * sees as due, so that no worker takes them. What waits for a later time stays as it is: a transaction that made it due, too, would rewrite
  * all of it, and claims would step over what that left and write out its pages.
  *
@@ -132,5 +131,5 @@ export async function claimMs(databaseUrl) {
   }
   await client.query('rollback');
   await client.end();
-  return median(times);
+  return times;
 }

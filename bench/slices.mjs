@@ -18,7 +18,7 @@ const QUIET_WITHIN_MS = 8000;
 
 /** @typedef {import('./window.mjs').Subject & { database: string }} Subject */
 /** A subject with a PostgreSQL of its own. @typedef {{ subject: Subject, server: Database }} Side */
-/** `name`: of the row. @typedef {Side & { name: string, to?: import('./window.mjs').To }} Contestant */
+/** `name`: of the row. @typedef {Side & { name: string, to?: import('./window.mjs').To & { perSecond?: number } }} Contestant */
 /** @typedef {{ name: string, round: number, half: number, figures: import('./window.mjs').Figures }} Slice */
 
 let sides = 0;

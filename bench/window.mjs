@@ -21,6 +21,8 @@ const FILL_WITHIN_MS = 300_000;
 export const WAITING = 'waiting';
 /** Whose recipients emails have: one domain alone would be spared by the throttle that each has. */
 const EMAIL_DOMAINS = 1000;
+/** Of a window that is not a slice: each is a sample, and six samples make an interval. */
+export const PARTS = 8;
 
 /**
  * A running program under test.
@@ -73,6 +75,7 @@ const EMAIL_DOMAINS = 1000;
  * @property {import('./statistics.mjs').Backlog} [backlog] where nothing but its answers holds the load generator back
  * @property {number} duplicates
  * @property {Record<string, number>} refusals answers other than 202, by status; 0 for a broken connection
+ * @property {object[]} [parts] rate, latencies and CPU of each part of the window
  */
 
 export const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -193,9 +196,7 @@ export async function measure(bench, subject, { perSecond, isOpen = false, ...to
 
   await load.ask(order(bench, subject, to, form));
   await sleep(span.warmUpMs);
-  const [fromMs, cpuBefore] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
-  await sleep(span.seconds * 1000);
-  const [untilMs, cpuAfter] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+  const marks = await watch(span.seconds, span.isSlice ? 1 : PARTS, () => cpuSnapshot(processes, database.postmasterPid));
 
   const sent = await load.ask({ kind: 'stop' });
   bench.nextNumber += sent.sentAt.length;
@@ -205,19 +206,48 @@ export async function measure(bench, subject, { perSecond, isOpen = false, ...to
   await sleep(SETTLE_MS);
   const countersAfter = await databaseCounters(database.client, subject.database);
 
-  const deliveries = received.receivedAt.filter((/** @type {number} */ at) => at >= fromMs && at < untilMs).length;
   return {
-    deliveriesPerSecond: (deliveries * 1000) / (untilMs - fromMs),
-    ...latencies(sent, received.receivedAt, copies, [fromMs, untilMs]),
-    ...cpuPerDelivery(cpuBefore, cpuAfter, deliveries),
+    ...windowFigures(marks, sent, received.receivedAt, copies),
     commits: (countersAfter.commits - countersBefore.commits) / received.unique,
     walBytes: (countersAfter.walBytes - countersBefore.walBytes) / received.unique,
     lost: countLost(sent.acceptedAt, received.receivedAt, copies),
     duplicates: received.total - received.unique,
     refusals: sent.refusals,
     fsyncMs,
-    ...(isOpen && { backlog: backlogOf(sent.acceptedAt, received.receivedAt, copies, [fromMs, untilMs]) }),
+    ...(isOpen && { backlog: backlogOf(sent.acceptedAt, received.receivedAt, copies, [marks[0]?.atMs ?? 0, marks.at(-1)?.atMs ?? 0]) }),
   };
+}
+
+/** @typedef {{ atMs: number, cpu: CpuSnapshot }} Mark */
+
+/** Waits until a window is over and notes the CPU at both ends of each part. @param {number} seconds @param {number} parts @param {() => CpuSnapshot} snapshot @returns {Promise<Mark[]>} */
+export async function watch(seconds, parts, snapshot) {
+  const mark = () => ({ atMs: nowMs(), cpu: snapshot() });
+  const marks = [mark()];
+  for (let part = 0; part < parts; part++) {
+    await sleep((seconds * 1000) / parts);
+    marks.push(mark());
+  }
+  return marks;
+}
+
+/**
+ * The figures of a window, and of its parts where it has several.
+ *
+ * @param {Mark[]} marks @param {{ sentAt: Float64Array, acceptedAt: Float64Array }} sent @param {Float64Array} receivedAt @param {number} copies
+ */
+export function windowFigures(marks, sent, receivedAt, copies) {
+  const between = (/** @type {Mark} */ from, /** @type {Mark} */ until) => {
+    const deliveries = receivedAt.filter((at) => at >= from.atMs && at < until.atMs).length;
+    return {
+      deliveriesPerSecond: (deliveries * 1000) / (until.atMs - from.atMs),
+      ...latencies(sent, receivedAt, copies, [from.atMs, until.atMs]),
+      ...cpuPerDelivery(from.cpu, until.cpu, deliveries),
+    };
+  };
+  const [first, ...later] = /** @type {[Mark, ...Mark[]]} */ (marks);
+  const whole = between(first, /** @type {Mark} */ (later.at(-1)));
+  return later.length === 1 ? whole : { ...whole, parts: later.map((mark, i) => between(/** @type {Mark} */ (marks[i]), mark)) };
 }
 
 /**
@@ -232,13 +262,21 @@ export async function measureAccepts(bench, subject, to, count) {
   const processes = [...subject.processes, { group: 'load', pid: load.child.pid ?? 0 }];
   await send(bench, order(bench, subject, to, { count: Math.ceil(count / 4) }), Math.ceil(count / 4));
   await sleep(SETTLE_MS);
-  const [fromMs, before] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
-  await send(bench, order(bench, subject, to, { count }), count);
-  const [untilMs, after] = [nowMs(), cpuSnapshot(processes, database.postmasterPid)];
+  const mark = () => ({ atMs: nowMs(), cpu: cpuSnapshot(processes, database.postmasterPid) });
+  const ofPart = Math.ceil(count / PARTS);
+  const marks = [mark()];
+  for (let part = 0; part < PARTS; part++) {
+    await send(bench, order(bench, subject, to, { count: ofPart }), ofPart);
+    marks.push(mark());
+  }
   const none = { p50: 0, p99: 0, max: 0 };
+  const between = (/** @type {Mark} */ from, /** @type {Mark} */ until, /** @type {number} */ messages) => ({
+    deliveriesPerSecond: (messages * 1000) / (until.atMs - from.atMs), accept: none, receipt: none, total: none, ...cpuPerDelivery(from.cpu, until.cpu, messages),
+  });
+  const [first, ...later] = /** @type {[Mark, ...Mark[]]} */ (marks);
   return {
-    deliveriesPerSecond: (count * 1000) / (untilMs - fromMs), accept: none, receipt: none, total: none,
-    ...cpuPerDelivery(before, after, count), commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
+    ...between(first, /** @type {Mark} */ (later.at(-1)), ofPart * PARTS), commits: 0, walBytes: 0, lost: 0, duplicates: 0, refusals: {},
+    parts: later.map((until, i) => between(/** @type {Mark} */ (marks[i]), until, ofPart)),
   };
 }
 

@@ -233,7 +233,7 @@ const probesOf = (times) => [
   ['of a type', asking(() => `/v1/events?limit=50&event_type=${TYPE}`, times)],
   ['made half a year ago', asking(() => `/v1/events?limit=50&until=${encodeURIComponent(new Date(Date.now() - (RETENTION_DAYS / 2) * DAY_MS).toISOString())}`, times)],
   ['an event by its id', asking(someEvent, times)],
-  ['a claim of a hundred', async ({ url }) => [await claimMs(url)]],
+  ['a claim of a hundred', ({ url }) => claimMs(url)],
   [`a fold of ${PARTS * ENTRIES}`, folds],
   ['a look for passed days', looks],
   ['what is open of it', opens],

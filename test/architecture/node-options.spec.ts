@@ -24,4 +24,13 @@ describe('the options of Node.js', () => {
   it('let nothing be born old', () => {
     expect(START).toContain('--no-allocation-site-pretenuring');
   });
+
+  it('belong to one version of Node.js in the image, which the documentation recommends and package.json admits', () => {
+    const versions = new Set([...read('Dockerfile').matchAll(/^FROM node:(\d+)-/gm)].map(([, major]) => major));
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+
+    expect([...versions]).toEqual(['24']);
+    expect(engines.node).toContain('>=24.');
+    for (const file of ['README.md', 'docs/operations.md']) expect([file, read(file)]).toEqual([file, expect.stringContaining('Node.js 24')]);
+  });
 });

@@ -1,0 +1,55 @@
+/** Everything that one run measured. */
+export interface Measured {
+  /** Medians over the rounds, by row. */
+  readonly rows: ReadonlyMap<string, Figures>;
+  readonly rounds: ReadonlyMap<string, readonly Figures[]>;
+  /** Of rows that took turns. */
+  readonly slices: readonly { readonly name: string; readonly round: number; readonly half: number; readonly figures: Figures }[];
+  readonly connections: number;
+  /** The rate that the row `memory` asks for. */
+  readonly memoryPerSecond: number;
+}
+
+/** The part of a row's figures that promises are about. Times in milliseconds, CPU in microseconds of a delivery. */
+export interface Figures {
+  readonly deliveriesPerSecond: number;
+  readonly accept: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly receipt: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly cpuMicros: Readonly<Record<string, number>>;
+  readonly others: number;
+  readonly steal: number;
+  readonly waiting: number;
+  readonly commits: number;
+  readonly lost: number;
+  readonly backlog?: { readonly max: number };
+  readonly memory?: { readonly idle: { readonly total: number }; readonly atWork: { readonly total: number } };
+  /** The same figures for each part of the window. */
+  readonly parts?: readonly object[];
+}
+
+/** `pairs`: the two figures of a ratio, a pair for each sample. `value`: a count instead. */
+export interface PromiseOfBench {
+  readonly name: string;
+  readonly rows: readonly string[];
+  /** `>=` or `<=`, a space, and a number. */
+  readonly bound: string;
+  readonly pairs?: (measured: Measured) => (readonly [number, number])[];
+  readonly value?: (measured: Measured) => number | undefined;
+}
+
+/** `low` to `high`: where the ratio lies with 95 % confidence. `isDisturbed`: others used the machine meanwhile. */
+export interface Judged {
+  readonly name: string;
+  readonly bound: string;
+  readonly ratio: number;
+  readonly low: number;
+  readonly high: number;
+  readonly samples: number;
+  readonly isDisturbed: boolean;
+  readonly verdict: 'kept' | 'FAIL' | 'not shown' | 'not measured';
+}
+
+export declare const PROMISES: readonly PromiseOfBench[];
+export declare function judge(promise: PromiseOfBench, measured: Measured): Judged;
+export declare function judgeAll(measured: Measured): Judged[];
+export declare function promiseLines(judged: readonly Judged[]): string;

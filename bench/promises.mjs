@@ -1,0 +1,171 @@
+/**
+ * What the bench promises, as a table. A promise is a ratio of two figures of one run: to the limit, to a neighbour, to the
+ * bare receiver, or within one row. A machine that is slower by any factor changes both figures, so no promise depends on it.
+ * Counts (commits, messages, bytes of memory) stand as they are. Pure, tested by test/architecture/bench-promises.spec.ts.
+ */
+import { costOf } from './paired-report.mjs';
+import { fairRate, isDisturbedBy } from './report.mjs';
+import { ratioOf } from './statistics.mjs';
+import { pairsOf } from './turns.mjs';
+
+/** @typedef {import('./window.mjs').Figures} Figures */
+/** @typedef {import('./promises.mjs').Measured} Measured */
+/** @typedef {import('./promises.mjs').PromiseOfBench} PromiseOfBench */
+/** @typedef {import('./promises.mjs').Judged} Judged */
+/** @typedef {(figures: any) => number} Figure */
+
+/** Below this no message is measured exactly, and a ratio needs numbers above 0. Milliseconds. */
+const LATENCY_MIN_MS = 0.01;
+/** Of the rate that the row `memory` asks for: a service that falls behind works less than is asked of it. */
+const RATE_KEPT = 0.98;
+
+/** @type {Figure} */
+const acceptP99 = ({ accept }) => Math.max(accept.p99, LATENCY_MIN_MS);
+/** @type {Figure} */
+const acceptMedian = ({ accept }) => Math.max(accept.p50, LATENCY_MIN_MS);
+/** @type {Figure} */
+const receiptP99 = ({ receipt }) => Math.max(receipt.p99, LATENCY_MIN_MS);
+/** @type {Figure} */
+const receiverCost = ({ cpuMicros }) => cpuMicros.receiver ?? 0;
+/** @type {Figure} */
+const commits = (figures) => figures.commits;
+/** @type {Figure} */
+const one = () => 1;
+
+/**
+ * A ratio between two rows.
+ *
+ * @param {string} name @param {[row: string, reference: string]} rows @param {Figure} figure @param {string} bound @returns {PromiseOfBench}
+ */
+const between = (name, rows, figure, bound) => ({
+  name, rows, bound, pairs: (measured) => samplePairs(measured, ...rows).map(([of, against]) => [figure(of), figure(against)]),
+});
+
+/**
+ * A ratio between two figures of one row.
+ *
+ * @param {string} name @param {string} row @param {[figure: Figure, against: Figure]} figures @param {string} bound @returns {PromiseOfBench}
+ */
+const within = (name, row, [figure, against], bound) => ({
+  name, rows: [row], bound, pairs: (measured) => samplesOf(measured, row).map((sample) => [figure(sample), against(sample)]),
+});
+
+/**
+ * A count that no machine changes.
+ *
+ * @param {string} name @param {string[]} rows @param {(measured: Measured) => number | undefined} value @param {string} bound @returns {PromiseOfBench}
+ */
+const count = (name, rows, value, bound) => ({ name, rows, bound, value });
+
+const BESIDE_ONCE = ['beside-failing', 'beside-refused', 'beside-hanging', 'beside-limited'];
+const BESIDE_IN_TURNS = ['beside-flapping', 'beside-hanging-tenant', 'beside-slow-names', 'beside-slow-code', 'beside-mail'];
+const PACED = ['service-half', 'service-quiet', 'fanout-hanging-half', ...BESIDE_IN_TURNS.map((row) => `${row}-half`)];
+const OPEN = /** @type {const} */ ([['fanout-open', 10], ['send-open', 1]]);
+const PROBES = ['listMs', 'listDlqMs', 'listTypeMs', 'claimMs'];
+
+/** The bounds come from what was measured since 21 November 2026 (docs/benchmarks.md), with room for another machine. @type {readonly PromiseOfBench[]} */
+export const PROMISES = [
+  between('service / limit, rate', ['service', 'limit'], fairRate, '>= 0.6'),
+  between('service / limit, CPU of a delivery', ['service', 'limit'], costOf, '<= 2.1'),
+  within('commits of a delivery', 'service', [commits, one], '<= 0.1'),
+  between('service with idempotency keys / limit, rate', ['service-idempotency', 'limit'], fairRate, '>= 0.5'),
+  between('receive / service, rate', ['receive', 'service'], fairRate, '>= 0.6'),
+  between('replay / service, rate', ['replay', 'service'], fairRate, '>= 0.5'),
+  between('sends beside a replay / alone, rate', ['replay-beside', 'replay-beside:alone'], fairRate, '>= 0.8'),
+  between('accepting for 100 / accepting a send, CPU', ['fanout-accept', 'fanout-accept:one'], costOf, '<= 40'),
+  between('a delivery of a fan-out to 100 / of a send, CPU', ['fanout', 'service'], costOf, '<= 0.8'),
+  between('fan-out to 2,000 applications / to 10, rate', ['fanout-many', 'fanout-many:few'], fairRate, '>= 0.9'),
+  between('99 of 100 beside a hanging one / alone, rate', ['fanout-hanging', 'fanout-hanging:alone'], fairRate, '>= 0.9'),
+  between('fan-out to 10 / sends, as fast as they are accepted, rate', ['fanout-open', 'send-open'], fairRate, '>= 1.2'),
+  ...OPEN.map(([row, copies]) =>
+    count(`${row}: most that waited / what its connections send at once`, [row], ({ rows, connections }) => {
+      const most = rows.get(row)?.backlog?.max;
+      return most === undefined ? undefined : most / (connections * copies);
+    }, '<= 3')),
+  ...OPEN.map(([row]) => within(`${row}: 202 to receipt p99 / accept p99`, row, [receiptP99, acceptP99], '<= 1')),
+  between('accept p99 at half load / the limit\'s', ['tail', 'tail:limit'], acceptP99, '<= 3'),
+  ...PACED.map((row) => within(`${row}: 202 to receipt p99 / accept p99`, row, [receiptP99, acceptP99], '<= 1')),
+  within('CPU of a delivery at 400/s / the receiver\'s', 'service-quiet', [costOf, receiverCost], '<= 12'),
+  within('accept p99 at 400/s / its median', 'service-quiet', [acceptP99, acceptMedian], '<= 3'),
+  count('commits of a delivery at 400/s', ['service-quiet'], ({ rows }) => rows.get('service-quiet')?.commits, '<= 0.4'),
+  between('an idle second / a delivery at 400/s, CPU', ['idle', 'service-quiet'], costOf, '<= 25'),
+  count('commits of an idle second', ['idle'], ({ rows }) => rows.get('idle')?.commits, '<= 5'),
+  ...[...BESIDE_ONCE, ...BESIDE_IN_TURNS].map((row) => between(`${row} / alone, rate`, [row, `${row}:alone`], fairRate, '>= 0.9')),
+  ...PROBES.map((probe) => ({
+    name: `${probe} with a million events / with few`, rows: ['scale', 'scale:empty'], bound: '<= 1.2',
+    pairs: (/** @type {Measured} */ measured) => zipped(...probesOf(measured, probe)),
+  })),
+  between('accepts with a million events / with few, rate', ['scale', 'scale:empty'], fairRate, '>= 0.8'),
+  between('mail in / its limit, rate', ['smtp-in', 'smtp-in-limit'], fairRate, '>= 0.5'),
+  count('memory with PostgreSQL at rest, MiB', ['memory'], ({ rows }) => rows.get('memory')?.memory?.idle.total, '<= 200'),
+  count('memory with PostgreSQL at 5,000/s, MiB', ['memory'], ({ rows, memoryPerSecond }) => {
+    const { memory, deliveriesPerSecond = 0 } = rows.get('memory') ?? {};
+    return deliveriesPerSecond >= RATE_KEPT * memoryPerSecond ? memory?.atWork.total : undefined;
+  }, '<= 300'),
+  count('accepted and lost', [], ({ rows }) => lostOf(rows), '<= 0'),
+];
+
+/** Judges every promise by what was measured. @param {Measured} measured @returns {Judged[]} */
+export const judgeAll = (measured) => PROMISES.map((promise) => judge(promise, measured));
+
+/**
+ * A promise is kept or missed if the whole 95 % interval of its ratio says so. Otherwise this run does not show it, which is
+ * no failure: more rounds narrow the interval. With fewer than six samples there is no interval.
+ *
+ * @param {PromiseOfBench} promise @param {Measured} measured @returns {Judged}
+ */
+export function judge({ name, rows, bound, pairs, value }, measured) {
+  const { ratio, low, high, pairs: samples } = pairs === undefined ? exactly(value?.(measured)) : ratioOf(pairs(measured));
+  const isDisturbed = rows.some((row) => isDisturbedBy(measured.rows.get(row)));
+  const base = { name, bound, ratio, low, high, samples, isDisturbed };
+  if (samples === 0) return { ...base, verdict: 'not measured' };
+  const [relation = '', number = ''] = bound.split(' ');
+  const isMet = (/** @type {number} */ figure) => (relation === '>=' ? figure >= Number(number) : figure <= Number(number));
+  const [isLowMet, isHighMet] = [isMet(low), isMet(high)];
+  return { ...base, verdict: isLowMet !== isHighMet ? 'not shown' : isLowMet ? 'kept' : 'FAIL' };
+}
+
+/** @param {number | undefined} figure */
+const exactly = (figure) => ({ ratio: figure ?? Number.NaN, low: figure ?? Number.NaN, high: figure ?? Number.NaN, pairs: figure === undefined ? 0 : 1 });
+
+/** The slices of a row that took turns, or else the parts of its windows. @param {Measured} measured @param {string} row @returns {any[]} */
+function samplesOf({ slices, rounds }, row) {
+  const own = slices.filter(({ name }) => name === row);
+  return own.length > 0 ? own.map(({ figures }) => figures) : (rounds.get(row) ?? []).flatMap((figures) => figures.parts ?? [figures]);
+}
+
+/** Slices that belong together, or else samples in their order. @param {Measured} measured @param {string} row @param {string} reference @returns {[any, any][]} */
+function samplePairs(measured, row, reference) {
+  const turns = pairsOf(measured.slices, row, reference);
+  if (turns.length > 0) return turns.map(([{ figures }, { figures: against }]) => [figures, against]);
+  return zipped(samplesOf(measured, row), samplesOf(measured, reference));
+}
+
+/** @param {Measured} measured @param {string} probe @returns {[number[], number[]]} */
+function probesOf({ rounds }, probe) {
+  const of = (/** @type {string} */ row) => (rounds.get(row) ?? []).flatMap((figures) => /** @type {any} */ (figures).probes?.[probe] ?? []);
+  return [of('scale'), of('scale:empty')];
+}
+
+/** @template T @param {readonly T[]} first @param {readonly T[]} second @returns {[T, T][]} */
+const zipped = (first, second) => first.slice(0, second.length).map((each, i) => [each, /** @type {T} */ (second[i])]);
+
+/** @param {Map<string, Figures>} rows @returns {number | undefined} */
+function lostOf(rows) {
+  const own = [...rows].filter(([name]) => !name.startsWith('limit') && !name.endsWith('limit'));
+  return own.length === 0 ? undefined : own.reduce((sum, [, { lost }]) => sum + lost, 0);
+}
+
+/** One line for each promise that was measured, and one for the rest. @param {readonly Judged[]} judged */
+export function promiseLines(judged) {
+  const measured = judged.filter(({ verdict }) => verdict !== 'not measured');
+  const width = Math.max(0, ...measured.map(({ name }) => name.length));
+  const lines = measured.map(({ name, bound, ratio, low, high, samples, isDisturbed, verdict }) => {
+    const interval = samples === 1 ? '' : Number.isFinite(high) ? ` (${figureOf(low)} to ${figureOf(high)})` : ` (no interval: ${samples} samples, and 6 make one)`;
+    return `${`${verdict}${isDisturbed ? '*' : ''}`.padEnd(10)}  ${name.padEnd(width)}  ${figureOf(ratio)}${interval}, promised ${bound}`;
+  });
+  return [...lines, ...(measured.length < judged.length ? [`${judged.length - measured.length} promises of other rows were not measured.`] : [])].join('\n');
+}
+
+/** @param {number} figure */
+const figureOf = (figure) => String(Number(figure.toPrecision(3)));
