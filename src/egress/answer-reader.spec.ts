@@ -104,6 +104,7 @@ describe('AnswerReader', () => {
     ['zeros before a length', 'content-length: 0005\r\n\r\nhello', 'hello'],
     ['40 KB of one header', `x: ${'y'.repeat(40_000)}\r\ncontent-length: 2\r\n\r\nok`, 'ok'],
     ['5,000 headers in 60 KB', `${'x-line: 1\r\n'.repeat(5_000)}content-length: 2\r\n\r\nok`, 'ok'],
+    ['60 KB of blanks in a list (in linear time)', `connection: keep-alive${' '.repeat(60_000)}x\r\ncontent-length: 2\r\n\r\nok`, 'ok'],
     ['40 KB of trailers', `transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`, 'ok'],
     ['sizes of chunks in upper case, with zeros', 'transfer-encoding: Chunked\r\n\r\n00A\r\n0123456789\r\n0000\r\n\r\n', '0123456789'],
   ])('keeps the connection after %s', (_what, rest, body) => {

@@ -109,7 +109,7 @@ export class AnswerReader {
   /** How the end of the body is told (RFC 9112, section 6.3), and whether the connection outlives it (section 9.3). */
   private frame({ status, headers, isHttp11, isStrict }: AnswerHead): void {
     const { connection, 'keep-alive': kept } = headers;
-    const options = connection === undefined ? [] : connection.toLowerCase().split(/[\t ]*,[\t ]*/);
+    const options = connection === undefined ? [] : elementsOf(connection);
     // Some answer a HEAD with a body all the same, which would be taken for the answer to what comes next.
     this.isPersistent = isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     const timeout = kept === undefined ? null : KEEP_ALIVE_TIMEOUT.exec(kept)?.[1];
@@ -204,7 +204,7 @@ export class AnswerReader {
   private appended(held: Buffer, chunk: Buffer): Buffer {
     const length = held.length + chunk.length;
     if (this.room === null || held.buffer !== this.room.buffer || held.byteOffset + length > this.room.length) {
-      this.room = Buffer.allocUnsafeSlow(length * 2);
+      this.room = Buffer.allocUnsafeSlow(Math.max(length, Math.min(length * 2, HEAD_BYTES_MAX)));
       held.copy(this.room);
       chunk.copy(this.room, held.length);
       return this.room.subarray(0, length);
@@ -245,7 +245,8 @@ function lengthOf(value: string): string {
   return first;
 }
 
+/** The elements of a list, in lower case. By `trim`: a regular expression for commas between blanks takes quadratic time for 64 KB of blanks. */
+const elementsOf = (value: string): string[] => value.toLowerCase().split(',').map((each) => each.trim());
+
 /** Empty list elements mean nothing (RFC 9110, section 5.6.1), and neither does `identity`, which RFC 2616 had. */
-function codingsOf(value: string): string[] {
-  return value.toLowerCase().split(',').map((each) => each.trim()).filter((each) => each !== '' && each !== 'identity');
-}
+const codingsOf = (value: string): string[] => elementsOf(value).filter((each) => each !== '' && each !== 'identity');

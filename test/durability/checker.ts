@@ -58,6 +58,8 @@ export interface Evidence {
   outages: readonly Outage[];
   /** None when left out. */
   slownesses?: readonly Slowness[];
+  /** How many times longer work took than on a quiet machine (`Pace`); 1 when left out. */
+  pace?: number;
 }
 
 /** What came of it. The lists hold message ids, or keys where they say so, and are empty when every promise was kept. */
@@ -88,7 +90,7 @@ export interface Report {
   disruptions: Record<string, number>;
 }
 
-/** An answer that came so long before a kill is taken to be recorded, also on a machine under full load. */
+/** An answer that came so long before a kill is taken to be recorded. These times are of a quiet machine, and `pace` multiplies them. */
 const RECORD_MS_MAX = 500;
 /** What was sent before a kill is read by the receiver this much later at most. */
 const IN_TRANSIT_MS_MAX = 1_000;
@@ -151,7 +153,7 @@ export function summary(seed: number, report: Report): string {
   ].join(' · ');
 }
 
-/** A kill, since when results may have been waiting in the process that died, and until when it could start more. */
+/** A kill, since when results may have been waiting in the process that died, and until when what it had started could come. */
 interface Cut {
   fromMs: number;
   atMs: number;
@@ -162,21 +164,22 @@ interface Cut {
  * Results wait while PostgreSQL is away, so what was answered during an outage right before the kill was not recorded;
  * and while it is slow, some round trips' worth of what was answered.
  */
-function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [] }: Evidence): Cut {
-  let fromMs = atMs - RECORD_MS_MAX;
+function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
+  const recordMs = RECORD_MS_MAX * pace;
+  let fromMs = atMs - recordMs;
   for (const slow of slownesses) {
     const waitsMs = RECORD_ROUND_TRIPS_MAX * slow.roundTripMs;
-    if (slow.fromMs <= atMs && slow.toMs + waitsMs >= atMs) fromMs = Math.min(fromMs, Math.max(slow.fromMs, atMs - waitsMs) - RECORD_MS_MAX);
+    if (slow.fromMs <= atMs && slow.toMs + waitsMs >= atMs) fromMs = Math.min(fromMs, Math.max(slow.fromMs, atMs - waitsMs) - recordMs);
   }
   const before = outages.filter((outage) => outage.fromMs <= atMs).sort((a, b) => b.fromMs - a.fromMs);
   for (const outage of before) {
-    if (outage.toMs + RECORD_BACKOFF_MS_MAX >= fromMs) fromMs = Math.min(fromMs, outage.fromMs - RECORD_MS_MAX);
+    if (outage.toMs + RECORD_BACKOFF_MS_MAX * pace >= fromMs) fromMs = Math.min(fromMs, outage.fromMs - recordMs);
   }
-  return { fromMs, atMs, toMs: cutUntilMs };
+  return { fromMs, atMs, toMs: cutUntilMs + IN_TRANSIT_MS_MAX * pace };
 }
 
 function wasUnderWay({ receivedAtMs, answeredAtMs }: Arrival, { fromMs, toMs }: Pick<Cut, 'fromMs' | 'toMs'>): boolean {
-  return receivedAtMs <= toMs + IN_TRANSIT_MS_MAX && (answeredAtMs ?? Infinity) >= fromMs;
+  return receivedAtMs <= toMs && (answeredAtMs ?? Infinity) >= fromMs;
 }
 
 /** A copy that nobody asked for, and the delivery before it. */

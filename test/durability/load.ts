@@ -16,6 +16,8 @@ export interface LoadOptions {
   lanes: number;
   /** How long a lane rests after each message; 0 by default. */
   pauseMs?: number;
+  /** What the time for a try is multiplied by; 1 by default. */
+  pace?: () => number;
   /** Those of `urls` that a balancer would send to at the moment; all by default. */
   ready?: () => readonly string[];
 }
@@ -42,7 +44,7 @@ export class Load extends Sender {
   private readonly random: Seeded;
 
   constructor(private readonly options: LoadOptions) {
-    super(options.lanes);
+    super(options.lanes, options.pace);
     this.random = new Seeded(options.seed);
   }
 

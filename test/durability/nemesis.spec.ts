@@ -1,4 +1,5 @@
 import type { Sent } from './checker.js';
+import { PACE_MAX, paceOf } from '../support/pace.js';
 import { Seeded } from './random.js';
 import type { Received } from './receiver.js';
 import { FLEETS } from './nemesis/fleet.js';
@@ -6,7 +7,7 @@ import { KINDS, kindNamed, overlapping } from './nemesis/kinds.js';
 import { judgeMail, type MailEvidence } from './nemesis/mail-verdict.js';
 import { CI_ROUNDS } from './nemesis/rounds.js';
 import { sabotaged } from './nemesis/sabotage.js';
-import { judge, type RoundEvidence } from './nemesis/verdict.js';
+import { backSecondsMax, complaintsOf, judge, type RoundEvidence } from './nemesis/verdict.js';
 
 const NODES = ['http://one', 'http://two'];
 
@@ -50,7 +51,7 @@ describe('the verdict of a round', () => {
     const round = evidence({ arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 1)] });
 
     expect(judge(round).wrongs).toEqual([]);
-    for (const { what, evidence: bad, claim } of sabotaged(round)) expect([what, ...judge(bad).wrongs].join('; ')).toMatch(claim);
+    for (const { what, evidence: bad, claim } of sabotaged(round)) expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
   });
 
   it('allows a second delivery only of what was under way when something was cut', () => {
@@ -89,6 +90,48 @@ describe('the verdict of a round', () => {
   });
 });
 
+describe('the seconds of the verdict', () => {
+  const back = (seconds: number, pace: number): boolean => judge(evidence({ pace, destinations: 1, arrivals: [arrival('a', 1_100, 0), arrival('b', 5_000 + seconds * 1_000, 0)] })).isLate;
+
+  it('are those of a quiet machine, times how much longer work took during the round', () => {
+    expect([back(14.9, 1), back(15.1, 1)]).toEqual([false, true]);
+    expect([back(24.9, 3), back(25.1, 3)]).toEqual([false, true]);
+    expect(backSecondsMax(1)).toBe(15);
+  });
+
+  it('never excuse deliveries that did not come back, however busy the machine', () => {
+    expect(judge(evidence({ pace: PACE_MAX, arrivals: [arrival('a', 1_100, 0)] }))).toMatchObject({ backSeconds: null, isLate: true });
+  });
+
+  it.each([1, 4, PACE_MAX])('leave every control able to fail at a pace of %d', (pace) => {
+    const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
+    const round = evidence({ pace, disruptions, isOutage: true, destinations: 1, arrivals: [arrival('a', 1_100, 0), arrival('b', 7_500, 0)] });
+
+    expect(complaintsOf(judge(round))).toEqual([]);
+    for (const { what, evidence: bad, claim } of sabotaged(round)) expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
+  });
+
+  it('allow a result more time to be recorded on a machine that is busy', () => {
+    const disruptions = [{ kind: 'worker-1', atMs: 4_000, cutsAttempts: true }];
+    const twice = (pace: number): string[] => judge(evidence({ pace, disruptions, arrivals: [arrival('a', 2_500, 0), arrival('a', 5_000, 0), arrival('b', 7_500, 0)] })).wrongs;
+
+    expect(twice(1)).toContain('1 deliveries were repeated though nothing was killed during the first');
+    expect(twice(4)).toEqual([]);
+  });
+
+  it('come from nine of ten beats since a time, of 20 ms on a quiet machine, and have an end', () => {
+    const beats = (...tookMs: number[]): { atMs: number; tookMs: number }[] => tookMs.map((each, i) => ({ atMs: i, tookMs: each }));
+
+    expect(paceOf(beats(20, 15, 18, 20, 19, 20, 17, 20, 20, 20, 20), 0)).toBe(1);
+    expect(paceOf(beats(60, 60, 60, 60, 60), 0)).toBe(3);
+    expect(paceOf(beats(20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 5_000, 20, 20, 20, 20, 20), 0)).toBe(1);
+    expect(paceOf(beats(1_000, 1_000, 40, 40), 2)).toBe(2);
+    expect(paceOf(beats(1_000, 60), 99)).toBe(3);
+    expect(paceOf(beats(5_000), 0)).toBe(PACE_MAX);
+    expect(paceOf([], 0)).toBe(1);
+  });
+});
+
 describe('the verdict on mail', () => {
   const letter = { subject: 'a', text: 'words', sizeBytes: 10, isAccepted: true };
   const email = { to: 'r@x.example', text: 'words', isAccepted: true, refusal: null };
@@ -121,7 +164,7 @@ function evidence({ isOutage = false, away = [], disruptions = [], ...given }: P
   const fault = { kind: 'fault', fromMs: 3_000, toMs: 5_000, disruptions, isOutage, away, effect: 'something' };
   return {
     faults: [fault], sent: [message('a', 1_000), message('b', 7_000)], failedTries: [], refusals: [], arrivals: [], earlier: new Set(),
-    destinations: 2, nodes: NODES, crashes: [], isSeamless: false, mail: null, ...given,
+    destinations: 2, nodes: NODES, crashes: [], isSeamless: false, pace: 1, mail: null, ...given,
   };
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '../../src/modules/auth/api-key.js';
+import { Pace } from '../support/pace.js';
 import { check, type Arrival, type Disruption, type Outage, type Report } from './checker.js';
 import { Load, type LoadOptions } from './load.js';
 import { eventually, freePort, KeptProcess } from './processes.js';
@@ -23,6 +24,8 @@ export interface SceneOptions {
   paths?: number;
   /** Paths at which many first attempts fail. */
   flaky?: readonly number[];
+  /** Started here when left out. The scene stops it. */
+  pace?: Pace;
 }
 
 export const DESTINATIONS = 8;
@@ -38,18 +41,21 @@ export class Scene {
   private readonly members = new Map<string, KeptProcess>();
   /** Their ids, numbered as the receiver's. */
   readonly destinations: string[] = [];
+  private readonly openedAtMs = Date.now();
 
   private constructor(
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
     readonly apiKey: string,
+    /** What the seconds of the checker are multiplied by. */
+    readonly pace: Pace,
   ) {}
 
   /** The processes listed under `start` (all by default) are up when it resolves; the first of them makes the destinations. */
   static async open(options: SceneOptions, start: readonly string[] = Object.keys(options.processes)): Promise<Scene> {
     const { seed, isCalm = false, paths = 0, flaky = [] } = options;
     const receiver = await ReceiverProcess.start({ seed, destinations: DESTINATIONS + paths, flaky, isCalm });
-    const scene = new Scene(options, receiver, generateApiKey('live', randomBytes(32)));
+    const scene = new Scene(options, receiver, generateApiKey('live', randomBytes(32)), options.pace ?? (await Pace.start()));
     try {
       await scene.staff();
       await Promise.all(start.map((name) => scene.member(name).start()));
@@ -69,7 +75,7 @@ export class Scene {
   /** A sender to the named processes. */
   load(apis: readonly string[], lanes: number, options: Partial<LoadOptions> = {}): Load {
     const urls = apis.map((name) => this.member(name).url);
-    return new Load({ urls, apiKey: this.apiKey, destinations: this.destinations, seed: this.options.seed, lanes, ...options });
+    return new Load({ urls, apiKey: this.apiKey, destinations: this.destinations, seed: this.options.seed, lanes, pace: () => this.pace.now(), ...options });
   }
 
   /** The database as its owner reaches it. */
@@ -80,12 +86,12 @@ export class Scene {
 
   /** Waits until the service has nothing to deliver any more; false when that does not come, which the checker will explain. */
   settled(): Promise<boolean> {
-    return eventually(() => openDeliveries(this.databaseUrl()).then((open) => open === 0, () => false), QUIET_MS_MAX, 250);
+    return eventually(() => openDeliveries(this.databaseUrl()).then((open) => open === 0, () => false), QUIET_MS_MAX * this.pace.since(this.openedAtMs), 250);
   }
 
   /** The checker's report over everything so far. */
   async report(load: Load, disruptions: readonly Disruption[] = [], outages: readonly Outage[] = []): Promise<Report> {
-    return check({ sent: load.sent, arrivals: await this.arrivals(), disruptions, outages });
+    return check({ sent: load.sent, arrivals: await this.arrivals(), disruptions, outages, pace: this.pace.since(this.openedAtMs) });
   }
 
   arrivals(): Promise<Arrival[]> {
@@ -150,6 +156,7 @@ export class Scene {
   async close(): Promise<void> {
     await Promise.all([...this.members.values()].map((member) => member.stop()));
     await this.receiver.stop();
+    this.pace.stop();
   }
 
   private async staff(): Promise<void> {

@@ -25,8 +25,8 @@ export abstract class Sender {
   private stopping = false;
   private running: Promise<void>[] = [];
 
-  /** `lanes` messages are on their way at once. */
-  constructor(private readonly lanes: number) {}
+  /** `lanes` messages are on their way at once; `pace` multiplies the time for a try. */
+  constructor(private readonly lanes: number, private readonly pace: () => number = () => 1) {}
 
   /** Sends one message until it is accepted. */
   abstract send(): Promise<Sent>;
@@ -82,7 +82,7 @@ export abstract class Sender {
   private post(url: string, given: Readonly<Record<string, string>>, body: string): Promise<Answer> {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...given };
     return new Promise((resolve) => {
-      const request = http.request(url, { method: 'POST', agent: this.agent, headers, timeout: TRY_MS_MAX }, (response) => {
+      const request = http.request(url, { method: 'POST', agent: this.agent, headers, timeout: TRY_MS_MAX * this.pace() }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
         response.on('end', () => resolve({ status: String(response.statusCode), text, headers: response.headers }));

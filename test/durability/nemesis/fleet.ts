@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uuidOf } from '../../api/scene.js';
+import { Pace } from '../../support/pace.js';
 import type { Load } from '../load.js';
 import { eventually, freePort, type KeptProcess } from '../processes.js';
 import type { Misbehaviour, Received } from '../receiver.js';
@@ -32,7 +33,9 @@ const FORGIVEN_MS_MAX = 180_000;
 const BURST = 300;
 const BURST_LANES = 24;
 const BURST_MS_MAX = 5_000;
-const SHARED = { LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '5s', SHUTDOWN_TIMEOUT: '30s' };
+const SHARED = { LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '5s' };
+/** Who leaves with work in hand is judged: on a quiet machine nobody needs so long. */
+const DRAIN_SECONDS = 30;
 
 /** Whether this machine can set up such a fleet; says why not. */
 export function isPossible(kind: FleetKind): boolean {
@@ -93,8 +96,9 @@ export class Fleet {
         Object.assign(processes[name], { DATABASE_URL: wire.in(database.url()) });
       }
     }
-    const env = { ...SHARED, DNS_SERVERS: names.address, ...(redis ? { REDIS_URL: redis.wire.in(redis.server.url) } : {}) };
-    const scene = await Scene.open({ seed, databaseUrl: () => database.url(), processes, env, paths: PATHS });
+    const pace = await Pace.start();
+    const env = { ...SHARED, SHUTDOWN_TIMEOUT: `${Math.ceil(DRAIN_SECONDS * pace.now())}s`, DNS_SERVERS: names.address, ...(redis ? { REDIS_URL: redis.wire.in(redis.server.url) } : {}) };
+    const scene = await Scene.open({ seed, databaseUrl: () => database.url(), processes, env, paths: PATHS, pace });
     database.note?.();
     await mail?.settle(scene, namesOf(kind));
     return new Fleet(kind, scene, database, wires, clocks, names, redis, mail);

@@ -1,10 +1,10 @@
-import { isLate, type Done, type Results } from './run.js';
+import type { Done, Results } from './run.js';
 import type { MailVerdict } from './mail-verdict.js';
-import type { Verdict } from './verdict.js';
+import { complaintsOf, type Verdict } from './verdict.js';
 
 /** A round in one line. */
 export function line(verdict: Verdict): string {
-  const { kinds, effects, accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, misdated, refused, crashed, backSeconds, wrongs } = verdict;
+  const { kinds, effects, accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, misdated, refused, crashed, backSeconds, backSecondsMax, wrongs } = verdict;
   return [
     kinds.join(' + '),
     `accepted ${accepted}`,
@@ -14,7 +14,7 @@ export function line(verdict: Verdict): string {
     `wrongly signed ${wronglySigned}${misdated > 0 ? `, misdated ${misdated}` : ''}`,
     `refused ${refused}`,
     ...(crashed > 0 ? [`ended by themselves ${crashed}`] : []),
-    backSeconds === null ? 'never back' : `back after ${backSeconds.toFixed(1)} s`,
+    backSeconds === null ? 'never back' : `back after ${backSeconds.toFixed(1)} s (${backSecondsMax.toFixed(1)} allowed)`,
     effects.join(', '),
     ...(verdict.mail ? [told(verdict.mail)] : []),
     ...(wrongs.length > 0 ? [`WRONG: ${wrongs.join('; ')}`] : []),
@@ -26,7 +26,7 @@ const told = ({ received, sent, lost, corrupted, doubled, repeated }: MailVerdic
 
 const COLUMNS: readonly [title: string, width: number][] = [
   ['minute', 10], ['round', 6], ['fleet', 10], ['accepted', 9], ['lost', 5], ['doubled', 8], ['allowed', 8], ['corrupt', 8], ['forged', 7],
-  ['refused', 8], ['ended', 6], ['back s', 7], ['faults', 0],
+  ['refused', 8], ['ended', 6], ['back s', 7], ['allowed', 8], ['faults', 0],
 ];
 
 /** The titles of the columns of `row`. */
@@ -37,12 +37,12 @@ export function header(): string {
 /** A round as a row of the table. */
 export function row({ number, atMinute, ofMinutes, fleet, names, verdict, error }: Done): string {
   const first = [`${atMinute.toFixed(1)}/${ofMinutes}`, number, fleet];
-  if (!verdict) return cells([...first, ...Array.from({ length: 9 }, () => '-'), `${names.join(' + ')} · ERROR: ${error}`]);
-  const { accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, refused, crashed, wrongs } = verdict;
+  if (!verdict) return cells([...first, ...Array.from({ length: 10 }, () => '-'), `${names.join(' + ')} · ERROR: ${error}`]);
+  const { accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, refused, crashed } = verdict;
   const back = verdict.backSeconds?.toFixed(1) ?? 'never';
-  const wrong = [...wrongs, ...(isLate(verdict) ? ['deliveries were back too late'] : [])];
+  const wrong = complaintsOf(verdict);
   const what = `${verdict.kinds.join(' + ')}${verdict.mail ? ` · ${told(verdict.mail)}` : ''}${wrong.length > 0 ? ` · WRONG: ${wrong.join('; ')}` : ''}`;
-  return cells([...first, accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, refused, crashed, back, what]);
+  return cells([...first, accepted, lost, doubled, doubledAllowed, corrupted, wronglySigned, refused, crashed, back, verdict.backSecondsMax.toFixed(1), what]);
 }
 
 /** What every kind came to, alone or with others. */

@@ -15,7 +15,7 @@ const AFTER = 5 * DESTINATIONS;
 /** Kinds of one round begin within this time of each other. */
 const SPREAD_MS_MAX = 3_000;
 
-/** How long a round waits for what should take seconds. */
+/** How long a round waits on a quiet machine for what should take seconds. */
 export interface Patience {
   acceptMs: number;
   settleMs: number;
@@ -29,6 +29,8 @@ export interface RoundResult {
 
 /** Breaks things under load, waits until the service is over it, and judges. */
 export class Round {
+  private startedAtMs = 0;
+
   constructor(
     private readonly fleet: Fleet,
     private readonly kinds: readonly FaultKind[],
@@ -39,6 +41,7 @@ export class Round {
 
   async run(): Promise<RoundResult> {
     const { fleet, kinds } = this;
+    this.startedAtMs = Date.now();
     const earlier = new Set(fleet.arrivals.map(({ id }) => id));
     // What came since the last round was settled is somebody's copy.
     const strays = await fleet.collect();
@@ -52,9 +55,9 @@ export class Round {
       const faults = await this.inflicted();
       await this.everybodyUp();
       await this.accepted(load, AFTER);
-      await Promise.all([...[load, ...fleet.bursts].map((one) => this.stopped(one)), fleet.mail?.stop(this.patience.acceptMs)]);
-      await fleet.settled(this.patience.settleMs);
-      const mail = (await fleet.mail?.verdict(this.patience.settleMs)) ?? null;
+      await Promise.all([...[load, ...fleet.bursts].map((one) => this.stopped(one)), fleet.mail?.stop(this.patience.acceptMs * this.pace())]);
+      await fleet.settled(this.patience.settleMs * this.pace());
+      const mail = (await fleet.mail?.verdict(this.patience.settleMs, this.pace())) ?? null;
       const arrivals = [...strays, ...(await fleet.collect())].filter(({ destination }) => destination < DESTINATIONS);
       const evidence: RoundEvidence = {
         faults, arrivals, earlier,
@@ -65,6 +68,7 @@ export class Round {
         nodes: fleet.apis.map(({ url }) => url),
         crashes: fleet.scene.crashes().slice(crashed),
         isSeamless: kinds.every((kind) => kind.isSeamless),
+        pace: this.pace(),
         mail,
       };
       return { evidence, verdict: judge(evidence) };
@@ -89,18 +93,23 @@ export class Round {
   }
 
   private async accepted(load: Load, more: number): Promise<void> {
-    await Promise.race([load.reached(load.accepted + more), load.ended(), sleep(this.patience.acceptMs, undefined, { ref: false })]);
+    await Promise.race([load.reached(load.accepted + more), load.ended(), sleep(this.patience.acceptMs * this.pace(), undefined, { ref: false })]);
   }
 
   /** Begun messages are accepted in the end, or given up for what they are. */
   private async stopped(load: Load): Promise<void> {
-    const late = setTimeout(() => load.abandon(), this.patience.acceptMs);
+    const late = setTimeout(() => load.abandon(), this.patience.acceptMs * this.pace());
     await load.stop();
     clearTimeout(late);
   }
 
   private async everybodyUp(): Promise<void> {
-    await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.patience.acceptMs);
+    await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.patience.acceptMs * this.pace());
+  }
+
+  /** Of the machine since the round began. */
+  private pace(): number {
+    return this.fleet.scene.pace.since(this.startedAtMs);
   }
 }
 
@@ -114,7 +123,7 @@ export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<strin
     await fleet.hurry();
     await fleet.collect();
     return unpaid().length === 0;
-  }, withinMs, 1_000);
+  }, withinMs * fleet.scene.pace.now(), 1_000);
   const left = unpaid();
   return left.length === 0 ? [] : fleet.waiting(left);
 }

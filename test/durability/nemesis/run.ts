@@ -3,7 +3,7 @@ import type { FaultKind } from './fault.js';
 import { Fleet, type FleetKind } from './fleet.js';
 import { overlapping } from './kinds.js';
 import { Round, unpaidDebts } from './round.js';
-import type { Verdict } from './verdict.js';
+import { complaintsOf, type Verdict } from './verdict.js';
 
 /** What to break, for how long. */
 export interface RunOptions {
@@ -42,9 +42,6 @@ export interface Results {
   unpaid: readonly { fleet: FleetKind; messageIds: string[] }[];
 }
 
-/** The promise: deliveries are back within so many seconds of the end of every fault. */
-export const BACK_SECONDS_MAX = 15;
-
 const ROUNDS_PER_FLEET = 12;
 const PATIENCE = { acceptMs: 120_000, settleMs: 120_000 };
 const DEBTS_MS_MAX = 240_000;
@@ -72,7 +69,7 @@ export class Run {
 
   results(): Results {
     const { seed } = this.options;
-    const wrong = this.rounds.some(({ verdict }) => verdict === null || verdict.wrongs.length > 0 || isLate(verdict));
+    const wrong = this.rounds.some(({ verdict }) => verdict === null || complaintsOf(verdict).length > 0);
     const faults = this.rounds.reduce((sum, { names }) => sum + names.length, 0);
     const isClean = faults > 0 && !wrong && this.unpaid.length === 0;
     return { seed, startedAt: this.startedAt.toISOString(), minutes: this.minute(), faults, isClean, rounds: this.rounds, unpaid: this.unpaid };
@@ -111,6 +108,3 @@ export class Run {
     return (performance.now() - this.startMs) / MINUTE_MS;
   }
 }
-
-/** Whether deliveries were back too late. */
-export const isLate = ({ backSeconds }: Verdict): boolean => backSeconds === null || backSeconds > BACK_SECONDS_MAX;

@@ -1,6 +1,6 @@
 import type { Received } from '../receiver.js';
 import { wasStorageBroken } from './fault.js';
-import type { RoundEvidence } from './verdict.js';
+import { backSecondsMax, type RoundEvidence } from './verdict.js';
 
 /** A round as it would have been with a service that broke one promise, and the sentence that must come of it. */
 export interface Sabotaged {
@@ -9,8 +9,8 @@ export interface Sabotaged {
   claim: RegExp;
 }
 
-/** Long enough after everything for no fault to be the reason. */
-const LATER_MS = 60_000;
+/** Long enough after everything for no fault to be the reason, on a machine as busy as this one. */
+const laterMs = ({ pace }: RoundEvidence): number => 2_000 * backSecondsMax(pace);
 
 /**
  * The evidence of a real round, each time with one thing wrong that no fault excuses. A checker that stays green over
@@ -20,8 +20,8 @@ export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
   const victim = evidence.arrivals.filter(isGood).at(-1);
   if (!victim) throw new Error('Nothing was delivered in this round: there is nothing to sabotage.');
   const replaced = (by: Partial<Received>): Received[] => evidence.arrivals.map((arrival) => (arrival === victim ? { ...arrival, ...by } : arrival));
-  const again = { ...victim, receivedAtMs: victim.receivedAtMs + LATER_MS, answeredAtMs: victim.receivedAtMs + LATER_MS };
-  const settled = { ...victim, receivedAtMs: lastMs(evidence) + LATER_MS, answeredAtMs: lastMs(evidence) + LATER_MS };
+  const again = { ...victim, receivedAtMs: victim.receivedAtMs + laterMs(evidence), answeredAtMs: victim.receivedAtMs + laterMs(evidence) };
+  const settled = { ...victim, receivedAtMs: lastMs(evidence) + laterMs(evidence), answeredAtMs: lastMs(evidence) + laterMs(evidence) };
   const failed = (url: string): RoundEvidence['failedTries'][number] => ({ key: 'k', url, fromMs: settled.receivedAtMs, toMs: settled.receivedAtMs, status: '503' });
   const [node = ''] = evidence.nodes;
   return [
@@ -48,11 +48,20 @@ export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
       evidence: { ...evidence, failedTries: [...evidence.failedTries, failed(node), failed(`${node}/2`)] },
       claim: /refused although/,
     },
+    { what: 'deliveries are back after twice the time', evidence: { ...evidence, arrivals: delayed(evidence) }, claim: /back too late/ },
     { what: 'an answer is final that should be none', evidence: { ...evidence, refusals: ['400 no'] }, claim: /answered as none should be/ },
   ];
 }
 
 const isGood = ({ status, isSigned }: Received): boolean => status === 200 && isSigned;
+
+/** The arrivals as they would be if whatever came after the last fault had come much later. */
+function delayed(evidence: RoundEvidence): Received[] {
+  const endMs = Math.max(...evidence.faults.map(({ toMs }) => toMs));
+  const byMs = laterMs(evidence);
+  return evidence.arrivals.map((arrival) =>
+    arrival.receivedAtMs < endMs ? arrival : { ...arrival, receivedAtMs: arrival.receivedAtMs + byMs, answeredAtMs: arrival.answeredAtMs === null ? null : arrival.answeredAtMs + byMs });
+}
 
 /** When the last fault was over and the last request had come. */
 function lastMs({ faults, arrivals }: RoundEvidence): number {

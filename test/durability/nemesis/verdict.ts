@@ -23,6 +23,8 @@ export interface RoundEvidence {
   crashes: readonly string[];
   /** Whether every single try has to be answered: nothing but stops in turns was done. */
   isSeamless: boolean;
+  /** How many times longer work took during the round than on a quiet machine. */
+  pace: number;
   /** What became of the mail beside the messages; null where there was none. */
   mail: MailVerdict | null;
 }
@@ -45,6 +47,10 @@ export interface Verdict {
   crashed: number;
   /** From the end of the last fault until every destination was reached and everything from before had come; null when that never happened. */
   backSeconds: number | null;
+  /** The promise for it, on this machine as busy as it was. */
+  backSecondsMax: number;
+  /** Whether deliveries were back later than promised, or never. */
+  isLate: boolean;
   mail: MailVerdict | null;
   /** Every promise that was broken, a sentence each. */
   wrongs: string[];
@@ -52,18 +58,27 @@ export interface Verdict {
   unexplained: string[];
 }
 
-/** Storage that was away is asked for no more than this long before a node has to accept again. */
-const ACCEPT_AGAIN_MS_MAX = 15_000;
+/** What a dead or silent process holds is taken over when its lease ends, by PostgreSQL's clock and whatever the machine does. */
+const LEASE_SECONDS = 10;
+/** What the service needs on top of that on a quiet machine: to connect, claim, accept and deliver again. */
+const WORK_SECONDS = 5;
+
+/** The promise: a node accepts again, and deliveries are back, within so many seconds of the end of every fault. */
+export const backSecondsMax = (pace: number): number => LEASE_SECONDS + WORK_SECONDS * pace;
+
+/** Every promise that the round broke, lateness too. */
+export const complaintsOf = ({ wrongs, isLate }: Verdict): string[] => [...wrongs, ...(isLate ? ['deliveries were back too late'] : [])];
 
 /** Compares what was sent with what arrived, and what was broken with what came of it. */
 export function judge(evidence: RoundEvidence): Verdict {
-  const { faults, sent, earlier, crashes } = evidence;
+  const { faults, sent, earlier, crashes, pace } = evidence;
   const arrivals = evidence.arrivals.filter(({ id }) => !earlier.has(id));
   const late = evidence.arrivals.length - arrivals.length;
   const disruptions: Disruption[] = faults.flatMap((fault) => fault.disruptions);
   const outages: Outage[] = faults.filter(({ isOutage }) => isOutage).map(({ fromMs, toMs }) => ({ fromMs, toMs }));
   const slownesses: Slowness[] = faults.flatMap(({ fromMs, toMs, roundTripMs }) => (roundTripMs === undefined ? [] : [{ fromMs, toMs, roundTripMs }]));
-  const report = check({ sent, arrivals, disruptions, outages, slownesses });
+  const report = check({ sent, arrivals, disruptions, outages, slownesses, pace });
+  const back = backSeconds(evidence);
   const refused = evidence.isSeamless ? evidence.failedTries.length : refusedMessages(evidence);
   const claims: [string, number][] = [
     ['messages were delivered again rounds later', late],
@@ -84,7 +99,9 @@ export function judge(evidence: RoundEvidence): Verdict {
     misdated: arrivals.filter(({ isMisdated }) => isMisdated).length,
     refused,
     crashed: crashes.length,
-    backSeconds: backSeconds(evidence),
+    backSeconds: back,
+    backSecondsMax: backSecondsMax(pace),
+    isLate: back === null || back > backSecondsMax(pace),
     mail: evidence.mail,
     unexplained: report.unexplainedTimes,
     wrongs: [...(evidence.mail?.wrongs ?? []), ...broken(report), ...claims.filter(([, count]) => count > 0).map(([claim, count]) => `${count} ${claim}`)],
@@ -95,12 +112,12 @@ export function judge(evidence: RoundEvidence): Verdict {
  * A caller whose try failed asks the next node. When that one fails too, although neither it nor storage was broken at
  * the time, the message was refused.
  */
-function refusedMessages({ failedTries, faults, nodes }: RoundEvidence): number {
+function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();
   for (const failed of failedTries) byKey.set(failed.key, [...(byKey.get(failed.key) ?? []), failed]);
   const turns = faults.flatMap((fault) => fault.turns ?? []);
   const wasUp = ({ fromMs, toMs }: FailedTry): boolean => {
-    const during = faults.filter((fault) => fault.fromMs <= toMs && fault.toMs + ACCEPT_AGAIN_MS_MAX >= fromMs);
+    const during = faults.filter((fault) => fault.fromMs <= toMs && fault.toMs + backSecondsMax(pace) * 1_000 >= fromMs);
     const hadTurn = (node: string): boolean => turns.some((turn) => turn.url === node && turn.fromMs <= toMs && turn.toMs >= fromMs);
     return !during.some(({ isOutage }) => isOutage) && nodes.some((node) => !hadTurn(node) && !during.some(({ away }) => away.includes(node)));
   };

@@ -1,0 +1,34 @@
+// A beat of work four times a second, in a process of its own that nothing breaks: how long it takes says how busy and how slow the
+// machine is. The work is what the service does most (JSON, HMAC, garbage), and one write to the disk of the tests.
+import { createHmac } from 'node:crypto';
+import { fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const EVERY_MS = 250;
+const MESSAGES = 1_600;
+/** Until V8 has compiled the work. */
+const WARM_UP_BEATS = 20;
+const PAD = 'x'.repeat(1_000);
+
+const file = path.join(process.argv[2] ?? '.', `pace-${process.pid}`);
+const descriptor = openSync(file, 'w');
+rmSync(file);
+
+function work() {
+  let sum = 0;
+  for (let n = 0; n < MESSAGES; n += 1) {
+    const text = JSON.stringify({ id: `msg_${n}`, payload: { n, pad: PAD } });
+    sum += JSON.parse(text).payload.n + (createHmac('sha256', 'key').update(text).digest()[0] ?? 0);
+  }
+  writeSync(descriptor, String(sum), 0);
+  fdatasyncSync(descriptor);
+}
+
+for (let beat = 0; beat < WARM_UP_BEATS; beat += 1) work();
+process.on('disconnect', () => process.exit());
+for (let dueMs = performance.now(); ; dueMs = performance.now() + EVERY_MS) {
+  await sleep(dueMs - performance.now());
+  work();
+  process.send?.({ atMs: Date.now(), tookMs: performance.now() - dueMs });
+}
