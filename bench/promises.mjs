@@ -1,5 +1,5 @@
 /**
- * What the bench promises, as a table. A promise is a ratio of two figures of one run: to the limit, to a neighbour, to the
+ * The promises of the bench, as a table. A promise is a ratio of two figures of one run: to the limit, to a neighbour, to the
  * bare receiver, or within one row. A machine that is slower by any factor changes both figures, so no promise depends on it.
  * Counts (commits, messages, bytes of memory) stand as they are. Pure, tested by test/architecture/bench-promises.spec.ts.
  */
@@ -14,7 +14,7 @@ import { pairsOf } from './turns.mjs';
 /** @typedef {import('./promises.mjs').Judged} Judged */
 /** @typedef {(figures: any) => number} Figure */
 
-/** Below this no message is measured exactly, and a ratio needs numbers above 0. Milliseconds. */
+/** Lower bound of a measured latency. A ratio needs numbers above 0. */
 const LATENCY_MIN_MS = 0.01;
 /** Of the rate that the row `memory` asks for: a service that falls behind works less than is asked of it. */
 const RATE_KEPT = 0.98;

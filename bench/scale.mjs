@@ -89,7 +89,7 @@ async function probed(bench, subject, databaseUrl) {
   return { ...(await measure(bench, subject)), probes };
 }
 
-/** What each call for a page takes, in milliseconds. @param {Required<import('./window.mjs').Subject>} subject @param {string} query */
+/** Returns the duration of each call for a page, in milliseconds. @param {Required<import('./window.mjs').Subject>} subject @param {string} query */
 async function listMs(subject, query) {
   const times = [];
   for (let i = 0; i < LIST_CALLS; i++) {
@@ -103,7 +103,7 @@ async function listMs(subject, query) {
 }
 
 /**
- * What each claim of a hundred takes, in milliseconds: the service's own statement on rows that only this transaction
+ * Returns the duration of each claim of a hundred, in milliseconds: the service's own statement on rows that only this transaction
  * sees as due, so that no worker takes them. What waits for a later time stays as it is: a transaction that made it due, too, would rewrite
  * all of it, and claims would step over what that left and write out its pages.
  *

@@ -60,7 +60,7 @@ describe('AnswerReader', () => {
     ['a compressed body, as its bytes', `${OK}content-encoding: gzip\r\ncontent-length: 2\r\n\r\n\x1f\x8b`, complete('\x1f\x8b')],
     ['a value of UTF-8', `${OK}x: \xe2\x82\xac\r\ncontent-length: 0\r\n\r\n`, complete('')],
     ['a value of nothing', `${OK}x:\r\ncontent-length: 0\r\n\r\n`, complete('')],
-    ['a status that nobody knows', 'HTTP/1.1 799 ?\r\ncontent-length: 0\r\n\r\n', complete('')],
+    ['an unregistered status', 'HTTP/1.1 799 ?\r\ncontent-length: 0\r\n\r\n', complete('')],
     ['close', `${OK}connection: Close\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
     ['close among other options', `${OK}connection: x, close\r\ncontent-length: 2\r\n\r\nok`, complete('ok', false)],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok', complete('ok', false)],

@@ -1,6 +1,6 @@
 import { judge, judgeAll, PROMISES, promiseLines, type Figures, type Judged, type Measured, type PromiseOfBench } from '../../bench/promises.mjs';
 
-/** What no machine changes: messages, commits and bytes are counted, not timed. */
+/** Names of promises about messages, commits and bytes, which are counted and not timed. */
 const COUNTS = /^(?:commits of|memory with|accepted and lost|\S+: most that waited)/;
 
 const promise = (bound: string): PromiseOfBench => ({ name: 'a ratio', rows: ['row'], bound, pairs: ({ rounds }) => (rounds.get('row') ?? []).map((each) => [each.deliveriesPerSecond, 1]) });

@@ -16,7 +16,7 @@ export interface LoadOptions {
   lanes: number;
   /** How long a lane rests after each message; 0 by default. */
   pauseMs?: number;
-  /** What the time for a try is multiplied by; 1 by default. */
+  /** Multiplies the time for a try; 1 by default. */
   pace?: () => number;
   /** Those of `urls` that a balancer would send to at the moment; all by default. */
   ready?: () => readonly string[];

@@ -47,7 +47,7 @@ export class Scene {
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
     readonly apiKey: string,
-    /** What the seconds of the checker are multiplied by. */
+    /** Multiplies the seconds of the checker. */
     readonly pace: Pace,
   ) {}
 

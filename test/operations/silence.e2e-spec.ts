@@ -11,7 +11,7 @@ import { until } from '../api/polling.js';
 import { eventIn, openSql, send, startTargets, WITHIN_MS } from '../api/scene.js';
 import type { Sql, Targets } from '../api/scene.js';
 
-/** What is promised, on a quiet machine. */
+/** Promised on a quiet machine. */
 const BACK_WITHIN_MS = 15_000;
 const REFUSED_WITHIN_MS = 12_000;
 /** A worker's claims whose answers were lost fall back when the name that they were made under goes. */

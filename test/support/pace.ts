@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** One piece of work and how long it took, from when it was due. */
+/** One piece of work, and its duration from the moment it was due. */
 export interface Beat {
   atMs: number;
   tookMs: number;
 }
 
-/** What a beat takes at most on two cores that do nothing but the tests: the machine whose seconds the tests name. */
+/** Duration of a beat, at most, on two quiet cores: the machine whose seconds the tests name. */
 export const BEAT_MS = 20;
 /** Beyond it nothing can be judged, and no limit grows so far that a negative control would pass. */
 export const PACE_MAX = 12;

@@ -34,7 +34,7 @@ const BURST = 300;
 const BURST_LANES = 24;
 const BURST_MS_MAX = 5_000;
 const SHARED = { LOG_LEVEL: 'warn', SHUTDOWN_GRACE: '5s' };
-/** Who leaves with work in hand is judged: on a quiet machine nobody needs so long. */
+/** More than any drain needs on a quiet machine: a process that leaves with work in hand is judged. */
 const DRAIN_SECONDS = 30;
 
 /** Whether this machine can set up such a fleet; says why not. */

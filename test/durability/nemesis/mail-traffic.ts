@@ -16,7 +16,7 @@ const TRY_MS_MAX = 10_000;
 /** Every so-manieth message is larger than what is kept in its row. */
 const LARGE_EVERY = 9;
 const LARGE_BYTES = 400_000;
-/** What a dead process held is taken up when its lease has ended, and then it is read, and delivered: the second on a quiet machine. */
+/** Another process takes over a dead one's mail when the lease ends, and then reads and delivers it. `WORK_MS` is of a quiet machine. */
 const LEASE_MS = 10_000;
 const WORK_MS = 20_000;
 const RECIPIENT_DOMAINS = 20;

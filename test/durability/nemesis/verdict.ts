@@ -58,9 +58,9 @@ export interface Verdict {
   unexplained: string[];
 }
 
-/** What a dead or silent process holds is taken over when its lease ends, by PostgreSQL's clock and whatever the machine does. */
+/** Other processes take over the deliveries of a dead or silent one when its lease ends, by PostgreSQL's clock. A busy machine does not change it. */
 const LEASE_SECONDS = 10;
-/** What the service needs on top of that on a quiet machine: to connect, claim, accept and deliver again. */
+/** Time to connect, claim, accept and deliver again, on a quiet machine. */
 const WORK_SECONDS = 5;
 
 /** The promise: a node accepts again, and deliveries are back, within so many seconds of the end of every fault. */
