@@ -252,7 +252,7 @@ describe('what the service answers', () => {
     await call(200, 'GET', '/v1/events/count?status=dlq&status=failed');
     await call(200, 'GET', `/v1/events?status=dlq&endpoint=${dead}&event_type=invoice.paid&message_id=${lost}&since=2026-01-01T00:00:00Z`);
     await call(200, 'GET', `/v1/events?destination=${dead}&application=nobody`);
-    await call(202, 'POST', `/v1/events/${sent}/replay`);
+    await call(202, 'POST', `/v1/events/${sent}/replay`, { destinations: [good] });
     await until(`/v1/events/${sent}`, (json) => json.deliveries.length === 2 && json.attempts.length === 2);
     await call(202, 'POST', '/v1/dlq/redrive', { endpoint: dead, since: '2026-01-01T00:00:00Z' });
     await call(200, 'POST', '/v1/replays', { action: 'recover', filter: { status: ['dlq', 'retrying'], since: '2026-01-01T00:00:00Z' }, dry_run: true });
@@ -374,6 +374,7 @@ describe('what the service answers', () => {
     await until('/v1/replays?limit=1&state=completed', (json) => json.data[0]?.endpoint?.startsWith('app_'));
     await call(202, 'POST', '/v1/app/recovering/replay', { since, until: since });
     await until('/v1/replays?limit=1&state=completed', (json) => json.data[0]?.kind === 'application');
+    await call(200, 'POST', '/v1/app/recovering/erase', { dry_run: true });
     const erasure = (await call(202, 'POST', '/v1/app/recovering/erase')).json.id;
     await until(`/v1/replays/${erasure}`, (json) => json.erased.endpoints === 1);
     await call(200, 'GET', '/v1/metrics/applications?limit=1');

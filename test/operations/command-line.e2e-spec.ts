@@ -96,6 +96,9 @@ describe('posthorn', () => {
     const payload = await posthorn('events', 'payload', id);
     const again = await posthorn('replay', id);
     await target.arrived(2);
+    const there = await posthorn('replay', id, '--destination', destination);
+    const elsewhere = await posthorn('replay', id, '--destination', 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1');
+    await target.arrived(3);
 
     expect(sent).toMatchObject({ status: 'delivered', attempts: 1 });
     expect(target.posts()[0]?.headers['x-tenant']).toBe('42');
@@ -107,7 +110,8 @@ describe('posthorn', () => {
     expect(attempts[0]).toMatchObject({ number: 1, status: 200 });
     // In the very characters that were given.
     expect(payload.out).toBe('{"amount":4200, "price":1.10, "id":12345678901234567890}');
-    expect(again).toMatchObject({ code: 0 });
+    expect([again.code, there.code]).toEqual([0, 0]);
+    expect(elsewhere).toMatchObject({ code: 5, err: expect.stringContaining('is no destination that the event went to') });
     expect(target.posts()[1]?.headers['webhook-replayed']).toBe('true');
   });
 
