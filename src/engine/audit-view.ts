@@ -9,12 +9,10 @@ const SECRET_NAME = /^(?:key|authorization|cookie|set-cookie|passw(?:or)?d)$|(?:
 const SECRET_CAMEL_NAME = /[a-z](?:Secret|Token|Password|ApiKey|AccessKey|PrivateKey)$/;
 /** What is sent with a request: who names them himself may put a secret into any of them. */
 const HEADERS_NAME = /(?:^|_)headers$|[a-z]Headers$/;
-/** U+0000, and half a surrogate pair. */
-const UNSTORABLE = /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 const DEPTH_MAX = 12;
 const BYTES_MAX = 16_384;
 
-/** A resource as it may be kept: secrets are masked, addresses lose their passwords, texts what PostgreSQL cannot store, and what is too large is said to be. */
+/** A resource as it may be kept: secrets are masked, addresses lose their passwords, and what is too large is said to be. */
 export function auditView(resource: Fields): Fields {
   const masked = maskedValue(resource, 0) as Fields;
   return JSON.stringify(masked).length <= BYTES_MAX ? masked : { ...identityOf(masked), truncated: true };
@@ -54,7 +52,7 @@ function isSecret(name: string, value: unknown): boolean {
 const OWN_SECRET = /\bek_(?:live|test)_[0-9A-Za-z]{20,}|\bpt_[0-9A-Za-z_-]{43}|\bwhsec_[0-9A-Za-z+/=_-]{16,}/g;
 
 function withoutSecrets(text: string): string {
-  return text.replaceAll(OWN_SECRET, MASKED).replaceAll(UNSTORABLE, '\uFFFD').replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, `$1${MASKED}@`);
+  return text.replaceAll(OWN_SECRET, MASKED).replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, `$1${MASKED}@`);
 }
 
 function identityOf({ id, name }: Fields): Fields {

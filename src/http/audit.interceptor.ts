@@ -16,14 +16,14 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Audited {
   route: RouteHandler;
   showing: Showing;
-  isOneUnit: boolean;
 }
 
 const MADE_NOTHING = 200;
 
 /**
- * Writes what a route changed into the audit log, before the answer is given: an answer that says that something was done is
- * given only when that is in the log. One instance for each route that is audited, so that no other route pays for it.
+ * Runs a route that changes something as one unit of work with its entry in the audit log: PostgreSQL commits both, or neither. An
+ * effect that cannot be part of a transaction begins after the entry is committed (`Database.commitEarly`). See ADR 20. One
+ * instance for each route that is audited, so that no other route pays for it.
  */
 export class AuditInterceptor implements NestInterceptor {
   constructor(
@@ -33,14 +33,15 @@ export class AuditInterceptor implements NestInterceptor {
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const { showing: { shown }, isOneUnit } = this.audited;
+    const { showing: { shown } } = this.audited;
     const before = typeof shown === 'string' ? null : await shown(context);
-    const run = async (): Promise<unknown> => {
-      const result: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
-      await this.trail.record(await this.entry(context, before, result));
+    let result: unknown;
+    const record = async (): Promise<void> => this.trail.record(await this.entry(context, before, result));
+    return of(await this.database.accompanied(record, async (settle) => {
+      result = await lastValueFrom(next.handle(), { defaultValue: undefined });
+      await settle();
       return result;
-    };
-    return of(await (isOneUnit ? this.database.joined(run) : run()));
+    }));
   }
 
   /** A collection that answers 200 where it makes things with another status: what was asked for was there, or was only tried. Nothing of it differs. */
@@ -76,7 +77,7 @@ export class AuditInterceptor implements NestInterceptor {
     const { route, showing: { shown, about } } = this.audited;
     if (route.method === 'DELETE') return about === 'part' && typeof shown !== 'string' ? shown(context) : null;
     if (shown === 'nothing') return answered;
-    if (shown === 'content') return answered && outlineOf(answered);
+    if (shown === 'content') return outlineOf(answered ?? {});
     const now = await shown(context);
     // What a rotation made is another thing than what was rotated.
     const made = answered?.['id'];
@@ -109,11 +110,10 @@ export class AuditInterceptor implements NestInterceptor {
  */
 export function auditRoutes(routes: readonly RouteHandler[], trail: AuditTrail, database: Database): void {
   for (const route of routes) {
-    const mode = auditModeOf(route);
-    if (mode === 'never') continue;
+    if (auditModeOf(route) === 'never') continue;
     const handler = (route.controller.prototype as Record<string, object>)[route.name] as object;
     const around = (Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? []) as unknown[];
-    const interceptor = new AuditInterceptor({ route, showing: showingOf(route, routes), isOneUnit: mode === 'with-change' }, trail, database);
+    const interceptor = new AuditInterceptor({ route, showing: showingOf(route, routes) }, trail, database);
     Reflect.defineMetadata(INTERCEPTORS_METADATA, [...around.filter((each) => !(each instanceof AuditInterceptor)), interceptor], handler);
   }
 }

@@ -18,5 +18,5 @@ const OPEN: ReadonlySet<Access | undefined> = new Set<Access | undefined>([undef
 export function auditModeOf({ method, config }: Pick<RouteHandler, 'method' | 'config'>): AuditMode {
   if (config.audit !== undefined) return config.audit;
   if (READS.has(method) || OPEN.has(config.access) || config.idempotency === 'accept') return 'never';
-  return 'after-change';
+  return 'with-change';
 }

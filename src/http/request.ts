@@ -8,11 +8,8 @@ export type Access = Scope | 'operator' | 'public';
 /** How a route keeps its first answer: the edge does it around the handler, or the accepting statement does. */
 export type IdempotencyMode = 'create' | 'accept';
 
-/**
- * `with-change`: the handler runs in one unit of work, which the entry is part of. `after-change`: the entry is committed after
- * the handler and before the answer. `never`: traffic, not administration.
- */
-export type AuditMode = 'with-change' | 'after-change' | 'never';
+/** `with-change`: the route is one unit of work with its entry in the audit log. `never`: traffic, not administration. */
+export type AuditMode = 'with-change' | 'never';
 
 /** How many calls are taken in how much time. */
 export interface RouteQuota {

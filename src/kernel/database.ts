@@ -31,7 +31,13 @@ const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lo
 /** What happens in one unit of work: the transaction once something began it, and what waits for its commit. */
 interface Unit {
   runner: QueryRunner | null;
+  /** While the transaction begins: what is called at the same time joins it. */
+  opening: Promise<void> | null;
   afterCommit: (() => void)[];
+  /** What waits for the end of the unit, whether it commits or not. */
+  afterEnd: (() => void)[];
+  /** Written by the transaction that commits the unit's first effect, with it or not at all; null once it was written. */
+  companion: (() => Promise<void>) | null;
   /** What the unit started and did not wait for must not find a connection that has been given back. */
   ended: boolean;
 }
@@ -75,10 +81,22 @@ export class Database {
 
   /** Rows of one statement, inside the current transaction when there is one. */
   async query<R>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
-    const runner = this.current()?.runner;
+    const unit = this.current();
+    if (unit?.companion && !unit.runner && writes(statement)) return this.transaction(() => this.query<R>(statement, values));
+    const runner = unit?.runner;
     const client = (runner ? await runner.connect() : this.pool()) as pg.Pool;
     const result = await client.query(this.prepared(statement, [...values]));
     return result.rows as R[];
+  }
+
+  /** Rows of a hot statement, inside the current transaction when there is one. */
+  joining<R>(statement: Statement, values: unknown[]): Promise<R[]> {
+    return this.current()?.runner ? this.query<R>(statement, values) : this.hot<R>(statement, values);
+  }
+
+  /** Rows of a hot statement: in the caller's transaction, or as `hot` with what rides along. */
+  hotOrWithin<R>(statement: Statement, values: unknown[], how: Ride | 'within' | null): Promise<R[]> {
+    return how === 'within' ? this.query<R>(statement, values) : this.hot<R>(statement, values, how);
   }
 
   /**
@@ -115,22 +133,13 @@ export class Database {
   async transaction<T>(work: () => Promise<T>): Promise<T> {
     const unit = this.current();
     if (!unit) return this.unit(() => this.transaction(work));
-    if (!unit.runner) {
-      const runner = this.dataSource.createQueryRunner();
-      try {
-        await runner.startTransaction();
-      } catch (error) {
-        await runner.release();
-        throw error;
-      }
-      unit.runner = runner;
-    }
+    if (!unit.runner) await (unit.opening ??= this.open(unit).finally(() => (unit.opening = null)));
     return work();
   }
 
   /** Runs `work`; what its transactions wrote is committed when it ends, or rolled back when it throws. */
   async unit<T>(work: () => Promise<T>): Promise<T> {
-    const unit: Unit = { runner: null, afterCommit: [], ended: false };
+    const unit: Unit = { runner: null, opening: null, afterCommit: [], afterEnd: [], companion: null, ended: false };
     this.unitsOpen += 1;
     try {
       const result = await this.units.run(unit, work);
@@ -143,6 +152,7 @@ export class Database {
     } finally {
       unit.ended = true;
       await unit.runner?.release().catch(() => undefined);
+      for (const notify of unit.afterEnd) notify();
       this.unitsOpen -= 1;
       // While a storage is enabled every promise of the process pays for its hooks; the hot path has no unit.
       if (this.unitsOpen === 0) this.units.disable();
@@ -154,10 +164,50 @@ export class Database {
     return this.current() ? work() : this.unit(work);
   }
 
+  /**
+   * Runs `work` in the current unit of work, or in one of its own. Every statement of it that writes is part of the unit's
+   * transaction, also outside of `transaction`. `companion` writes what must be stored with the effect: `commitEarly` runs it
+   * before it commits; otherwise `work` runs it itself, by the function that it is given. It runs once.
+   */
+  accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
+    return this.joined(async () => {
+      const unit = this.units.getStore() as Unit;
+      unit.companion = companion;
+      return work(() => this.settle(unit));
+    });
+  }
+
+  /**
+   * Commits what an accompanied unit has done so far, its companion included. For effects that cannot be part of a transaction,
+   * before the first of them, and for handlers that wait for others to see what they made. Does nothing elsewhere, and nothing the second time.
+   */
+  async commitEarly(): Promise<void> {
+    const unit = this.current();
+    if (!unit?.companion) return;
+    await this.settle(unit);
+    const { runner, afterCommit, afterEnd } = unit;
+    await runner?.commitTransaction();
+    await runner?.release();
+    Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [] });
+    for (const notify of [...afterCommit, ...afterEnd]) notify();
+  }
+
+  /** Whether what is written now must be part of the current unit's transaction, together with what accompanies it. */
+  isAccompanied(): boolean {
+    return Boolean(this.current()?.companion);
+  }
+
   /** Runs `notify` once the current unit has committed, or now when there is none. */
   afterCommit(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterCommit.push(notify);
+    else notify();
+  }
+
+  /** Runs `notify` once the current unit has committed or was rolled back, or now when there is none. */
+  afterEnd(notify: () => void): void {
+    const unit = this.current();
+    if (unit) unit.afterEnd.push(notify);
     else notify();
   }
 
@@ -182,6 +232,25 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
+  /** In the unit's transaction. The companion is still set while it runs, so that everything that it writes joins. */
+  private async settle(unit: Unit): Promise<void> {
+    const { companion } = unit;
+    if (companion === null) return;
+    await this.transaction(companion);
+    unit.companion = null;
+  }
+
+  private async open(unit: Unit): Promise<void> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+    } catch (error) {
+      await runner.release();
+      throw error;
+    }
+    unit.runner = runner;
+  }
+
   private current(): Unit | undefined {
     const unit = this.units.getStore();
     return unit?.ended ? undefined : unit;
@@ -196,6 +265,16 @@ export class Database {
   private pool(): pg.Pool {
     return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
   }
+}
+
+const WRITING = /\b(?:insert\s+into|update|delete\s+from|merge\s+into|pg_notify)\b/i;
+const known = new WeakMap<Statement, boolean>();
+
+/** Whether a statement changes anything; `for update` counts, since a lock lasts as long as its transaction. */
+function writes(statement: Statement): boolean {
+  const found = known.get(statement) ?? WRITING.test(statement.text);
+  known.set(statement, found);
+  return found;
 }
 
 /** SQLSTATE of a PostgreSQL error, or null when the error is not one of the server (EPIPE has five letters too, and no digit). */

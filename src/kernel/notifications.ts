@@ -96,16 +96,19 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     this.timekeepers.push(listener);
   }
 
-  /** Announces a change: to this process after its commit at once, to the others through the database. */
+  /**
+   * Announces a change: to this process at once after the transaction ends, to the others through the database. Also after a
+   * roll-back: a cache may have loaded a row of the transaction that was never committed.
+   */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);
-    this.database.afterCommit(() => this.tell(topic, key));
+    this.database.afterEnd(() => this.tell(topic, key));
   }
 
   /** Announces many changes with one statement. */
   async announceAll(topic: string, keys: readonly string[]): Promise<void> {
     await this.database.query(NOTIFY_ALL, [keys.map((key) => `${topic}:${key}`)]);
-    this.database.afterCommit(() => keys.forEach((key) => this.tell(topic, key)));
+    this.database.afterEnd(() => keys.forEach((key) => this.tell(topic, key)));
   }
 
   async onApplicationBootstrap(): Promise<void> {

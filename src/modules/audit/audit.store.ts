@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { storableJson, storableText } from '#engine/storable.js';
 import type { AuditActor, AuditEntry } from '#kernel/audit.js';
 import { Database, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -101,8 +102,8 @@ export class AuditStore {
 
   async insert(id: Id, { organizationId, environmentId, actor, action, resourceType, resourceId, origin, before, after }: AuditEntry, actorUuid: Id | null): Promise<void> {
     await this.database.query(INSERT, [
-      organizationId ?? NOBODY, id, environmentId, actor.kind, actor.id, actorUuid, action, resourceType, resourceId,
-      origin?.ip ?? null, origin?.userAgent?.slice(0, 200) ?? null, origin?.requestId ?? null, json(before), json(after), actor.session ?? null,
+      organizationId ?? NOBODY, id, environmentId, actor.kind, text(actor.id), actorUuid, action, resourceType, text(resourceId),
+      origin?.ip ?? null, text(origin?.userAgent?.slice(0, 200)), origin?.requestId ?? null, json(before), json(after), actor.session ?? null,
     ]);
   }
 
@@ -141,6 +142,10 @@ function valuesOf({ organizationId, environmentId, seesBoth }: AuditReach, { act
   return [organizationId, environmentId, seesBoth, actor, action, resource, since, until];
 }
 
+function text(given: string | null | undefined): string | null {
+  return given == null ? null : storableText(given);
+}
+
 function json(fields: Readonly<Record<string, unknown>> | null): string | null {
-  return fields === null ? null : JSON.stringify(fields).replaceAll(/\\u0000/g, '');
+  return fields === null ? null : JSON.stringify(storableJson(fields));
 }

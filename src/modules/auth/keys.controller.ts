@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -33,7 +32,6 @@ export class KeysController {
 
   @Post()
   @Scope('admin')
-  @Audit('with-change')
   @Idempotent()
   @ApiOperation({ summary: 'Create an API key', description: 'The answer is the only one that shows `key`.' })
   @ApiCreatedResponse({ type: IssuedKeyItem, description: 'The key.' })
@@ -52,7 +50,6 @@ export class KeysController {
 
   @Delete(':id')
   @Scope('admin')
-  @Audit('with-change')
   @HttpCode(204)
   @ApiOperation({ summary: 'Revoke an API key', description: 'At once here, and within five seconds on every node.' })
   @ApiParam(ID)
@@ -63,7 +60,6 @@ export class KeysController {
 
   @Post(':id/rotate')
   @Scope('admin')
-  @Audit('with-change')
   @HttpCode(200)
   @Idempotent()
   @ApiOperation({ summary: 'Rotate an API key', description: 'Makes a new key like the old one, which goes on until the grace ends: a day, unless `grace_seconds` says otherwise.' })

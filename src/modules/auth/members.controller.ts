@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiResponse } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -27,7 +26,6 @@ export class MembersController {
 
   @Post()
   @Scope('admin')
-  @Audit('with-change')
   @Idempotent()
   @ApiOperation({ summary: 'Add a member', description: 'Nothing is mailed: the person signs in at `{base_url}/signin` with a code, or through the identity provider.' })
   @ApiCreatedResponse({ type: MemberItem, description: 'The member.' })
@@ -46,7 +44,6 @@ export class MembersController {
 
   @Patch(':id')
   @Scope('admin')
-  @Audit('with-change')
   @ApiOperation({ summary: 'Change a member', description: 'A new role counts for open sessions within five seconds, on every node.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: MemberItem, description: 'The member with the changes.' })
@@ -56,7 +53,6 @@ export class MembersController {
 
   @Delete(':id')
   @Scope('admin')
-  @Audit('with-change')
   @HttpCode(204)
   @ApiOperation({ summary: 'Remove a member', description: 'Ends the member\'s sessions within five seconds, on every node. Keys that the member made stay: revoke them one by one.' })
   @ApiParam(ID)

@@ -1,7 +1,6 @@
 import { Body, Controller, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -30,7 +29,6 @@ export class OrgController {
 
   @Patch('org')
   @Scope('admin')
-  @Audit('with-change')
   @ApiOperation({ summary: 'Change the organization' })
   @ApiOkResponse({ type: OrgItem, description: 'The organization with the changes.' })
   async updateOrganization(@CurrentTenant() tenant: Tenant, @Body() body: OrgChangesBody): Promise<OrgItem> {
@@ -47,7 +45,6 @@ export class OrgController {
 
   @Post('signing-secret/rotate')
   @Scope('write')
-  @Audit('with-change')
   @HttpCode(200)
   @Idempotent()
   @ApiOperation({ summary: 'Rotate the signing secret', description: 'Both secrets sign until the grace ends.' })

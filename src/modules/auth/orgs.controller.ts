@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { OperatorOnly } from '#http/access.js';
-import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import { MadeOrg, newOrganization, NewOrgBody, OperatedOrg, orgId, OrgListQuery, OrgPage, presentMadeOrg, presentOrg } from './orgs.dto.js';
 import { OrgsService } from './orgs.service.js';
@@ -25,7 +24,6 @@ export class OrgsController {
 
   @Post()
   @OperatorOnly()
-  @Audit('with-change')
   @ApiOperation({ summary: 'Make an organization', description: 'With its two environments, its first admin, and an admin key for each environment, which are shown this once.' })
   @ApiCreatedResponse({ type: MadeOrg, description: 'The organization.' })
   @ApiConflictResponse({ description: 'The slug is taken, or a second organization would need OIDC_DOMAINS.' })
@@ -44,7 +42,6 @@ export class OrgsController {
 
   @Delete(':id')
   @OperatorOnly()
-  @Audit('with-change')
   @HttpCode(204)
   @ApiOperation({
     summary: 'Remove an organization',

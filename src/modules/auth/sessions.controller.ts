@@ -2,7 +2,6 @@ import { Controller, Delete, Get, HttpCode, Param, Query, Req } from '@nestjs/co
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { presentSession, sessionId, SessionListQuery, SessionPage } from './sessions.dto.js';
@@ -27,7 +26,6 @@ export class SessionsController {
 
   @Delete(':id')
   @Scope('admin')
-  @Audit('with-change')
   @HttpCode(204)
   @ApiOperation({ summary: 'End a session', description: 'At once here, and within five seconds on every node. Needs a live admin key.' })
   @ApiParam(ID)

@@ -31,7 +31,9 @@ export class DomainChecks {
 
   /** Checks now, unless somebody does already or did in the last seconds. */
   async ask(place: DomainPlace): Promise<void> {
-    if (await this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN)) await this.run(place, true);
+    // A lease, for other processes to see now: name servers may take seconds, and no transaction waits for them.
+    const isClaimed = await this.database.unit(() => this.store.claim(place, CLAIM_SECONDS, REST_SECONDS_MIN));
+    if (isClaimed) await this.run(place, true);
   }
 
   /** The check of a domain that the caller has claimed. When it fails the claim ends, and the domain comes again in a minute. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Cancellations } from '#modules/ledger/cancellation.contract.js';
 import { EraseStore } from './erase.store.js';
@@ -12,6 +13,7 @@ export class Erase extends Erasures {
     private readonly store: EraseStore,
     private readonly cancellations: Cancellations,
     private readonly contents: AttachedContents,
+    private readonly database: Database,
   ) {
     super();
   }
@@ -31,6 +33,8 @@ export class Erase extends Erasures {
     const [first] = named;
     if (first === undefined) return false;
     const members = first.messageId === null || first.messageId === id ? named : await this.store.members(environmentId, first.messageId);
+    // Files are in no transaction: that it was asked for is stored before anything goes.
+    await this.database.commitEarly();
     if (first.messageId === null) await this.store.event(environmentId, id);
     else await this.store.message(environmentId, first.messageId);
     await this.cancellations.ofEvents(environmentId, members.map((member) => member.id), 'erased');

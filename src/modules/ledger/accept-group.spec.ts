@@ -43,7 +43,8 @@ function arrange(commit: (what: string) => Error | null = () => null, lost: read
   const results = new RecordResults(new RecordStore(database), { recordedGroup: () => undefined, sharedGroup: () => undefined } as unknown as LedgerMetrics, { expect: () => undefined } as unknown as Lookout);
   const accepts = new AcceptGroup<string>({ ensure: async () => undefined }, results, {
     what: 'Accepting', weighBytes: () => 1, backlogMax: 1_000, backlogBytesMax: Infinity,
-    store: async (items: string[], ride: Ride | null) => {
+    store: async (items, how) => {
+      const ride = how as Ride | null;
       write(`${items.join(' ')}${ride ? ' with results' : ''}`);
       ride?.arrived(held(ride.values));
       return () => items.map(() => undefined);

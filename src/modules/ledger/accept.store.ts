@@ -89,22 +89,17 @@ export class AcceptStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
-  async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number, ride: Ride | null = null): Promise<Set<number> | 'all'> {
+  async insert(group: readonly Admitted[], claimant: Id | null, keyTtlMs: number, ride: Ride | 'within' | null): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const values = this.values(group, claimant);
     const isPulled = group.some(({ admission }) => admission === 'pull');
     if (events.every((event) => event.idempotency === null)) {
-      await this.database.hot(isPulled ? ACCEPT_PULLED : ACCEPT, values, ride);
+      await this.database.hotOrWithin(isPulled ? ACCEPT_PULLED : ACCEPT, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), keyTtlMs);
-    const rows = await this.database.hot<{ n: number }>(isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE, values, ride);
+    const rows = await this.database.hotOrWithin<{ n: number }>(isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE, values, ride);
     return storedBut(rows, group.length);
-  }
-
-  /** Stores one in the caller's transaction; nobody holds its delivery. */
-  async insertWithin(event: NewEvent): Promise<void> {
-    await this.database.query(event.pulled ? ACCEPT_PULLED : ACCEPT, this.values([{ event, admission: event.pulled ? 'pull' : 'leave' }], null));
   }
 
   private values(group: readonly Admitted[], claimant: Id | null): unknown[] {

@@ -41,26 +41,22 @@ export class Accept {
   /** As `Ledger.accept`. */
   accept(event: NewEvent): Promise<void> {
     const { environmentId, payloadBytes: bytes, pulled, caller = null } = event;
-    const accept = (): Promise<void> => this.group.add(event);
+    const accept = (): Promise<void> => (this.database.isAccompanied() ? this.group.within(event) : this.group.add(event));
     return this.idempotent.hold(event.idempotency?.request ?? null, () =>
       (pulled ? accept() : this.pace.enter({ environmentId, deliveries: 1, bytes, caller }, accept)));
   }
 
   /** As `Ledger.acceptWithin`. Whoever sweeps claims it: no lane knows of it before it is committed. */
-  async acceptWithin(event: NewEvent): Promise<void> {
-    await this.store.insertWithin(event);
-    this.database.afterCommit(() => {
-      this.metrics.acceptedGroup(1);
-      this.outlet.handOn([], [{ environmentId: event.environmentId, eventId: event.id, ordinal: 0 }]);
-    });
+  acceptWithin(event: NewEvent): Promise<void> {
+    return this.group.within(event);
   }
 
   drained(): Promise<void> {
     return this.group.drained();
   }
 
-  private async write(events: NewEvent[], ride: Ride | null): Promise<() => Promise<Outcomes>> {
-    const claimant = this.outlet.claimant();
+  private async write(events: NewEvent[], ride: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
+    const claimant = ride === 'within' ? null : this.outlet.claimant();
     const group = events.map((event) => ({ event, admission: this.outlet.admission(event, claimant) }));
     let stored: Set<number> | 'all';
     try {
@@ -70,9 +66,13 @@ export class Accept {
       throw error;
     }
     return () => {
-      this.metrics.acceptedGroup(group.length);
       const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
-      this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      const handOn = (): void => {
+        this.metrics.acceptedGroup(group.length);
+        this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      };
+      if (ride === 'within') this.database.afterCommit(handOn);
+      else handOn();
       this.outlet.giveBack(admitted(group.filter((_, i) => !isStored(i))));
       return this.idempotent.outcomes(events, stored);
     };

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Database } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { Notifications } from '#kernel/notifications.js';
 import { CancelStore } from './cancel.store.js';
@@ -11,17 +12,21 @@ export class Cancel extends Cancellations {
   constructor(
     private readonly store: CancelStore,
     private readonly notifications: Notifications,
+    private readonly database: Database,
   ) {
     super();
   }
 
+  /** It commits step by step, so that it holds no lock for long: what the caller has done so far is committed first. */
   override async ofTarget(selection: WaitingSelection): Promise<number> {
+    await this.database.commitEarly();
     const { count, held } = await this.store.ofTarget(selection, 'cancelled');
     await this.announce(selection.environmentId, held);
     return count;
   }
 
   override async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
+    await this.database.commitEarly();
     const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);
     await this.announce(environmentId, held);
     return count;

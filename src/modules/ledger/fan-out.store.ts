@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#kernel/database.js';
+import { Database, type Ride, type Statement } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import { dateArray, intArray, jsonbArray, smallintArray, textArray, uuidArray } from '#kernel/pg-array.js';
 import { sealNamed } from '#kernel/sealed-headers.js';
@@ -108,16 +108,16 @@ export class FanOutStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. */
-  async insert(group: readonly AdmittedMessage[], claimant: Id | null, keyTtlMs: number): Promise<Set<number> | 'all'> {
+  async insert(group: readonly AdmittedMessage[], claimant: Id | null, keyTtlMs: number, how: Ride | 'within' | null): Promise<Set<number> | 'all'> {
     const messages = group.map(({ message }) => message);
     const values: unknown[] = [...messageValues(messages, this.vault), ...eventValues(group), claimant];
     if (messages.every(({ idempotency }) => idempotency === null)) {
       const isPlain = group.every(({ admissions }) => admissions.length > 0 && !admissions.some((each) => each === 'pull' || each === 'refuse' || each === 'undecided'));
-      await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values);
+      await this.database.hotOrWithin(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values, how);
       return 'all';
     }
     values.push(...keyValues(messages), keyTtlMs);
-    const rows = await this.database.hot<{ n: number }>(FAN_OUT_ONCE, values);
+    const rows = await this.database.hotOrWithin<{ n: number }>(FAN_OUT_ONCE, values, how);
     return storedBut(rows, group.length);
   }
 }

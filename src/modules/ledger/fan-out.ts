@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
+import { Database, type Ride } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { FannedOut, NewMessage } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
@@ -25,6 +26,7 @@ export class FanOut {
     private readonly outlet: LaneOutlet,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
+    private readonly database: Database,
     partitions: Partitions,
     private readonly pace: AcceptPace,
   ) {
@@ -33,7 +35,7 @@ export class FanOut {
       weighBytes: ({ payloadBytes, events }) => payloadBytes + events.length * EVENT_WEIGHT_BYTES,
       backlogMax: 10_000,
       backlogBytesMax: 128 * 1024 * 1024,
-      store: (messages) => this.write(messages),
+      store: (messages, how) => this.write(messages, how),
     });
   }
 
@@ -42,26 +44,29 @@ export class FanOut {
     const { environmentId, payloadBytes: bytes, events, caller = null } = message;
     const deliveries = events.reduce((sum, { pulled, refused }) => (pulled || refused ? sum : sum + 1), 0);
     const coming = { environmentId, deliveries, bytes, caller: deliveries === 0 ? null : caller };
-    return this.idempotent.hold(message.idempotency?.request ?? null, () => this.pace.enter(coming, () => this.group.add(message)));
+    const accept = (): Promise<void> => (this.database.isAccompanied() ? this.group.within(message) : this.group.add(message));
+    return this.idempotent.hold(message.idempotency?.request ?? null, () => this.pace.enter(coming, accept));
   }
 
   drained(): Promise<void> {
     return this.group.drained();
   }
 
-  private async write(messages: NewMessage[]): Promise<() => Promise<Outcomes>> {
-    const claimant = this.outlet.claimant();
+  private async write(messages: NewMessage[], how: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
+    const claimant = how === 'within' ? null : this.outlet.claimant();
     const group = messages.map((message) => ({ message, admissions: message.events.map((event) => this.admission(event, claimant)) }));
     let stored: Set<number> | 'all';
     try {
-      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs);
+      stored = await this.store.insert(group, claimant, this.config.idempotencyTtlMs, how);
     } catch (error) {
       this.outlet.failed(group.flatMap(admitted), claimant, error);
       throw error;
     }
     return () => {
       const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
-      this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      const handOn = (): void => this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      if (how === 'within') this.database.afterCommit(handOn);
+      else handOn();
       this.outlet.giveBack(group.filter((_, i) => !isStored(i)).flatMap(admitted));
       return this.idempotent.outcomes(messages, stored);
     };

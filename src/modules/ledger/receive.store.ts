@@ -102,7 +102,7 @@ export class ReceiveStore {
   ) {}
 
   /** Stores a group; returns the positions that went in, which is all of them but those whose key is taken. `keyTtlMs` is for keys that do not say how long they are kept. */
-  async insert(group: readonly Received[], claimant: Id | null, keyTtlMs: number, ride: Ride | null = null): Promise<Set<number> | 'all'> {
+  async insert(group: readonly Received[], claimant: Id | null, keyTtlMs: number, ride: Ride | 'within' | null): Promise<Set<number> | 'all'> {
     const events = group.map(({ event }) => event);
     const requests = events.map(({ request }) => request);
     const values: unknown[] = [
@@ -136,11 +136,11 @@ export class ReceiveStore {
     ];
     const isPulled = group.some(({ admissions }) => admissions.includes('pull'));
     if (events.every(({ idempotency }) => idempotency === null)) {
-      await this.database.hot(isPulled ? RECEIVE_PULLED : RECEIVE, values, ride);
+      await this.database.hotOrWithin(isPulled ? RECEIVE_PULLED : RECEIVE, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), floatArray(events.map((event) => event.keyTtlMs ?? keyTtlMs)));
-    const rows = await this.database.hot<{ n: number }>(isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE, values, ride);
+    const rows = await this.database.hotOrWithin<{ n: number }>(isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE, values, ride);
     return storedBut(rows, group.length);
   }
 }

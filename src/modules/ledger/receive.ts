@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '#kernel/config.js';
-import type { Ride } from '#kernel/database.js';
+import { Database, type Ride } from '#kernel/database.js';
 import type { Id } from '#kernel/ids.js';
 import type { Arrival, ReceivedEvent } from './accept.contract.js';
 import { AcceptGroup, type Outcomes } from './accept-group.js';
@@ -23,6 +23,7 @@ export class Receive {
     private readonly outlet: LaneOutlet,
     private readonly metrics: LedgerMetrics,
     private readonly config: Config,
+    private readonly database: Database,
     partitions: Partitions,
     results: RecordResults,
   ) {
@@ -37,15 +38,15 @@ export class Receive {
 
   /** As `Ledger.receive`. */
   receive(event: ReceivedEvent): Promise<void> {
-    return this.idempotent.hold(event.idempotency?.request ?? null, () => this.group.add(event));
+    return this.idempotent.hold(event.idempotency?.request ?? null, () => (this.database.isAccompanied() ? this.group.within(event) : this.group.add(event)));
   }
 
   drained(): Promise<void> {
     return this.group.drained();
   }
 
-  private async write(events: ReceivedEvent[], ride: Ride | null): Promise<() => Promise<Outcomes>> {
-    const claimant = this.outlet.claimant();
+  private async write(events: ReceivedEvent[], ride: Ride | 'within' | null): Promise<() => Promise<Outcomes>> {
+    const claimant = ride === 'within' ? null : this.outlet.claimant();
     const group = events.map((event) => ({ event, admissions: event.deliveries.map((arrival) => this.outlet.admission(arrival, claimant)) }));
     let stored: Set<number> | 'all';
     try {
@@ -56,8 +57,12 @@ export class Receive {
     }
     return () => {
       const isStored = (i: number): boolean => stored === 'all' || stored.has(i);
-      this.metrics.acceptedGroup(group.length);
-      this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      const handOn = (): void => {
+        this.metrics.acceptedGroup(group.length);
+        this.handOn(group.filter((_, i) => isStored(i)), claimant);
+      };
+      if (ride === 'within') this.database.afterCommit(handOn);
+      else handOn();
       this.outlet.giveBack(group.filter((_, i) => !isStored(i)).flatMap(admitted));
       return this.idempotent.outcomes(events, stored);
     };

@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from
 import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
-import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { showId } from '#kernel/ids.js';
@@ -22,7 +21,6 @@ export class PortalLinksController {
 
   @Post()
   @Scope('write')
-  @Audit('with-change')
   @ApiOperation({
     summary: 'Open a portal',
     description:
@@ -38,7 +36,6 @@ export class PortalLinksController {
 
   @Post('preview')
   @Scope('read')
-  @Audit('with-change')
   @ApiOperation({
     summary: 'Look at a portal as the customer sees it',
     description: 'For your own people: nothing can be changed there, no secret is shown, no page may frame it, and it ends after 15 minutes. That it was opened, and by whom, is in the audit log.',
@@ -72,7 +69,6 @@ export class PortalLinksController {
 
   @Delete()
   @Scope('write')
-  @Audit('with-change')
   @HttpCode(204)
   @ApiOperation({ summary: 'Close all portals of an application', description: 'At once here, and within five seconds on every node. Also when there are none.' })
   @ApiParam(APPLICATION)
@@ -84,7 +80,6 @@ export class PortalLinksController {
 
   @Delete(':id')
   @Scope('write')
-  @Audit('with-change')
   @HttpCode(204)
   @ApiOperation({ summary: 'Close a portal', description: 'At once here, and within five seconds on every node.' })
   @ApiParam(APPLICATION)

@@ -5,6 +5,7 @@ import { type Target, Targets } from '#modules/destinations/contract.js';
 import { Ledger } from '#modules/ledger/accept.contract.js';
 import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database.js';
 import { conflict } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { Ids, type Id } from '#kernel/ids.js';
@@ -62,6 +63,7 @@ export class EndpointTestService {
     private readonly ids: Ids,
     private readonly tracing: Tracing,
     private readonly clock: Clock,
+    private readonly database: Database,
   ) {}
 
   /** Throws 404, and 409 for an endpoint that takes nothing now. */
@@ -80,6 +82,8 @@ export class EndpointTestService {
       expiresOnDay: await this.retention.expiresOnDay(environmentId, messageId), payload, payloadBytes: Buffer.byteLength(payload),
       events: [{ environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false }],
     });
+    // Workers see the event from here on.
+    await this.database.commitEarly();
     span.end('accepted');
     return { messageId, attempt: await this.attempts.first(tenant, eventId, pulled ? 0 : TEST_WAIT_MS) };
   }

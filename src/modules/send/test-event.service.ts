@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Targets } from '#modules/destinations/contract.js';
 import { AttemptLog, type AttemptRow } from '#modules/events/attempts.contract.js';
 import { Clock } from '#kernel/clock.js';
+import { Database } from '#kernel/database.js';
 import { notFound } from '#kernel/errors.js';
 import type { IdempotentRequest, StoredAnswer } from '#kernel/idempotency.js';
 import { parseId, type Id } from '#kernel/ids.js';
@@ -21,6 +22,7 @@ export class TestEventService {
     private readonly targets: Targets,
     private readonly attempts: AttemptLog,
     private readonly clock: Clock,
+    private readonly database: Database,
   ) {}
 
   /**
@@ -43,6 +45,8 @@ export class TestEventService {
       answer,
       traceparent: undefined,
     });
+    // Workers see the event from here on.
+    await this.database.commitEarly();
     const waitMs = this.targets.adapter(target.type).pulled ? 0 : TEST_WAIT_MS;
     return { eventId, attempt: await this.attempts.first(tenant, eventId, waitMs) };
   }

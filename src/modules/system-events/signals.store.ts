@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { storableJson } from '#engine/storable.js';
 import { Database, type Statement } from '#kernel/database.js';
 import { jsonbArray, uuidArray } from '#kernel/pg-array.js';
 import type { Signal } from './contract.js';
@@ -71,7 +72,7 @@ export class SignalsStore {
   constructor(private readonly database: Database) {}
 
   async insert({ environmentId, type, subject, details, count = 1 }: Signal): Promise<void> {
-    await this.database.query(INSERT, [environmentId, type, subject, JSON.stringify(details), count]);
+    await this.database.query(INSERT, [environmentId, type, subject, JSON.stringify(storableJson(details)), count]);
   }
 
   /** Subjects of signals that were noted without details. */
