@@ -32,14 +32,15 @@ export class Fleet {
   ) {}
 
   /**
-   * Resolves with the port once all of them serve. The first goes ahead: it brings the database up to date, and makes the keys.
+   * Resolves with the port once all of them serve. The first goes ahead: it brings the database up to date, and makes the keys. One
+   * of the others that is killed while it starts is started again, since the first answers already.
    *
    * @throws Error with the line of the one that does not start; the others run on until `drain`.
    */
   async start(): Promise<number> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     const port = await this.launch(1);
-    await Promise.all(Array.from({ length: this.beginning.count - 1 }, (_, i) => this.launch(i + 2)));
+    await Promise.all(Array.from({ length: this.beginning.count - 1 }, (_, i) => this.launchBeside(i + 2)));
     return port;
   }
 
@@ -63,6 +64,16 @@ export class Fleet {
     for (const worker of this.running.values()) worker.process.kill('SIGKILL');
   }
 
+  /** Starts one while others serve. Throws the line of one that says why it does not start. */
+  private async launchBeside(number: number): Promise<void> {
+    try {
+      await this.launch(number);
+    } catch (error) {
+      if (!(error instanceof EndedWithoutReason)) throw error;
+      this.died(number, error.how, error.livedMs);
+    }
+  }
+
   /** Resolves with its port once it serves; rejects when it ends before. */
   private async launch(number: number): Promise<number> {
     this.stopping.signal.throwIfAborted();
@@ -83,8 +94,9 @@ export class Fleet {
       });
       const ended = (how: string): void => {
         if (!this.running.delete(number)) return;
-        if (this.up.delete(number)) this.died(number, how, performance.now() - startedAtMs);
-        reject(new Error(failure ?? `process ${number} ${how}`));
+        const livedMs = performance.now() - startedAtMs;
+        if (this.up.delete(number)) this.died(number, how, livedMs);
+        reject(failure === null ? new EndedWithoutReason(number, how, livedMs) : new Error(failure));
         if (this.stopping.signal.aborted && this.running.size === 0) this.tellGone();
       };
       // Of one that runs it is something that could not be said to it any more: its end follows.
@@ -141,6 +153,13 @@ export class Fleet {
     clearTimeout(timer);
     this.asked.delete(key);
     return [number, page];
+  }
+}
+
+/** A process that ended before it served and said nothing: it was killed, by whoever was short of memory for example. */
+class EndedWithoutReason extends Error {
+  constructor(number: number, readonly how: string, readonly livedMs: number) {
+    super(`process ${number} ${how}`);
   }
 }
 

@@ -22,7 +22,7 @@ interface Call {
 }
 
 /** Routes that change something and have no entry of their own, and why. Every other one has one, also those of tomorrow. */
-const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
+export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /v1/send': 'traffic: an event, with its request id',
   'POST /v1/emails': 'traffic',
   'POST /v1/emails/batch': 'traffic',

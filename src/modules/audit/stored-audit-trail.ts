@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditEntry, AuditTrail } from '#kernel/audit.js';
 import { sqlState } from '#kernel/database.js';
+import { unavailable } from '#kernel/errors.js';
 import { Ids, parseId } from '#kernel/ids.js';
 import { AuditStore } from './audit.store.js';
 
@@ -19,13 +20,13 @@ export class StoredAuditTrail extends AuditTrail {
   override async record(entry: AuditEntry): Promise<void> {
     const { kind, id } = entry.actor;
     const actorUuid = id === null ? null : kind === 'key' ? parseId('ek', id) : kind === 'member' ? parseId('mbr', id) : null;
-    const write = (): Promise<void> => this.store.insert(this.ids.next(), entry, actorUuid);
     try {
-      await write();
+      await this.store.insert(this.ids.next(), entry, actorUuid);
     } catch (error) {
       if (sqlState(error) !== NO_PARTITION) throw error;
+      // PostgreSQL has aborted the caller's transaction: the next call finds the month.
       await this.store.ensurePartitions();
-      await write();
+      throw unavailable('A month of the audit log was missing and was made. Nothing was changed, send the request again.');
     }
   }
 }

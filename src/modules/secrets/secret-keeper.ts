@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, sqlState } from '#kernel/database.js';
+import { Database } from '#kernel/database.js';
 import { conflict, type Fault, invalid, notFound } from '#kernel/errors.js';
 import { type Id, Ids, idTimeMs } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
@@ -25,7 +25,6 @@ export interface SecretChanges {
 }
 
 const SECRETS_MAX = 1_000;
-const FOREIGN_KEY_VIOLATION = '23503';
 
 /** Adds, changes and removes secrets. */
 @Injectable()
@@ -71,13 +70,15 @@ export class SecretKeeper {
   /** Throws 404, also the second time, and 409 while something uses it. */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     const { environmentId } = tenant;
-    try {
-      if (!(await this.store.remove(environmentId, id))) throw notFound('secret');
-    } catch (error) {
-      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+    await this.database.transaction(async () => {
+      // The lock keeps new users away until the row is gone.
+      if ((await this.store.findForUpdate(environmentId, id)) === null) throw notFound('secret');
       const users = await this.uses.users(environmentId, id, USERS_SHOWN_MAX);
-      throw conflict('Something uses this secret. Take it out of there first, see details.used_by.', { used_by: users.map(showUser) });
-    }
+      if (users.length > 0) {
+        throw conflict('Something uses this secret. Take it out of there first, see details.used_by.', { used_by: users.map(showUser) });
+      }
+      await this.store.remove(environmentId, id);
+    });
   }
 
   private async makeRoom(environmentId: number, name: string): Promise<void> {
