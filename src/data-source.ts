@@ -62,6 +62,7 @@ import { HeldKeys1732689730000 } from '../migrations/1732689730000-held-keys.js'
 import { CheapStatistics1732689740000 } from '../migrations/1732689740000-cheap-statistics.js';
 import { RepeatedMailIndex1732689750000 } from '../migrations/1732689750000-repeated-mail-index.js';
 import { KeysFirst1732689760000 } from '../migrations/1732689760000-keys-first.js';
+import { SeenClock1732689763000 } from '../migrations/1732689763000-seen-clock.js';
 import { ClientGrants1732689935000 } from '../migrations/1732689935000-client-grants.js';
 import { DroppedEvents1732690120000 } from '../migrations/1732690120000-dropped-events.js';
 import { connectionOptions } from './kernel/connection.js';
@@ -140,6 +141,7 @@ export const MIGRATIONS = [
   CheapStatistics1732689740000,
   RepeatedMailIndex1732689750000,
   KeysFirst1732689760000,
+  SeenClock1732689763000,
   ClientGrants1732689935000,
   DroppedEvents1732690120000,
 ];

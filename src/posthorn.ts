@@ -13,6 +13,7 @@ const PROGRAMS = {
   dns: { run: () => import('./dns.js'), what: 'prints what the zone of PLATFORM_DOMAIN publishes; --rotate-dkim moves to a new signing key' },
   orgs: { run: () => import('./orgs.js'), what: 'list, create or remove organizations' },
   'mail-reports': { run: () => import('./mail-reports.js'), what: 'lists reports about mail that match no email, or prove nothing; --raw ID prints one as it came' },
+  'confirm-clock': { run: () => import('./confirm-clock.js'), what: "says that PostgreSQL's clock is right after a leap: retention goes on" },
 } satisfies Record<string, { run: () => Promise<unknown>; what: string }>;
 
 mapStacks();

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { DatabaseTime } from '#kernel/database-time.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { BlobStore } from './contract.js';
 import { FileBlobs } from './file-blobs.js';
 import { S3Blobs } from './s3-blobs.js';
@@ -21,7 +21,7 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
   constructor(
     private readonly store: BlobStore,
     private readonly config: Config,
-    private readonly time: DatabaseTime,
+    private readonly gate: RetentionGate,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('BlobSweep', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
@@ -41,7 +41,7 @@ export class BlobSweep implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private async run(): Promise<{ restMs: number }> {
     // What is removed is gone for good: whose clock is not PostgreSQL's leaves it to others.
-    if (!this.time.isAgreed()) return { restMs: EVERY_MS };
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const [nowMs, fromMs] = [this.clock.nowMs(), this.clock.monotonicMs()];
     const mayGoOn = (): boolean => this.clock.monotonicMs() - fromMs < TURN_MS_MAX;
     // A day later than the ledger ends deliveries, which may read them until then.

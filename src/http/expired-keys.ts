@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { Answers } from './idempotency.store.js';
 
 const EVERY_MS = 60_000;
@@ -13,6 +14,7 @@ export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdow
 
   constructor(
     private readonly answers: Answers,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('ExpiredKeys', () => this.purge(), () => clock.nowMs(), HOUSEKEEPING);
@@ -27,6 +29,7 @@ export class ExpiredKeys implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async purge(): Promise<{ restMs: number }> {
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     return { restMs: (await this.answers.purgeExpired(STEP)) === STEP ? 0 : EVERY_MS };
   }
 }

@@ -23,11 +23,12 @@ export function registerFormParser(fastify: FastifyInstance): void {
   });
 }
 
-/** Throws 400 for a field that is there twice: two readers might each take another one. */
+/** Throws 400 for a field that is there twice, since two readers might each take another one, and for U+0000, which PostgreSQL refuses and OAuth has in no field (RFC 6749, appendix A). */
 export function parseForm(text: string): FormFields {
   const fields = Object.create(null) as Record<string, string>;
   for (const [name, value] of new URLSearchParams(text)) {
     if (name in fields) throw badRequest(`The field ${name} is there twice.`);
+    if (name.includes('\0') || value.includes('\0')) throw badRequest('A field of a form must not contain U+0000.');
     fields[name] = value;
   }
   return fields;

@@ -169,7 +169,7 @@ describe('loadConfig', () => {
     [{ DATABASE_DIRECT_URL: 'postgres://u:p@db/x' }, 'DATABASE_DIRECT_URL goes with DATABASE_URL: set both, or neither.'],
     [
       { DATABASE_URL: 'postgres://u:p@db/x' },
-      'MASTER_KEY is required when DATABASE_URL is set: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one).',
+      'MASTER_KEY is required when DATABASE_URL is set: 32 bytes in base64 or hex (`openssl rand -base64 32` makes one). For docker compose: (printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env',
     ],
     [{ REDIS_URL: 'http://:hunter2@cache' }, 'REDIS_URL must be a URL that starts with redis:// or rediss://.'],
     [{ ROLE: 'smtp', SMTP_PORT: 'off' }, 'SMTP_PORT must not be off where ROLE is smtp: there would be nothing to do.'],

@@ -421,12 +421,15 @@ function readRedirectSchemes(read: ConfigReader): string[] {
   return listed.length > 0 ? listed : ['cursor', 'vscode', 'vscode-insiders'];
 }
 
+/** Creates what docker-compose.yml refuses to start without; test/architecture compares it with the file. */
+export const CREATE_SECRETS = '(printf MASTER_KEY=; openssl rand -base64 32; printf POSTGRES_PASSWORD=; openssl rand -hex 24) >> .env';
+
 function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
   const expected = '32 bytes in base64 or hex (`openssl rand -base64 32` makes one)';
   const value = read.text('MASTER_KEY');
   if (value === null) {
     // A generated key would differ between machines that share the database.
-    if (isExternal) throw new ConfigError(`MASTER_KEY is required when DATABASE_URL is set: ${expected}.`);
+    if (isExternal) throw new ConfigError(`MASTER_KEY is required when DATABASE_URL is set: ${expected}. For docker compose: ${CREATE_SECRETS}`);
     return null;
   }
   const key = parseMasterKey(value);

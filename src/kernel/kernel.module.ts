@@ -13,7 +13,9 @@ import { Lookout } from './lookout.js';
 import { Metrics } from './metrics.js';
 import { Notifications } from './notifications.js';
 import { Readiness } from './readiness.js';
+import { RetentionGate } from './retention-gate.js';
 import { RightOfWay } from './right-of-way.js';
+import { SeenClockStore } from './seen-clock.store.js';
 import { Tracing } from './tracing.js';
 import { Vault } from './vault.js';
 import { VitalSigns } from './vital-signs.js';
@@ -23,7 +25,7 @@ import { VitalSigns } from './vital-signs.js';
 @Module({})
 export class KernelModule {
   static with(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
-    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Lookout, Metrics, Notifications, Readiness, RightOfWay, Tracing, Vault];
+    const provided = [Clock, ClusterEpochs, Config, Cursors, Database, DatabaseTime, Ids, Keyring, Lookout, Metrics, Notifications, Readiness, RetentionGate, RightOfWay, Tracing, Vault];
     return {
       module: KernelModule,
       providers: [
@@ -42,7 +44,9 @@ export class KernelModule {
         Metrics,
         Notifications,
         Readiness,
+        RetentionGate,
         RightOfWay,
+        SeenClockStore,
         { provide: Tracing, useFactory: () => Tracing.open(config) },
         Vault,
         VitalSigns,

@@ -59,6 +59,39 @@ describe('the audit log', () => {
     expect(removed).toMatchObject({ action: 'DELETE /v1/destinations/:id', before: { name: 'Second' }, after: null });
   });
 
+  it.each([
+    ['the six characters \\u0000', '\\u0000'],
+    ['seven characters', '\\\\u0000'],
+    ['the six characters \\ud800', '\\ud800'],
+  ])('200: a name of %s is changed, and stands in the entry as it is', async (_, name) => {
+    const { id, key } = await createKey(server, { scope: 'write' });
+    const pull = (await server.api('POST', '/v1/destinations', { name: 'Plain', type: 'pull' })).json.id as string;
+
+    const changed = expectStatus(await server.api('PATCH', `/v1/destinations/${pull}`, { name }, as(key)), 200);
+
+    expect(changed.json.name).toBe(name);
+    expect(await entries({ actor: id })).toMatchObject([{ action: 'PATCH /v1/destinations/:id', before: { name: 'Plain' }, after: { name } }]);
+  });
+
+  it('201: a field name of the six characters \\u0000 stands in the entry as it is', async () => {
+    const { id, key } = await createKey(server, { scope: 'write' });
+
+    expectStatus(await server.api('POST', '/v1/app', { name: 'A customer', metadata: { '\\u0000': '\\ud800' } }, as(key)), 201);
+
+    expect(await entries({ actor: id })).toMatchObject([{ after: { metadata: { '\\u0000': '\\ud800' } } }]);
+  });
+
+  it('503: nothing is changed while a month of the log is missing, which the call makes; 200 for the next one', async () => {
+    const pull = (await server.api('POST', '/v1/destinations', { name: 'First', type: 'pull' })).json.id as string;
+    await sql.rows(`do $$ begin execute 'alter table audit_log detach partition audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); execute 'drop table audit_log_' || to_char(now() at time zone 'utc', 'YYYYMM'); end $$`);
+
+    const refused = await server.api('PATCH', `/v1/destinations/${pull}`, { name: 'Second' });
+    const kept = await server.api('GET', `/v1/destinations/${pull}`);
+    const again = await server.api('PATCH', `/v1/destinations/${pull}`, { name: 'Second' });
+
+    expect([refused.status, kept.json.name, again.status]).toEqual([503, 'First', 200]);
+  });
+
   it('holds no secret: not one that was given, and not one that was shown', async () => {
     const { key } = await createKey(server, { scope: 'write' });
     const { json: secret } = await server.api('POST', '/v1/secrets', { name: 'TOKEN', value: 'hunter2-hunter2' });

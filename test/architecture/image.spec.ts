@@ -1,6 +1,9 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
+import { CREATE_SECRETS } from '../../src/kernel/config.js';
 import { dockerStages } from '../support/image-layout.js';
 import { ROOT, textOf } from './source-tree.js';
 
@@ -66,10 +69,44 @@ describe('docker-compose.yml', () => {
     expect(variables.filter((name) => !posthorn.environment[name]?.startsWith(`\${${name}:`))).toEqual([]);
   });
 
-  it('publishes the API on PORT, and the metrics to the machine itself on the port where they are', () => {
-    const metrics = posthorn.environment['METRICS_PORT'];
+  it('publishes the API on PORT, SMTP on the port where it is, and the metrics to the machine itself', () => {
+    const { METRICS_PORT: metrics, SMTP_PORT: smtp } = posthorn.environment;
 
-    expect(posthorn.ports).toEqual(['${PORT:-3000}:3000', `127.0.0.1:${metrics}:${metrics}`]);
+    expect(posthorn.ports).toEqual(['${PORT:-3000}:3000', `127.0.0.1:${metrics}:${metrics}`, `${smtp}:${smtp}`]);
+    expect(smtp).toBe('${SMTP_PORT:-2525}');
+  });
+
+  it('stops the start without MASTER_KEY or POSTGRES_PASSWORD, in one line with the command that creates both', () => {
+    const refusals = [posthorn.environment['MASTER_KEY'], (services['postgres'] as Service).environment['POSTGRES_PASSWORD']]
+      .map((value) => /^\$\{(\w+):\?(is missing in \.env\. .* with: )(\(.*\) >> \.env)\}$/.exec(value ?? ''));
+    const commands = refusals.map((refusal) => refusal?.[3] ?? '');
+    const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-compose-'));
+    try {
+      const { status } = spawnSync('sh', ['-c', commands[0] ?? 'false'], { cwd: folder });
+      const file = readFileSync(path.join(folder, '.env'), 'utf8');
+
+      expect(refusals.map((refusal) => refusal?.[1])).toEqual(['MASTER_KEY', 'POSTGRES_PASSWORD']);
+      expect(commands).toEqual([CREATE_SECRETS, CREATE_SECRETS]);
+      expect(textOf('docker-compose.yml')).toContain(`#   ${commands[0]}\n`);
+      // Compose reads a dollar in a message as a variable.
+      expect(commands[0]).not.toMatch(/[$}\n]/);
+      expect(status).toBe(0);
+      expect(file).toMatch(/^MASTER_KEY=[A-Za-z0-9+/]{43}=\nPOSTGRES_PASSWORD=[0-9a-f]{48}\n$/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('is what docker compose reads, where its plugin is installed', () => {
+    const compose = (env: Record<string, string | undefined>): { status: number | null; stderr: string } =>
+      spawnSync('docker', ['compose', '-f', path.join(ROOT, 'docker-compose.yml'), 'config', '--quiet'], { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } });
+    if (spawnSync('docker', ['compose', 'version']).status !== 0) return void process.stdout.write('docker compose is not installed: its reading of docker-compose.yml is passed over\n');
+
+    expect(compose({ MASTER_KEY: 'x', POSTGRES_PASSWORD: 'x' })).toMatchObject({ status: 0 });
+    for (const env of [{ MASTER_KEY: 'x' }, { POSTGRES_PASSWORD: 'x' }]) {
+      const { status, stderr } = compose(env);
+      expect([status === 0, stderr.trim().split('\n').length, stderr.includes('openssl rand')]).toEqual([false, 1, true]);
+    }
   });
 
   it('lets a drain end', () => {

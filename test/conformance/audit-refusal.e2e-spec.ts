@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { browserOf, CALLBACK, codeFor, pkce } from '../api/oauth.js';
+import { authorizePath, browserOf, CALLBACK, codeFor, decide, pkce } from '../api/oauth.js';
 import { expectStatus, openSql, type Sql } from '../api/scene.js';
 import { asPage, cookieOf } from '../api/sessions.js';
-import { PlainBrowser } from '../api/signing-in.js';
+import { fieldOf, PlainBrowser } from '../api/signing-in.js';
+import { run } from '../support/program.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type ApiAnswer, type PosthornServer } from '../support/server.js';
 import { WITHOUT_ENTRY } from './audit-witness.js';
@@ -28,6 +29,8 @@ let server: PosthornServer;
 let receiver: Receiver;
 let sql: Sql;
 let calls: Map<string, WriteCall>;
+/** Somebody who is signed in, and a client that asks for access. */
+let visitor: { cookie: string; clientId: string };
 
 beforeAll(async () => {
   [server, receiver] = await Promise.all([startServer({ OPERATOR_KEY: OPERATOR.authorization.slice('Bearer '.length), SMTP_PORT: 'off' }), startReceiver(({ path }) => ({ status: path === '/broken' ? 500 : 200 }))]);
@@ -101,6 +104,7 @@ async function arrange(): Promise<Map<string, WriteCall>> {
   const code = await codeFor(await browserOf(server), clientId, challenge);
   const exchange = new URLSearchParams({ grant_type: 'authorization_code', client_id: clientId, redirect_uri: CALLBACK, code, code_verifier: verifier }).toString();
   const token = (await make('/oauth/token', exchange, FORM)).access_token as string;
+  visitor = { cookie: (await browserOf(server)).cookie, clientId };
 
   const domain = (await make('/v1/domains', { domain: 'mail.customer.example', kind: 'email', acknowledge_mx_conflict: true })).id as string;
   const secret = (await make('/v1/secrets', { name: 'TOKEN', value: 'tok_1' })).id as string;
@@ -250,7 +254,7 @@ describe('with an audit log that refuses every entry', () => {
     const faults: string[] = [];
     for (const [name, { url, body, headers }] of calls) {
       const [method = ''] = name.split(' ');
-      const keys = method === 'POST' ? [{}, { 'idempotency-key': randomUUID() }] : [{}];
+      const keys: Record<string, string>[] = method === 'POST' ? [{}, { 'idempotency-key': randomUUID() }] : [{}];
       for (const key of keys) {
         const before = await settled();
         const answer = await server.api(method, url, body, { ...headers, ...key });
@@ -261,6 +265,26 @@ describe('with an audit log that refuses every entry', () => {
 
     expect(faults).toEqual([]);
   }, 300_000);
+
+  it('nobody signs in or out, no client is granted anything, and no command of the operator has an effect', async () => {
+    const person = new PlainBrowser(server);
+    person.cookie = visitor.cookie;
+    const acts: [string, () => Promise<unknown>][] = [
+      ['sign-in', () => new PlainBrowser(server).post('/signin/key', { key: server.apiKey })],
+      ['consent', () => decide(person, authorizePath(visitor.clientId, pkce().challenge))],
+      ['sign-out', async () => person.post('/signout', { csrf_token: fieldOf((await person.get('/signin')).text, 'csrf_token') })],
+      ['posthorn orgs create', () => run('orgs', server.env, ['create', '--slug', 'by-command', '--name', 'By command', '--admin-email', 'ada@command.example'])],
+    ];
+
+    const outcomes: unknown[] = [];
+    for (const [name, act] of acts) {
+      const before = await settled();
+      const answer = (await act()) as { status?: number; code?: number };
+      outcomes.push([name, answer.status ?? `code ${answer.code}`, namesThatDiffer(before, await settled())]);
+    }
+
+    expect(outcomes).toEqual([['sign-in', 500, []], ['consent', 500, []], ['sign-out', 500, []], ['posthorn orgs create', 'code 1', []]]);
+  }, 120_000);
 });
 
 describe('with an audit log that takes entries again', () => {

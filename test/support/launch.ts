@@ -8,7 +8,7 @@ const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
 export const NODE_FLAGS: readonly string[] = scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** A program of the service, by the name of its file. */
-export type Program = 'main' | 'backup' | 'create-admin-key' | 'dns' | 'mail-reports' | 'orgs' | 'restore' | 'rotate-master-key';
+export type Program = 'main' | 'backup' | 'confirm-clock' | 'create-admin-key' | 'dns' | 'mail-reports' | 'orgs' | 'restore' | 'rotate-master-key';
 
 /** How the program is loaded: all of it from one file, or from its own files as users do. */
 export type Source = 'pack' | 'files';

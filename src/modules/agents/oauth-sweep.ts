@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 import { OAuthCodesStore } from './oauth-codes.store.js';
 import { OAuthDevicesStore } from './oauth-devices.store.js';
@@ -16,6 +17,7 @@ export class OAuthSweep implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly clients: OAuthClientsStore,
     private readonly codes: OAuthCodesStore,
     private readonly devices: OAuthDevicesStore,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('OAuthSweep', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
@@ -30,6 +32,7 @@ export class OAuthSweep implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private async sweep(): Promise<{ restMs: number }> {
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     await this.clients.purge();
     await this.codes.purge();
     await this.devices.purge();

@@ -3,6 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { patiently } from '#kernel/patience.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { AuditStore } from './audit.store.js';
 
 const EVERY_MS = 6 * 3_600_000;
@@ -16,6 +17,7 @@ export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     private readonly store: AuditStore,
     private readonly config: Config,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('AuditMonths', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
@@ -33,6 +35,7 @@ export class AuditMonths implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async turn(): Promise<{ restMs: number }> {
     await this.store.ensurePartitions();
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const dropped = await this.store.dropExpired(this.config.auditRetentionDays);
     if (dropped.length > 0) this.logger.log(`Dropped ${dropped.join(', ')}: older than ${this.config.auditRetentionDays} days.`);
     return { restMs: EVERY_MS };

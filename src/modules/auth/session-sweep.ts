@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { SessionsStore } from './sessions.store.js';
 
 const EVERY_MS = 3_600_000;
@@ -12,6 +13,7 @@ export class SessionSweep implements OnApplicationBootstrap, OnApplicationShutdo
 
   constructor(
     private readonly sessions: SessionsStore,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('SessionSweep', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
@@ -26,6 +28,7 @@ export class SessionSweep implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async sweep(): Promise<{ restMs: number }> {
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     await this.sessions.purge();
     return { restMs: EVERY_MS };
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
-import type { DatabaseTime } from '#kernel/database-time.js';
+import type { RetentionGate } from '#kernel/retention-gate.js';
 import type { EmailsStore } from './emails.store.js';
 import { OrphanSweep } from './orphan-sweep.js';
 import type { RawEmails } from './raw-emails.js';
@@ -10,18 +10,15 @@ const NOW_MS = 1_800_000_000_000;
 const MADE_DAY = Math.floor(NOW_MS / 86_400_000) - 1;
 
 describe('the sweep of emails without an event', () => {
-  it.each([[true, ['bytes', 'row']], [false, []]])('removes bytes and row where the clock agrees with PostgreSQL (%s)', async (isAgreed, removed) => {
+  it.each([[true, ['bytes', 'row']], [false, []]])('removes bytes and row while retention may remove anything (%s)', async (isOpen, removed) => {
     const done: string[] = [];
     const emails = { retentions: async () => [30], orphans: async (day: number) => (day === MADE_DAY + 30 ? [{ environmentId: 1, id: 'x' }] : []), drop: async () => void done.push('row') } as unknown as EmailsStore;
     const raw = { remove: async () => void done.push('bytes') } as unknown as RawEmails;
     let begun = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begun = resolve));
-    const isAgreedWith = (): boolean => {
-      begun();
-      return isAgreed;
-    };
+    const gate = { isOpen: async () => (begun(), isOpen) } as unknown as RetentionGate;
     const clock = { nowMs: () => NOW_MS } as Clock;
-    const sweep = new OrphanSweep(emails, raw, { isWorker: true } as Config, { isAgreed: isAgreedWith } as DatabaseTime, clock);
+    const sweep = new OrphanSweep(emails, raw, { isWorker: true } as Config, gate, clock);
 
     sweep.onApplicationBootstrap();
     await turn;
@@ -35,7 +32,7 @@ describe('the sweep of emails without an event', () => {
     let ended = (): void => undefined;
     const turn = new Promise<void>((resolve) => (ended = resolve));
     const emails = { retentions: async () => [1, 30], orphans: async (day: number) => (asked.push(day) === 8 && ended(), []) } as unknown as EmailsStore;
-    const sweep = new OrphanSweep(emails, {} as RawEmails, { isWorker: true } as Config, { isAgreed: () => true } as DatabaseTime, { nowMs: () => NOW_MS } as Clock);
+    const sweep = new OrphanSweep(emails, {} as RawEmails, { isWorker: true } as Config, { isOpen: async () => true } as unknown as RetentionGate, { nowMs: () => NOW_MS } as Clock);
 
     sweep.onApplicationBootstrap();
     await turn;

@@ -2,9 +2,9 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { expiryDay } from '#engine/expiry-day.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { DatabaseTime } from '#kernel/database-time.js';
 import { type Id, lowestIdAt } from '#kernel/ids.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
@@ -27,7 +27,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly emails: EmailsStore,
     private readonly raw: RawEmails,
     private readonly config: Config,
-    private readonly time: DatabaseTime,
+    private readonly gate: RetentionGate,
     private readonly clock: Clock,
   ) {
     this.loop = new Loop('Orphaned emails', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
@@ -43,7 +43,7 @@ export class OrphanSweep implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async run(): Promise<{ restMs: number }> {
     // By a clock that is a day ahead, an email that is being accepted right now looks forgotten: that is left to others.
-    if (!this.time.isAgreed()) return { restMs: EVERY_MS };
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const untilMs = this.clock.nowMs() - AGE_MS;
     const sinceMs = this.sinceMs ?? untilMs - BACK_MS;
     for (const day of await this.daysOf(sinceMs, untilMs)) await this.sweep(day, lowestIdAt(sinceMs), lowestIdAt(untilMs));

@@ -4,6 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { showId } from '#kernel/ids.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
 import { ReportMatching } from './report-matching.js';
@@ -36,6 +37,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
     private readonly contents: ErasedContents,
     private readonly config: Config,
     private readonly lookout: Lookout,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('Mail reports', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
@@ -82,6 +84,7 @@ export class ReportLoop implements OnModuleInit, OnApplicationBootstrap, OnAppli
   }
 
   private async sweep(): Promise<Rest> {
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     return { restMs: (await this.store.sweep()) ? 0 : SWEEP_MS };
   }
 }

@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
-import { DatabaseTime } from '#kernel/database-time.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
 import { patiently } from '#kernel/patience.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { Partitions } from './partitions.js';
 
 const EVERY_MS = 3_600_000;
@@ -21,7 +21,7 @@ export class Retention implements OnApplicationBootstrap, OnApplicationShutdown 
   constructor(
     private readonly partitions: Partitions,
     private readonly config: Config,
-    private readonly time: DatabaseTime,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('Retention', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
@@ -38,8 +38,7 @@ export class Retention implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private async run(): Promise<{ restMs: number }> {
     if (await this.partitions.makeNext()) return { restMs: STEP_REST_MS };
-    // What is dropped is gone for good: whose clock is not PostgreSQL's leaves it to others.
-    if (!this.time.isAgreed()) return { restMs: AGAIN_MS.max };
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     const restMs = this.heldUpMs;
     const isHeldUp = await this.partitions.dropPassed();
     this.heldUpMs = isHeldUp ? Math.min(restMs * 2, AGAIN_MS.max) : AGAIN_MS.first;

@@ -5,6 +5,7 @@ import { Config } from '#kernel/config.js';
 import { Lookout } from '#kernel/lookout.js';
 import { HOUSEKEEPING, Loop, type Rest } from '#kernel/loop.js';
 import { Metrics } from '#kernel/metrics.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { PARTS_IN_MS, RollupsStore } from './rollups.store.js';
 import { KEPT_MS, WINDOWS } from './windows.js';
 
@@ -34,6 +35,7 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly clock: Clock,
     private readonly config: Config,
     private readonly lookout: Lookout,
+    private readonly gate: RetentionGate,
     metrics: Metrics,
   ) {
     this.loop = new Loop('Rollups', () => this.turn(), () => clock.nowMs(), HOUSEKEEPING);
@@ -69,6 +71,10 @@ export class Folding implements OnApplicationBootstrap, OnApplicationShutdown {
   /** A step of each window; when there is more it goes on with the next turn, so that folding never waits for long. */
   private async sweep(): Promise<void> {
     const nowMs = this.clock.nowMs();
+    if (!(await this.gate.isOpen())) {
+      this.nextSweepAtMs = nowMs + CLOSED_REST_MS;
+      return;
+    }
     let isDone = true;
     for (const window of WINDOWS) {
       const deleted = await this.store.deleteBefore(window, nowMs - KEPT_MS[window], SWEEP_MAX);

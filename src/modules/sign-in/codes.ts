@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { CLOSED_REST_MS, RetentionGate } from '#kernel/retention-gate.js';
 import { type CodeLimits, CodesStore } from './codes.store.js';
 
 const TRIES_MAX = 5;
@@ -30,6 +31,7 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
 
   constructor(
     private readonly store: CodesStore,
+    private readonly gate: RetentionGate,
     clock: Clock,
   ) {
     this.loop = new Loop('SignInCodes', () => this.sweep(), () => clock.nowMs(), HOUSEKEEPING);
@@ -64,6 +66,7 @@ export class Codes implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private async sweep(): Promise<{ restMs: number }> {
+    if (!(await this.gate.isOpen())) return { restMs: CLOSED_REST_MS };
     await this.store.purge();
     return { restMs: SWEEP_EVERY_MS };
   }

@@ -56,7 +56,7 @@ export class SignInService {
     const caller = key.startsWith('ek_') ? await this.authenticator.authenticate(key) : null;
     if (caller === null) return this.failed('key', null, client);
     const { organizationId, environmentId } = caller.tenant;
-    return this.database.unit(async () => {
+    return this.database.transaction(async () => {
       const cookie = await this.sessions.begin({ organizationId, how: 'key', memberId: null, key: { environmentId, id: caller.keyId } }, client, cookieHeader);
       await this.audit.note({ action: 'sign-in.succeeded', organizationId, environmentId, actor: keyActor(caller.keyId), what: { how: 'key' } }, client);
       return cookie;
@@ -87,7 +87,7 @@ export class SignInService {
     }
     const chosen = memberships.length === 1 ? memberships[0] : memberships.find((membership) => membership.memberId === memberId);
     if (chosen === undefined) return memberships.length === 0 ? { kind: 'wrong' } : { kind: 'several', memberships };
-    return this.database.unit(async (): Promise<CodeOutcome> => {
+    return this.database.transaction(async (): Promise<CodeOutcome> => {
       if (!(await this.codes.use(ticket))) return { kind: 'wrong' };
       return { kind: 'in', cookie: await this.enter(chosen, 'code', client, cookieHeader) };
     });
@@ -98,7 +98,7 @@ export class SignInService {
    * several organizations that the provider opens has to choose one. Throws 503 where OIDC_DOMAINS is missing.
    */
   async byProvider(person: ProvidedPerson, provider: OidcProvider, client: SignInClient, cookieHeader: string | undefined): Promise<ProviderOutcome> {
-    return this.database.unit(async () => {
+    return this.database.transaction(async () => {
       // A start and the creation of an organization check it, too: those of a process that has other variables do not.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations())) throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;
@@ -121,7 +121,7 @@ export class SignInService {
 
   /** `Set-Cookie` that takes the cookie away. */
   end(cookieHeader: string | undefined, who: SignedIn | null, client: SignInClient): Promise<string> {
-    return this.database.unit(async () => {
+    return this.database.transaction(async () => {
       if (who !== null) {
         const actor = who.member === null ? who.key && keyActor(who.key.id) : memberActor(who.member.id);
         const session = showId('ses', who.sessionId);

@@ -9,7 +9,7 @@ import pg from 'pg';
 const root = path.resolve(import.meta.dirname, '..', '..', '..');
 const dist = path.join(root, 'dist');
 /** The service first, and the commands of its operator that load much of it. */
-const PROGRAMS = ['main', 'backup', 'create-admin-key', 'dns', 'mail-reports', 'orgs', 'restore', 'rotate-master-key'];
+const PROGRAMS = ['main', 'backup', 'confirm-clock', 'create-admin-key', 'dns', 'mail-reports', 'orgs', 'restore', 'rotate-master-key'];
 const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /**

@@ -1,0 +1,20 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What was last seen of PostgreSQL's own clock, in one row: a new table, which locks nothing. */
+export class SeenClock1732689763000 implements MigrationInterface {
+  name = 'SeenClock1732689763000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      create table seen_clock (
+        id smallint primary key default 1 check (id = 1),
+        seen_at timestamptz not null,
+        leapt_from timestamptz,
+        waited_ms bigint not null default 0
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('drop table seen_clock');
+  }
+}

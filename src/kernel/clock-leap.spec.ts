@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { LEAP_MS, LEAP_WAIT_MS, lookAtClock, type SeenClock } from './clock-leap.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const T = 1_790_000_000_000;
+
+const calm = (seenAtMs: number): SeenClock => ({ seenAtMs, leaptFromMs: null, waitedMs: 0 });
+
+/** Looks of one process once a minute, while the clock goes on as it should. */
+function afterMinutes(from: SeenClock, minutes: number): SeenClock {
+  let seen = from;
+  for (let i = 0; i < minutes; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS, { seenAtMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
+  return seen;
+}
+
+describe('lookAtClock', () => {
+  it.each([
+    ['a minute', MINUTE_MS, null],
+    ['exactly a day, as of a service that was stopped for that long', LEAP_MS, null],
+    ['a day and a millisecond', LEAP_MS + 1, T],
+    ['a month', 30 * DAY_MS, T],
+    ['an hour back', -3_600_000, null],
+  ])('forward by %s at the first look of a process', (_, leapMs, leaptFromMs) => {
+    expect(lookAtClock(calm(T), T + leapMs, null)).toEqual({ seenAtMs: T + leapMs, leaptFromMs, waitedMs: 0 });
+  });
+
+  it('time that the process has measured itself is no leap: PostgreSQL was away for a week', () => {
+    expect(lookAtClock(calm(T), T + 7 * DAY_MS, { seenAtMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs).toBeNull();
+  });
+
+  it('time that the process has measured explains nothing once another process has looked: it may have stood still', () => {
+    const ofOther = T + 5 * DAY_MS;
+
+    expect(lookAtClock(calm(ofOther), ofOther + 2 * DAY_MS, { seenAtMs: T, elapsedMs: 5 * DAY_MS }).leaptFromMs).toBe(ofOther);
+  });
+
+  it('ends after a day of measured time, and no minute earlier', () => {
+    const leapt = lookAtClock(calm(T), T + 40 * DAY_MS, null);
+
+    expect(afterMinutes(leapt, 1439).leaptFromMs).toBe(T);
+    expect(afterMinutes(leapt, 1440).leaptFromMs).toBeNull();
+  });
+
+  it('a further leap is no time that has passed: the wait begins anew', () => {
+    const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 1400);
+    const again = lookAtClock(waiting, waiting.seenAtMs + 40 * DAY_MS, { seenAtMs: waiting.seenAtMs, elapsedMs: MINUTE_MS });
+
+    expect(again).toMatchObject({ leaptFromMs: T, waitedMs: 0 });
+    expect(afterMinutes(again, 1439).leaptFromMs).toBe(T);
+    expect(afterMinutes(again, 1440).leaptFromMs).toBeNull();
+  });
+
+  it('several small leaps shorten the wait by no more than was measured', () => {
+    let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
+    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + DAY_MS / 2, { seenAtMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
+
+    expect(seen.waitedMs).toBe(100 * MINUTE_MS);
+  });
+
+  it('two processes that take turns count no time twice', () => {
+    let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
+    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS / 2, { seenAtMs: seen.seenAtMs - MINUTE_MS / 2, elapsedMs: MINUTE_MS });
+
+    expect(seen.waitedMs).toBe(50 * MINUTE_MS);
+  });
+
+  it('a clock that is set back to where it was ends the wait', () => {
+    const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 60);
+
+    expect(lookAtClock(waiting, T + 61 * MINUTE_MS, { seenAtMs: waiting.seenAtMs, elapsedMs: MINUTE_MS }).leaptFromMs).toBeNull();
+  });
+
+  it('whatever the clock does, a leap is waited for until a day was measured or the clock was set back', () => {
+    const look = fc.record({ forwardMs: fc.integer({ min: -60 * DAY_MS, max: 60 * DAY_MS }), elapsedMs: fc.integer({ min: 0, max: DAY_MS / 2 }) });
+    fc.assert(fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
+      let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
+      let measuredMs = 0;
+      for (const { forwardMs, elapsedMs } of looks) {
+        const before = seen;
+        measuredMs += elapsedMs;
+        seen = lookAtClock(before, before.seenAtMs + forwardMs, { seenAtMs: before.seenAtMs, elapsedMs });
+        if (seen.leaptFromMs !== null) expect(seen.waitedMs).toBeLessThan(LEAP_WAIT_MS);
+        else return void expect(measuredMs >= LEAP_WAIT_MS || forwardMs < 0).toBe(true);
+      }
+    }));
+  });
+});

@@ -1,0 +1,45 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { ROOT, textOf } from './source-tree.js';
+
+/** Statements that remove rows, or partitions, by the time that it is: the job of each, which asks the gate of retention before every turn. */
+const JOBS: Readonly<Record<string, string>> = {
+  'src/blobs/blob-sweep.ts': 'src/blobs/blob-sweep.ts',
+  'src/http/idempotency.store.ts': 'src/http/expired-keys.ts',
+  'src/modules/agents/oauth-clients.store.ts': 'src/modules/agents/oauth-sweep.ts',
+  'src/modules/agents/oauth-codes.store.ts': 'src/modules/agents/oauth-sweep.ts',
+  'src/modules/agents/oauth-devices.store.ts': 'src/modules/agents/oauth-sweep.ts',
+  'src/modules/audit/audit.store.ts': 'src/modules/audit/audit-months.ts',
+  'src/modules/auth/sessions.store.ts': 'src/modules/auth/session-sweep.ts',
+  'src/modules/email/emails.store.ts': 'src/modules/email/orphan-sweep.ts',
+  'src/modules/feedback/reports.store.ts': 'src/modules/feedback/report-loop.ts',
+  'src/modules/inbox/aliases.store.ts': 'src/modules/inbox/alias-sweep.ts',
+  'src/modules/ledger/partitions.store.ts': 'src/modules/ledger/retention.ts',
+  'src/modules/metrics/rollups.store.ts': 'src/modules/metrics/folding.ts',
+  'src/modules/portal/portal-sessions.store.ts': 'src/modules/portal/portal-sweep.ts',
+  'src/modules/sign-in/codes.store.ts': 'src/modules/sign-in/codes.ts',
+};
+
+/** What goes by time and is nobody's data. */
+const OTHERS: Readonly<Record<string, string>> = {
+  'src/modules/destinations/circuits.store.ts': 'counts of failures, and circuits of targets that were deleted',
+  'src/modules/ledger/presence.store.ts': 'leases of workers',
+};
+
+/** A removal, with a comparison with the time in the same statement; and the names of tables that go as a whole. */
+const REMOVES_BY_TIME = /delete from(?:(?!`)[\s\S])*?(?:<=? *\(?(?:now|clock_timestamp)\(\)|<=? \$\d+::timestamptz)|drop table if exists/;
+
+const stores = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.store.ts')).map((file) => path.join('src', file));
+
+describe('what is removed by its age', () => {
+  it('is removed by a job that asks the gate of retention first', () => {
+    const removing = stores.filter((file) => REMOVES_BY_TIME.test(textOf(file)));
+
+    expect(removing.length).toBeGreaterThan(8);
+    expect(removing.filter((file) => !(file in JOBS) && !(file in OTHERS))).toEqual([]);
+  });
+
+  it.each([...new Set(Object.values(JOBS))])('%s asks', (job) => {
+    expect(textOf(job)).toMatch(/if \(!\(await this\.gate\.isOpen\(\)\)\)/);
+  });
+});
