@@ -50,7 +50,7 @@ async function confirm(url: string, config: Config): Promise<string> {
         organizationId: null, environmentId: null, actor: { kind: 'operator', id: null }, action: 'posthorn confirm-clock', resourceType: 'clock', resourceId: null, origin: null,
         before: { time: from }, after: { time: to },
       });
-      return `Confirmed: it is ${to}. The service removes what is older than its retention within the hour.\n`;
+      return `Confirmed: it is ${to}. The service removes what is older than its retention from now on.\n`;
     }));
   } catch (error) {
     throw sqlState(error) === UNDEFINED_TABLE ? new ConfigError(NOT_STARTED) : error;

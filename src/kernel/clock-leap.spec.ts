@@ -10,7 +10,7 @@ const calm = (seenAtMs: number): SeenClock => ({ seenAtMs, leaptFromMs: null, wa
 /** Looks of one process once a minute, while the clock goes on as it should. */
 function afterMinutes(from: SeenClock, minutes: number): SeenClock {
   let seen = from;
-  for (let i = 0; i < minutes; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS, { seenAtMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
+  for (let i = 0; i < minutes; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS, { nowMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
   return seen;
 }
 
@@ -26,13 +26,23 @@ describe('lookAtClock', () => {
   });
 
   it('time that the process has measured itself is no leap: PostgreSQL was away for a week', () => {
-    expect(lookAtClock(calm(T), T + 7 * DAY_MS, { seenAtMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs).toBeNull();
+    expect(lookAtClock(calm(T), T + 7 * DAY_MS, { nowMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs).toBeNull();
   });
 
-  it('time that the process has measured explains nothing once another process has looked: it may have stood still', () => {
+  it('also where another process has looked since: both have measured the week', () => {
+    expect(lookAtClock(calm(T + MINUTE_MS), T + 7 * DAY_MS, { nowMs: T, elapsedMs: 7 * DAY_MS }).leaptFromMs).toBeNull();
+  });
+
+  it('a leap is one for a process that has not looked for days, too: it has measured those', () => {
     const ofOther = T + 5 * DAY_MS;
 
-    expect(lookAtClock(calm(ofOther), ofOther + 2 * DAY_MS, { seenAtMs: T, elapsedMs: 5 * DAY_MS }).leaptFromMs).toBe(ofOther);
+    expect(lookAtClock(calm(ofOther), ofOther + 2 * DAY_MS, { nowMs: T, elapsedMs: 5 * DAY_MS }).leaptFromMs).toBe(ofOther);
+  });
+
+  it('a leap that another process has noted is no further one for a process that looks later', () => {
+    const noted = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 100);
+
+    expect(lookAtClock(noted, noted.seenAtMs + 1, { nowMs: T, elapsedMs: 100 * MINUTE_MS })).toMatchObject({ leaptFromMs: T, waitedMs: 100 * MINUTE_MS + 1 });
   });
 
   it('ends after a day of measured time, and no minute earlier', () => {
@@ -44,7 +54,7 @@ describe('lookAtClock', () => {
 
   it('a further leap is no time that has passed: the wait begins anew', () => {
     const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 1400);
-    const again = lookAtClock(waiting, waiting.seenAtMs + 40 * DAY_MS, { seenAtMs: waiting.seenAtMs, elapsedMs: MINUTE_MS });
+    const again = lookAtClock(waiting, waiting.seenAtMs + 40 * DAY_MS, { nowMs: waiting.seenAtMs, elapsedMs: MINUTE_MS });
 
     expect(again).toMatchObject({ leaptFromMs: T, waitedMs: 0 });
     expect(afterMinutes(again, 1439).leaptFromMs).toBe(T);
@@ -53,14 +63,14 @@ describe('lookAtClock', () => {
 
   it('several small leaps shorten the wait by no more than was measured', () => {
     let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
-    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + DAY_MS / 2, { seenAtMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
+    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + DAY_MS / 2, { nowMs: seen.seenAtMs, elapsedMs: MINUTE_MS });
 
     expect(seen.waitedMs).toBe(100 * MINUTE_MS);
   });
 
   it('two processes that take turns count no time twice', () => {
     let seen = lookAtClock(calm(T), T + 40 * DAY_MS, null);
-    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS / 2, { seenAtMs: seen.seenAtMs - MINUTE_MS / 2, elapsedMs: MINUTE_MS });
+    for (let i = 0; i < 100; i += 1) seen = lookAtClock(seen, seen.seenAtMs + MINUTE_MS / 2, { nowMs: seen.seenAtMs - MINUTE_MS / 2, elapsedMs: MINUTE_MS });
 
     expect(seen.waitedMs).toBe(50 * MINUTE_MS);
   });
@@ -68,7 +78,7 @@ describe('lookAtClock', () => {
   it('a clock that is set back to where it was ends the wait', () => {
     const waiting = afterMinutes(lookAtClock(calm(T), T + 40 * DAY_MS, null), 60);
 
-    expect(lookAtClock(waiting, T + 61 * MINUTE_MS, { seenAtMs: waiting.seenAtMs, elapsedMs: MINUTE_MS }).leaptFromMs).toBeNull();
+    expect(lookAtClock(waiting, T + 61 * MINUTE_MS, { nowMs: waiting.seenAtMs, elapsedMs: MINUTE_MS }).leaptFromMs).toBeNull();
   });
 
   it('whatever the clock does, a leap is waited for until a day was measured or the clock was set back', () => {
@@ -79,7 +89,7 @@ describe('lookAtClock', () => {
       for (const { forwardMs, elapsedMs } of looks) {
         const before = seen;
         measuredMs += elapsedMs;
-        seen = lookAtClock(before, before.seenAtMs + forwardMs, { seenAtMs: before.seenAtMs, elapsedMs });
+        seen = lookAtClock(before, before.seenAtMs + forwardMs, { nowMs: before.seenAtMs, elapsedMs });
         if (seen.leaptFromMs !== null) expect(seen.waitedMs).toBeLessThan(LEAP_WAIT_MS);
         else return void expect(measuredMs >= LEAP_WAIT_MS || forwardMs < 0).toBe(true);
       }

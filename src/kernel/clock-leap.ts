@@ -13,24 +13,24 @@ export interface SeenClock {
   waitedMs: number;
 }
 
-/** What one process knows by its own stopwatch: `seenAtMs` as it read it last, and the time since then. */
+/** What one process knows by its own stopwatch: what PostgreSQL's clock showed when it looked last, and the time since then. */
 export interface OwnMeasure {
-  seenAtMs: number;
+  nowMs: number;
   elapsedMs: number;
 }
 
 /**
  * Returns what is known of PostgreSQL's clock once it shows `nowMs`. `own` is null for a process that looks for the first time.
  *
- * Time that a process has measured itself is no leap, as long as no other process has looked in between. A wait ends after a day of
+ * Time that a process has measured itself is no leap. A wait ends after a day of
  * measured time, which a further leap does not shorten: it begins the wait anew. It ends early when the clock is set back to
  * where it would be without the leap.
  */
 export function lookAtClock(before: SeenClock, nowMs: number, own: OwnMeasure | null): SeenClock {
   const passedMs = Math.max(0, nowMs - before.seenAtMs);
   const elapsedMs = own?.elapsedMs ?? 0;
-  const explainedMs = own?.seenAtMs === before.seenAtMs ? elapsedMs : 0;
-  if (passedMs - explainedMs > LEAP_MS) return { seenAtMs: nowMs, leaptFromMs: before.leaptFromMs ?? before.seenAtMs, waitedMs: 0 };
+  const unexplainedMs = own === null ? passedMs : Math.min(passedMs, nowMs - own.nowMs - own.elapsedMs);
+  if (unexplainedMs > LEAP_MS) return { seenAtMs: nowMs, leaptFromMs: before.leaptFromMs ?? before.seenAtMs, waitedMs: 0 };
   if (before.leaptFromMs === null) return { seenAtMs: nowMs, leaptFromMs: null, waitedMs: 0 };
   const waitedMs = before.waitedMs + Math.min(passedMs, elapsedMs);
   const isSetBack = nowMs - before.leaptFromMs - waitedMs <= LEAP_MS;

@@ -89,21 +89,12 @@ export class Database {
     return result.rows as R[];
   }
 
-  /** Rows of a hot statement, inside the current transaction when there is one. */
-  joining<R>(statement: Statement, values: unknown[]): Promise<R[]> {
-    return this.current()?.runner ? this.query<R>(statement, values) : this.hot<R>(statement, values);
-  }
-
-  /** Rows of a hot statement: in the caller's transaction, or as `hot` with what rides along. */
-  hotOrWithin<R>(statement: Statement, values: unknown[], how: Ride | 'within' | null): Promise<R[]> {
-    return how === 'within' ? this.query<R>(statement, values) : this.hot<R>(statement, values, how);
-  }
-
   /**
    * Rows of a hot statement: outside of any transaction, planned for tables of any size. With a ride both hold, or neither does: the
-   * error of either is thrown, also when the ride would have had to wait for a lock.
+   * error of either is thrown, also when the ride would have had to wait for a lock. `within`: in the caller's transaction instead.
    */
-  async hot<R>(statement: Statement, values: unknown[], ride: Ride | null = null): Promise<R[]> {
+  async hot<R>(statement: Statement, values: unknown[], ride: Ride | 'within' | null = null): Promise<R[]> {
+    if (ride === 'within') return this.query<R>(statement, values);
     if (ride === null) return (await this.hotPool.query(this.prepared(statement, values))).rows as R[];
     const statements = [this.prepared(statement, values), this.prepared(SHORT_RIDE, []), this.prepared(ride.statement, [...ride.values])];
     const [own, , taken] = await this.hotPool.together(statements);

@@ -22,8 +22,8 @@ export const CLOSED_REST_MS = 60_000;
 export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Retention');
   private readonly loop: Loop;
-  /** What this process has read last, and when by its stopwatch. */
-  private last: { seen: SeenClock; atMs: number } | null = null;
+  /** What this process saw when it looked last, and when that was by its stopwatch. */
+  private last: (Look & { atMs: number }) | null = null;
 
   constructor(
     @Inject(SeenClockStore) private readonly store: Pick<SeenClockStore, 'read' | 'change'>,
@@ -67,15 +67,13 @@ export class RetentionGate implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private next({ seen, nowMs }: Look): SeenClock {
-    const own = this.last && { seenAtMs: this.last.seen.seenAtMs, elapsedMs: this.clock.monotonicMs() - this.last.atMs };
+    const own = this.last && { nowMs: this.last.nowMs, elapsedMs: this.clock.monotonicMs() - this.last.atMs };
     return lookAtClock(seen, nowMs, own);
   }
 
-  private note({ seen }: Look): void {
+  private note({ seen, nowMs }: Look): void {
     const before = this.last?.seen ?? null;
-    // The stopwatch goes on while nobody has looked again.
-    const atMs = this.last !== null && before?.seenAtMs === seen.seenAtMs ? this.last.atMs : this.clock.monotonicMs();
-    this.last = { seen, atMs };
+    this.last = { seen, nowMs, atMs: this.clock.monotonicMs() };
     const wasClosed = before !== null && before.leaptFromMs !== null;
     if (seen.leaptFromMs !== null && !wasClosed) {
       this.logger.error(

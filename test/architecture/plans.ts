@@ -27,7 +27,7 @@ export function recorder(): { database: Database; recorded: Recorded[] } {
     recorded.push({ pool, statement, values });
     return [];
   };
-  const database = { hot: keep('hot'), read: keep('reads'), query: keep('ordinary'), transaction: (work: () => unknown) => work() };
+  const database = { hot: keep('hot'), read: keep('reads'), query: keep('ordinary'), transaction: (work: () => unknown) => work(), isAccompanied: () => false };
   return { database: database as unknown as Database, recorded };
 }
 

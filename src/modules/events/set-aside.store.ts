@@ -54,7 +54,7 @@ export class SetAsideStore extends SetAsideRequests {
   }
 
   override async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
-    const [row] = await this.database.joining<{ deliveries: number }>(NOTE, [environmentId, uuidArray(requestIds), madeId]);
+    const [row] = await this.database.hot<{ deliveries: number }>(NOTE, [environmentId, uuidArray(requestIds), madeId], this.database.isAccompanied() ? 'within' : null);
     return { isReleased: row !== undefined, deliveries: row?.deliveries ?? 0 };
   }
 }

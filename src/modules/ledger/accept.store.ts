@@ -94,11 +94,11 @@ export class AcceptStore {
     const values = this.values(group, claimant);
     const isPulled = group.some(({ admission }) => admission === 'pull');
     if (events.every((event) => event.idempotency === null)) {
-      await this.database.hotOrWithin(isPulled ? ACCEPT_PULLED : ACCEPT, values, ride);
+      await this.database.hot(isPulled ? ACCEPT_PULLED : ACCEPT, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), keyTtlMs);
-    const rows = await this.database.hotOrWithin<{ n: number }>(isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE, values, ride);
+    const rows = await this.database.hot<{ n: number }>(isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE, values, ride);
     return storedBut(rows, group.length);
   }
 

@@ -113,11 +113,11 @@ export class FanOutStore {
     const values: unknown[] = [...messageValues(messages, this.vault), ...eventValues(group), claimant];
     if (messages.every(({ idempotency }) => idempotency === null)) {
       const isPlain = group.every(({ admissions }) => admissions.length > 0 && !admissions.some((each) => each === 'pull' || each === 'refuse' || each === 'undecided'));
-      await this.database.hotOrWithin(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values, how);
+      await this.database.hot(isPlain ? FAN_OUT_PLAIN : FAN_OUT, values, how);
       return 'all';
     }
     values.push(...keyValues(messages), keyTtlMs);
-    const rows = await this.database.hotOrWithin<{ n: number }>(FAN_OUT_ONCE, values, how);
+    const rows = await this.database.hot<{ n: number }>(FAN_OUT_ONCE, values, how);
     return storedBut(rows, group.length);
   }
 }

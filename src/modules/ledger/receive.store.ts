@@ -136,11 +136,11 @@ export class ReceiveStore {
     ];
     const isPulled = group.some(({ admissions }) => admissions.includes('pull'));
     if (events.every(({ idempotency }) => idempotency === null)) {
-      await this.database.hotOrWithin(isPulled ? RECEIVE_PULLED : RECEIVE, values, ride);
+      await this.database.hot(isPulled ? RECEIVE_PULLED : RECEIVE, values, ride);
       return 'all';
     }
     values.push(...keyValues(events), floatArray(events.map((event) => event.keyTtlMs ?? keyTtlMs)));
-    const rows = await this.database.hotOrWithin<{ n: number }>(isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE, values, ride);
+    const rows = await this.database.hot<{ n: number }>(isPulled ? RECEIVE_ONCE_PULLED : RECEIVE_ONCE, values, ride);
     return storedBut(rows, group.length);
   }
 }
