@@ -30,7 +30,7 @@ COPY tools tools
 RUN chmod +x dist/src/posthorn.js && ln -s /app/dist/src/posthorn.js /usr/local/bin/posthorn && ln -s .. node_modules/posthorn
 USER node
 VOLUME /data
-EXPOSE 3000
+EXPOSE 3000 2525
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

@@ -180,7 +180,10 @@ export class Database {
     await runner?.commitTransaction();
     await runner?.release();
     Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [] });
-    for (const notify of [...afterCommit, ...afterEnd]) notify();
+    // Outside of the unit: a loop that is woken here must not do its work within this unit's transactions.
+    this.units.exit(() => {
+      for (const notify of [...afterCommit, ...afterEnd]) notify();
+    });
   }
 
   /** Whether what is written now must be part of the current unit's transaction, together with what accompanies it. */
