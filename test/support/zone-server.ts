@@ -6,8 +6,8 @@ import packet from 'dns-packet';
 /** Records of one name and type: TXT as whole texts, MX as `10 mx.example.com`, everything else as it is. */
 export type ZoneRecords = readonly string[];
 
-/** What is said of a name besides its records: a failure (SERVFAIL), or nothing at all. */
-export type ZoneTrouble = 'fails' | 'silent';
+/** What is said of a name besides its records: a failure (SERVFAIL), nothing at all, or an answer that is truncated over UDP and cut off over TCP. */
+export type ZoneTrouble = 'fails' | 'silent' | 'cut';
 
 /** A name server of its own on 127.0.0.1, over UDP and TCP, that answers with authority for every name there is. */
 export interface ZoneServer {
@@ -42,13 +42,19 @@ export async function startZoneServer(): Promise<ZoneServer> {
     const name = question.name.toLowerCase();
     questions.push(`${question.type} ${name}`);
     const trouble = troubleOf(name);
-    if (trouble === 'silent') return null;
+    if (trouble === 'silent' || (trouble === 'cut' && !isUdp)) return null;
+    if (trouble === 'cut') return packet.encode({ type: 'response', id, flags: AUTHORITATIVE | packet.TRUNCATED_RESPONSE, questions: [question] });
     const answers = trouble === undefined ? answersTo(zone, name, question.type) : [];
     const exists = [...zone.keys()].some((key) => key.endsWith(` ${name}`));
     const rcode = trouble === 'fails' ? 2 : exists ? 0 : 3;
     const whole = packet.encode({ type: 'response', id, flags: AUTHORITATIVE | rcode, questions: [question], answers });
     if (!isUdp || whole.length <= UDP_BYTES_MAX) return whole;
     return packet.encode({ type: 'response', id, flags: AUTHORITATIVE | packet.TRUNCATED_RESPONSE, questions: [question] });
+  };
+
+  const cutsOff = (query: Buffer): boolean => {
+    const { questions: [question] } = packet.decode(query) as packet.DecodedPacket & { questions: packet.Question[] };
+    return question !== undefined && troubleOf(question.name.toLowerCase()) === 'cut';
   };
 
   udp.on('message', (query, peer) => {
@@ -60,9 +66,13 @@ export async function startZoneServer(): Promise<ZoneServer> {
     socket.on('error', () => undefined).on('data', (bytes) => {
       held = Buffer.concat([held, bytes]);
       while (held.length >= 2 && held.length >= 2 + held.readUInt16BE(0)) {
-        const answer = reply(held.subarray(2, 2 + held.readUInt16BE(0)), false);
+        const query = held.subarray(2, 2 + held.readUInt16BE(0));
+        const answer = reply(query, false);
         held = held.subarray(2 + held.readUInt16BE(0));
-        if (answer === null) continue;
+        if (answer === null) {
+          if (cutsOff(query)) socket.destroy();
+          continue;
+        }
         const length = Buffer.alloc(2);
         length.writeUInt16BE(answer.length);
         socket.write(Buffer.concat([length, answer]));

@@ -27,7 +27,7 @@ export interface Verdicts {
 export type Auth = 'pass' | 'fail' | 'none';
 
 /** Why a message is not delivered. The first two can be decided at the door already. */
-export type QuarantineReason = 'sender_not_allowed' | 'too_large' | 'from_missing' | 'from_ambiguous' | 'dmarc_failed' | 'virus';
+export type QuarantineReason = 'sender_not_allowed' | 'too_large' | 'from_missing' | 'from_ambiguous' | 'dmarc_failed' | 'virus' | 'sender_unverified';
 
 const WORDS: ReadonlySet<string> = new Set<AuthVerdict>(['pass', 'fail', 'softfail', 'neutral', 'policy', 'none', 'temperror', 'permerror']);
 /** From best to worst: of several signatures the best counts, since anybody may add a bad one. */
@@ -57,7 +57,7 @@ export function authOf(dmarc: AuthVerdict, author: Author): Auth {
 export interface Judged {
   author: Author;
   auth: Auth;
-  verdicts: Pick<Verdicts, 'dmarcPolicy' | 'virus'>;
+  verdicts: Pick<Verdicts, 'dmarc' | 'dmarcPolicy' | 'virus'>;
   sizeBytes: number;
   /** What was decided at the door. */
   reason: QuarantineReason | null;
@@ -72,6 +72,26 @@ export function quarantineReason({ author, auth, verdicts, sizeBytes, reason, al
   if (author.kind === 'missing') return 'from_missing';
   if (author.kind === 'several') return 'from_ambiguous';
   if (auth === 'fail' && verdicts.dmarcPolicy !== null && verdicts.dmarcPolicy !== 'none') return 'dmarc_failed';
-  const isAdmitted = alias.allowedSenders.length === 0 || (auth !== 'fail' && admitsSender(alias.allowedSenders, author.address));
-  return isAdmitted ? null : 'sender_not_allowed';
+  if (alias.allowedSenders.length === 0) return null;
+  if (auth === 'fail' || !admitsSender(alias.allowedSenders, author.address)) return 'sender_not_allowed';
+  // An alias that admits only some senders takes nobody's word for who they are.
+  return verdicts.dmarc === 'temperror' ? 'sender_unverified' : null;
+}
+
+/** Returns whether an answer of name servers that did not answer could change what becomes of a message. */
+export function dependsOnDns(dmarc: AuthVerdict, reason: QuarantineReason | null): boolean {
+  return dmarc === 'temperror' && (reason === null || reason === 'sender_unverified');
+}
+
+/** Longer than a failure to answer is remembered, so that each retry asks again. */
+const RETRY_MS_MIN = 6_000;
+
+/**
+ * Returns the milliseconds to wait before name servers are asked again about a message, or null when it is to be decided without them.
+ * The waits double. `unansweredForMs` is how long ago they failed to answer first; null when this was the first time.
+ */
+export function dnsRetryDelayMs(unansweredForMs: number | null, retryForMs: number): number | null {
+  const passedMs = unansweredForMs ?? 0;
+  const leftMs = retryForMs - passedMs;
+  return leftMs <= 0 ? null : Math.min(Math.max(RETRY_MS_MIN, passedMs), leftMs);
 }

@@ -4,7 +4,8 @@ import type { HeadField } from './message-head.js';
 /** Signatures of one message that are looked at; a verifier may stop (RFC 6376, section 6.1), and honest mail has five at most. */
 export const SIGNATURES_MAX = 20;
 
-const SIGNATURE_FIELDS: ReadonlySet<string> = new Set(['dkim-signature', 'arc-message-signature', 'arc-seal']);
+const DKIM_FIELDS: ReadonlySet<string> = new Set(['dkim-signature']);
+const ARC_FIELDS: ReadonlySet<string> = new Set(['arc-message-signature', 'arc-seal']);
 const NAME_MAX = 253;
 
 /**
@@ -12,10 +13,20 @@ const NAME_MAX = 253;
  * asked for before it is read as a whole. At most `SIGNATURES_MAX`.
  */
 export function signatureKeyNames(fields: readonly HeadField[]): string[] {
+  // DKIM first: a message with many ARC fields must not keep the keys that DMARC needs from being looked up.
+  return [...new Set([...keyNames(fields, DKIM_FIELDS), ...arcKeyNames(fields)])].slice(0, SIGNATURES_MAX);
+}
+
+/** The names of the keys of ARC's signatures alone (RFC 8617). At most `SIGNATURES_MAX`. */
+export function arcKeyNames(fields: readonly HeadField[]): string[] {
+  return keyNames(fields, ARC_FIELDS);
+}
+
+function keyNames(fields: readonly HeadField[], signatures: ReadonlySet<string>): string[] {
   const names = new Set<string>();
   for (const { name, value } of fields) {
     if (names.size >= SIGNATURES_MAX) break;
-    if (!SIGNATURE_FIELDS.has(name)) continue;
+    if (!signatures.has(name)) continue;
     const tags = tagsOf(value);
     const [selector, domain] = [tags.get('s'), tags.get('d')];
     const key = selector === undefined || domain === undefined ? null : keyName(`${selector}._domainkey.${domain}`);

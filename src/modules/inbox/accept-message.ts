@@ -78,6 +78,7 @@ const NOTES: Readonly<Record<NonNullable<Decided['reason']>, string>> = {
   from_ambiguous: 'Its From header names several senders, or can be read in two ways.',
   dmarc_failed: 'It is not from the domain that it says it is from, which asks for such mail to be set aside (DMARC).',
   virus: 'A virus was found in it.',
+  sender_unverified: 'Name servers did not answer, so its sender could not be verified, and its alias takes mail from certain senders only.',
 };
 
 function noteOf({ reason, detail }: Decided, set: Disposition | null): string | null {

@@ -113,6 +113,74 @@ describe('whom a message is from', () => {
     expect(verdicts).toMatchObject({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: null });
   });
 
+  describe('a temporary error of DNS (RFC 7489, section 6.6.2: the policy can\'t be applied)', () => {
+    it.each<[string, { domains: string[]; silent: string[]; from?: string; mailFrom?: string; told?: Told; tags?: string }, Record<string, unknown>]>([
+      ['of the key of the aligned signature', { domains: ['b.example'], silent: ['TXT s._domainkey.b.example'] }, { dkim: 'temperror', dmarc: 'temperror', dmarcPolicy: 'reject' }],
+      ['of the key of a sub-domain, relaxed', { domains: ['mail.b.example'], silent: ['TXT s._domainkey.mail.b.example'] }, { dmarc: 'temperror' }],
+      ['of the key of a sub-domain, strict: it would not have been aligned', { domains: ['mail.b.example'], silent: ['TXT s._domainkey.mail.b.example'], tags: 'p=reject; adkim=s' }, { dkim: 'temperror', dmarc: 'fail' }],
+      ['of the key of a stranger: nor would that', { domains: ['stranger.example'], silent: ['TXT s._domainkey.stranger.example'] }, { dkim: 'temperror', dmarc: 'fail' }],
+      ['of one key, where another aligned signature holds', { domains: ['mail.b.example', 'b.example'], silent: ['TXT s._domainkey.mail.b.example'] }, { dkim: 'pass', dmarc: 'pass' }],
+      ['of one key, where only a stranger\'s signature holds', { domains: ['b.example', 'list.example'], silent: ['TXT s._domainkey.b.example'] }, { dkim: 'pass', dmarc: 'temperror' }],
+      ['of the aligned sender\'s SPF record', { domains: [], silent: ['TXT b.example'], mailFrom: 'x@b.example' }, { spf: 'temperror', dmarc: 'temperror', dmarcPolicy: 'reject' }],
+      ['of a record that SPF includes', { domains: [], silent: ['TXT in.b.example'], mailFrom: 'x@b.example', told: { 'TXT b.example': ['v=spf1 include:in.b.example -all'] } }, { spf: 'temperror', dmarc: 'temperror' }],
+      ['of the addresses of a host that SPF names', { domains: [], silent: ['A mx.b.example', 'AAAA mx.b.example'], mailFrom: 'x@b.example', told: { 'TXT b.example': ['v=spf1 mx -all'], 'MX b.example': ['10 mx.b.example'] } }, { spf: 'temperror', dmarc: 'temperror' }],
+      ['of the MX that SPF names', { domains: [], silent: ['MX b.example'], mailFrom: 'x@b.example', told: { 'TXT b.example': ['v=spf1 mx -all'] } }, { spf: 'temperror', dmarc: 'temperror' }],
+      ['of a stranger\'s SPF record', { domains: [], silent: ['TXT other.example'] }, { spf: 'temperror', dmarc: 'fail' }],
+      ['of SPF, where the signature holds', { domains: ['b.example'], silent: ['TXT b.example'], mailFrom: 'x@b.example' }, { spf: 'temperror', dkim: 'pass', dmarc: 'pass' }],
+      ['of the record of DMARC', { domains: ['b.example'], silent: ['TXT _dmarc.b.example'] }, { dkim: 'pass', dmarc: 'temperror', dmarcPolicy: null }],
+      ['of the record of the organizational domain', { domains: ['sub.b.example'], from: 'ada@sub.b.example', silent: ['TXT _dmarc.b.example'] }, { dkim: 'pass', dmarc: 'temperror', dmarcPolicy: null }],
+      ['of nothing, where the key does not exist', { domains: ['b.example'], silent: [], told: { 'TXT s._domainkey.b.example': [] } }, { dkim: 'neutral', dmarc: 'fail', dmarcPolicy: 'reject' }],
+    ])('%s', async (_what, { domains, silent, from = 'ada@b.example', mailFrom, told = {}, tags = 'p=reject' }, expected) => {
+      const records = { ...Object.assign({}, ...domains.map(key)), ...dmarc('b.example', tags), ...told, ...Object.fromEntries(silent.map((name) => [name, 'silent'])) } as Told;
+
+      expect(await check(await signed(from, domains), records, mailFrom === undefined ? {} : { mailFrom })).toMatchObject(expected);
+    });
+
+    it('is not what a forger makes of our own limits', async () => {
+      const raw = await signed('ada@b.example', ['evil.example']);
+      const [own = ''] = /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/.exec(raw.toString('latin1')) ?? [];
+      const forged = own.replace('d=evil.example', 'd=b.example');
+      const rest = raw.toString('latin1').replace(own, '');
+      const told = { ...dmarc('b.example', 'p=reject'), ...key('evil.example') };
+      const seals = Array.from({ length: 40 }, (_, i) => `ARC-Seal: i=${i + 1}; a=rsa-sha256; d=evil.example; s=a${i}; cv=none; b=x\r\n`).join('');
+      const far = `X-Long: ${'x'.repeat(900)}\r\n`.repeat(400);
+
+      const verdicts = await Promise.all([`${seals}${forged}${rest}`, `${far}${forged}${rest}`, `${Array.from({ length: 30 }, (_, i) => own.replace('s=s;', `s=s${i};`)).join('')}${forged}${rest}`]
+        .map((text) => check(Buffer.from(text, 'latin1'), told)));
+
+      expect(verdicts.map((each) => each.dmarc)).toEqual(['fail', 'fail', 'fail']);
+    });
+
+    it('is not what a record of SPF with very many look-ups makes of DMARC', async () => {
+      const many = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`MX m${i}.evil.example`, Array.from({ length: 10 }, (__, j) => `${j} h${i}-${j}.evil.example`)]));
+      const told = { ...many, 'TXT evil.example': [`v=spf1 ${Array.from({ length: 10 }, (_, i) => `mx:m${i}.evil.example`).join(' ')} -all`], ...dmarc('b.example', 'p=reject') };
+      const signatures = Array.from({ length: 20 }, (_, i) => `d${i}.evil.example`);
+
+      const verdicts = await check(await signed('ada@b.example', signatures), told, { mailFrom: 'x@evil.example' });
+
+      expect(verdicts).toMatchObject({ dmarc: 'fail', dmarcPolicy: 'reject' });
+    });
+
+    it('of the keys of ARC is temperror, and decides nothing', async () => {
+      const chain = 'ARC-Seal: i=1; a=rsa-sha256; d=list.example; s=arc; cv=none; b=AAAA\r\nARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=list.example; s=arc; h=from:to; bh=AAAA; b=AAAA\r\n'
+        + 'ARC-Authentication-Results: i=1; mx.list.example; dkim=pass\r\n';
+      const raw = Buffer.concat([Buffer.from(chain), await signed('ada@b.example', ['b.example'])]);
+      const told = { ...key('b.example'), ...dmarc('b.example', 'p=reject') };
+
+      const [silent, absent] = [await check(raw, { ...told, 'TXT arc._domainkey.list.example': 'silent' }), await check(raw, told)];
+
+      expect([silent.arc, silent.dmarc, absent.arc, absent.dmarc]).toEqual(['temperror', 'pass', 'fail', 'pass']);
+    });
+  });
+
+  it('asks no name server about names that are not in DNS (RFC 6761)', async () => {
+    const records = new ToldRecords({});
+
+    const verdicts = await check(await signed('me@simulator.localhost', []), {}, { mailFrom: 'me@simulator.localhost' }, records);
+
+    expect([verdicts.spf, verdicts.dmarc, records.asked]).toEqual(['none', 'none', []]);
+  });
+
   it('500 signatures are 20 questions at most', async () => {
     const [signature = ''] = /DKIM-Signature:(?:.*\r\n)(?:[ \t].*\r\n)*/.exec((await signed('ada@b.example', ['b.example'])).toString('latin1')) ?? [];
     const bodyHash = createHash('sha256').update('Where is it?\r\n').digest('base64');

@@ -51,6 +51,13 @@ export async function authenticate(
   }
 }
 
+/** What DMARC says. */
+interface Alignment {
+  dmarc: AuthVerdict;
+  /** What the domain of From publishes for mail that fails; null without a record, and where name servers did not answer for it. */
+  dmarcPolicy: DmarcPolicy | null;
+}
+
 /** What SPF says, and of which domain. */
 interface SenderPolicy {
   verdict: AuthVerdict;
@@ -61,8 +68,9 @@ interface SenderPolicy {
 export async function senderPolicy({ clientIp, helo, mailFrom, ownName }: Omit<Arrived, 'raw' | 'environmentId'>, lookups: MessageLookups): Promise<SenderPolicy> {
   const options = { ip: clientIp, helo, sender: mailFrom, mta: ownName, resolver: lookups.resolve, strict: true };
   const result = await spf(options as never).catch(() => null) as { status?: { result?: string }; domain?: string } | null;
-  if (result === null) return { verdict: 'temperror', domain: null };
-  return { verdict: authVerdict(result.status?.result), domain: result.domain ?? null };
+  const asked = mailFrom === '' ? helo : mailFrom.slice(mailFrom.lastIndexOf('@') + 1);
+  if (result === null) return { verdict: 'temperror', domain: asked };
+  return { verdict: authVerdict(result.status?.result), domain: result.domain ?? asked };
 }
 
 async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> {
@@ -70,20 +78,32 @@ async function keysOf(raw: Buffer, lookups: MessageLookups): Promise<FoundKeys> 
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await lookups.txt(name)] as const)));
 }
 
-/** What DMARC makes of it: whether what passed belongs to the domain that the message says it is from. */
+/**
+ * Returns whether an identity that passed is aligned with the domain of From. When none is, but one that name servers did not answer
+ * for would be, the policy can't be applied (RFC 7489, section 6.6.2): that is `temperror` and not `fail`.
+ */
 export async function alignment(
-  { from, fromFields, dkim }: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>, sender: SenderPolicy, lookups: MessageLookups,
-): Promise<{ dmarc: AuthVerdict; dmarcPolicy: DmarcPolicy | null }> {
-  const passed = dkim.filter(({ verdict }) => verdict === 'pass');
+  signatures: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>, sender: SenderPolicy, lookups: MessageLookups,
+): Promise<Alignment> {
+  const known = await evaluated(signatures, sender, ['pass'], lookups);
+  if (known.dmarc !== 'fail' || ![sender, ...signatures.dkim].some(({ verdict }) => verdict === 'temperror')) return known;
+  const possible = await evaluated(signatures, sender, ['pass', 'temperror'], lookups);
+  return possible.dmarc === 'fail' ? known : { ...known, dmarc: 'temperror' };
+}
+
+/** Evaluates DMARC as if the identities with these verdicts had passed. */
+async function evaluated(
+  { from, fromFields, dkim }: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>, sender: SenderPolicy, passing: readonly AuthVerdict[], lookups: MessageLookups,
+): Promise<Alignment> {
   const options = {
     headerFrom: from.slice(0, ADDRESSES_MAX).map(bounded), fromFields, resolver: lookups.resolve,
-    spfDomains: sender.verdict === 'pass' && sender.domain !== null ? [sender.domain] : [],
-    dkimDomains: passed.map(({ id, domain, underSized }) => ({ id, domain, underSized })),
+    spfDomains: passing.includes(sender.verdict) && sender.domain !== null ? [sender.domain] : [],
+    dkimDomains: dkim.filter(({ verdict }) => passing.includes(verdict)).map(({ id, domain, underSized }) => ({ id, domain, underSized })),
   };
-  const evaluated = await evaluateDmarc(options as never).catch(() => null) as { response: DmarcResponse | false } | null;
-  if (evaluated === null) return { dmarc: 'temperror', dmarcPolicy: null };
-  if (evaluated.response === false) return { dmarc: 'permerror', dmarcPolicy: null };
-  const { status, policy } = evaluated.response;
+  const evaluation = await evaluateDmarc(options as never).catch(() => null) as { response: DmarcResponse | false } | null;
+  if (evaluation === null) return { dmarc: 'temperror', dmarcPolicy: null };
+  if (evaluation.response === false) return { dmarc: 'permerror', dmarcPolicy: null };
+  const { status, policy } = evaluation.response;
   return { dmarc: authVerdict(status.result), dmarcPolicy: policy ?? null };
 }
 

@@ -33,6 +33,7 @@ import { MessageBytes } from './message-bytes.js';
 import { MessageDocuments } from './message-documents.js';
 import { MessageErasure } from './message-erasure.js';
 import { MessageProgress } from './message-progress.js';
+import { MessageRelease } from './message-release.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesService } from './messages.service.js';
 import { MessagesStore } from './messages.store.js';
@@ -74,6 +75,7 @@ import { WaitingMessagesStore } from './waiting-messages.store.js';
     MessageDocuments,
     MessageErasure,
     MessageProgress,
+    MessageRelease,
     MessagesService,
     MessagesStore,
     PatientReading,

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { dnsRetryDelayMs } from '#engine/mail/mail-verdicts.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { ApiError } from '#kernel/errors.js';
@@ -171,13 +172,18 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
 
   private async handle(message: WaitingMessage): Promise<void> {
     const decided = message.decided ?? (await this.decide(message));
+    if (decided === null) return this.metrics.became('deferred');
     const isAccepted = await this.accepting.accept(message, decided);
     this.metrics.became(isAccepted ? (decided.reason ?? (decided.detail.isParked ? 'parked' : 'accepted')) : 'gone');
   }
 
-  private async decide(message: WaitingMessage): Promise<Decided> {
+  /** Null when it is put back until name servers have been given time to recover. */
+  private async decide(message: WaitingMessage): Promise<Decided | null> {
     if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
+    const read = await this.reading.read(message);
     // Its row still says that it came.
-    return (await this.reading.read(message)) ?? undecided(message, 'Its bytes are gone.');
+    if (read === null) return undecided(message, 'Its bytes are gone.');
+    const delayMs = read.mayChange ? dnsRetryDelayMs(message.unansweredForMs, this.config.mailDnsRetryMs) : null;
+    return delayMs !== null && (await this.store.awaitDns(message, delayMs)) ? null : read.decided;
   }
 }

@@ -8,15 +8,19 @@ export class LookupError extends Error {
   }
 }
 
-/** Longest wait for one answer, and most questions for one message: SPF may ask for 110 names, DMARC for eight more of each. */
+/** Longest wait for one answer, and most questions in one phase beside keys: SPF may ask for 110 names, DMARC for 88. */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
+
+/** Names that no name server may be asked for (RFC 6761, sections 6.3 and 6.4). A machine without DNS decides about its own mail at once. */
+const NEVER_IN_DNS = /(?:^|\.)(?:localhost|invalid)\.?$/i;
 
 type Answers = Map<string, Promise<FoundRecords<unknown>>>;
 
 /**
  * What verifiers of one message ask name servers. A sender chooses what is asked, so all of it has limits: 3 s for an answer, 120
- * questions, 20 keys, and a time that the caller sets. Behind them every answer is `ETIMEOUT`, at once.
+ * questions in each phase, 20 keys, and a time that the caller sets. Behind them every answer is `ETIMEOUT`, at once. Each phase has
+ * its own budget, so that a message can't use up with SPF what the look-up of its DMARC policy needs.
  */
 export class MessageLookups {
   private readonly answers: Answers = new Map();
@@ -25,6 +29,8 @@ export class MessageLookups {
   private isLate = false;
   private questions = 0;
   private keys = 0;
+  /** What phases before this one asked. */
+  private earlier = 0;
 
   constructor(
     private readonly records: NameRecords,
@@ -38,9 +44,10 @@ export class MessageLookups {
     return this.questions;
   }
 
-  /** From now on there is so much time. */
+  /** Begins a phase, with so much time and a budget of its own. */
   allow(ms: number): void {
     clearTimeout(this.timer);
+    this.earlier = this.questions;
     if (this.ending.signal.aborted) return;
     this.isLate = false;
     this.timer = setTimeout(() => (this.isLate = true), ms);
@@ -70,8 +77,9 @@ export class MessageLookups {
     const key = `${type === 'AAAA' ? 'A' : type} ${name.toLowerCase()}`;
     const known = this.answers.get(key);
     if (known !== undefined) return known;
+    if (NEVER_IN_DNS.test(name)) return Promise.resolve({ found: [] });
     const isKey = type === 'TXT' && /\._domainkey\./i.test(name);
-    if (this.isLate || this.questions >= QUESTIONS_MAX || (isKey && this.keys >= SIGNATURES_MAX)) return Promise.resolve({ unanswered: 'ETIMEOUT' });
+    if (this.isLate || this.questions - this.earlier >= QUESTIONS_MAX + this.keys || (isKey && this.keys >= SIGNATURES_MAX)) return Promise.resolve({ unanswered: 'ETIMEOUT' });
     this.questions += 1;
     this.keys += isKey ? 1 : 0;
     const answer = this.inTime(this.ask(name, type));

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, StreamableFile } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiConflictResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { downloadOf } from '#engine/mail/file-download.js';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
@@ -10,6 +10,7 @@ import type { Tenant } from '#kernel/tenant.js';
 import { AliasReplay } from './alias-replay.js';
 import { MailViewItem, presentView } from './contract.dto.js';
 import { AliasReplayBody, AliasReplayItem, ReceivedMessageDetail, ReceivedMessageListQuery, ReceivedMessagePage, presentMessages, presentReplay } from './messages.dto.js';
+import { MessageRelease } from './message-release.js';
 import { MessagesService } from './messages.service.js';
 
 const ALIAS = { name: 'alias', description: 'The alias: its id, or its whole address (percent-encoded).', example: 'al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
@@ -24,6 +25,7 @@ export class MessagesController {
   constructor(
     private readonly messages: MessagesService,
     private readonly replays: AliasReplay,
+    private readonly releases: MessageRelease,
   ) {}
 
   @Get('messages')
@@ -86,6 +88,24 @@ export class MessagesController {
   @ApiOkResponse({ type: MailViewItem, description: 'The view.' })
   async viewReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<MailViewItem> {
     return presentView(await this.messages.view(tenant, alias, id));
+  }
+
+  @Post('messages/:messageId/release')
+  @HttpCode(200)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Release a quarantined message',
+    description: 'Sends it to the destinations of the alias as they are now. Its verdicts stay, and nothing is checked again: the caller decides that the message is good. '
+      + '409 when the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released once, and when no destination of the alias takes it (`"no_destination"`).',
+  })
+  @ApiParam(ALIAS)
+  @ApiParam(MESSAGE)
+  @ApiOkResponse({ type: ReceivedMessageDetail, description: 'The message, which is on its way.' })
+  @ApiConflictResponse({ description: 'The message is not quarantined, or the alias leads nowhere.', schema: { $ref: '#/components/schemas/Error' } })
+  async releaseReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<ReceivedMessageDetail> {
+    await this.releases.release(tenant, alias, id);
+    return (await this.messages.detail(tenant, alias, id)) as unknown as ReceivedMessageDetail;
   }
 
   @Post('replay')

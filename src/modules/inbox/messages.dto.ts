@@ -68,7 +68,7 @@ export class ReceivedMessageItem {
   @ApiProperty({ enum: ['received', 'processed', 'quarantined'], example: 'processed' })
   state: string;
 
-  /** Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed or virus; null otherwise. */
+  /** Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or sender_unverified (name servers did not answer); null otherwise, and once it was released. */
   @ApiProperty({ type: String, nullable: true, example: null })
   reason: string | null;
 }
@@ -128,7 +128,7 @@ export class ReceivedVerdictsItem {
   @ApiProperty({ enum: WORDS, example: 'pass' })
   dkim: string;
 
-  /** Whether one of the two belongs to the domain of its author (RFC 9989). */
+  /** Whether one of the two belongs to the domain of its author (RFC 9989). `temperror` when name servers did not answer for what would have decided that. */
   @ApiProperty({ enum: WORDS, example: 'pass' })
   dmarc: string;
 
@@ -144,7 +144,7 @@ export class ReceivedVerdictsItem {
   @ApiProperty({ enum: SCANS, example: 'disabled' })
   virus: string;
 
-  /** What the domain of its author asks for when DMARC fails; null without a record. */
+  /** What the domain of its author asks for when DMARC fails; null without a record, and when name servers did not answer for it. */
   @ApiProperty({ type: String, enum: ['none', 'quarantine', 'reject'], nullable: true, example: 'reject' })
   dmarc_policy: string | null;
 }

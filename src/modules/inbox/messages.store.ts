@@ -112,7 +112,13 @@ const ERASE: Statement = {
     where environment_id = $1 and id = $2 and erased_at is null returning 1 as erased`,
 };
 
-/** Statements that read messages. */
+/** inbox_messages_pkey. */
+const RELEASE: Statement = {
+  name: 'inbox_release',
+  text: `update inbox_messages set state = 'processed', reason = null where environment_id = $1 and id = $2 and state = 'quarantined' and erased_at is null returning 1 as released`,
+};
+
+/** Statements on messages that were read. */
 @Injectable()
 export class MessagesStore {
   constructor(private readonly database: Database) {}
@@ -144,6 +150,11 @@ export class MessagesStore {
   /** Whether there is one, erased or not. */
   async isKnown(environmentId: number, id: Id): Promise<boolean> {
     return (await this.database.hot(IS_KNOWN, [environmentId, id])).length > 0;
+  }
+
+  /** Inside the caller's transaction. False when it is not quarantined any more. */
+  async release(environmentId: number, id: Id): Promise<boolean> {
+    return (await this.database.query(RELEASE, [environmentId, id])).length > 0;
   }
 
   /** False when there is none, or it was erased before. */

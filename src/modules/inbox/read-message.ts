@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { RememberedRecords } from '#egress/remembered-records.js';
 import { authorOf, isAutoSubmitted } from '#engine/mail/author.js';
 import { cleanLine } from '#engine/mail/clean-text.js';
-import { authOf, quarantineReason, type Verdicts } from '#engine/mail/mail-verdicts.js';
+import { authOf, dependsOnDns, quarantineReason, type Verdicts } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, HEAD_BYTES_MAX, valuesOf } from '#engine/mail/message-head.js';
 import { receivingName } from '#engine/mail/platform-zone.js';
 import { Config } from '#kernel/config.js';
@@ -27,12 +27,13 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /** Null when its bytes are gone. Throws 503 where there is no room to read it now. */
-  async read(message: WaitingMessage): Promise<Decided | null> {
+  /** Null when its bytes are gone. `mayChange`: name servers that did not answer could change the decision. Throws 503 where there is no room to read it now. */
+  async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;
     const [{ verdicts, parsed }, scanned] = await Promise.all([this.authenticated(message, raw), this.scanners.scan(message, raw)]);
-    return decided(message, raw, { ...verdicts, ...scanned }, 'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed);
+    const found = decided(message, raw, { ...verdicts, ...scanned }, 'fault' in parsed ? unparsed(`It could not be read: ${cleanLine(parsed.fault, 200).text}`) : parsed);
+    return { decided: found, mayChange: dependsOnDns(found.dmarc, found.reason) };
   }
 
   private async authenticated(message: WaitingMessage, raw: Buffer): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {

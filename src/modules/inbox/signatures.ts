@@ -2,15 +2,15 @@ import { createRequire } from 'node:module';
 import type { dkimVerify as DkimVerify } from 'mailauth/lib/dkim/verify.js';
 import type { arc as Arc } from 'mailauth/lib/arc/index.js';
 import { authVerdict, type AuthVerdict } from '#engine/mail/mail-verdicts.js';
-import { headEndOf } from '#engine/mail/message-head.js';
-import { keyName, SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
+import { fieldsOf, headEndOf, headOf } from '#engine/mail/message-head.js';
+import { arcKeyNames, keyName, SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
 
 // By their files: the main entry of mailauth also loads what needs Node.js 22.19 (docs/adr/0021).
 const require = createRequire(import.meta.url);
 const { dkimVerify } = require('mailauth/lib/dkim/verify.js') as { dkimVerify: typeof DkimVerify };
 const { arc } = require('mailauth/lib/arc/index.js') as { arc: typeof Arc };
 
-/** What name servers said of the keys, by name; what is not there was not to be had. */
+/** Answers of name servers about keys, by name. A key that is missing was beyond the limits of one message and was never looked up. */
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
 /** A signature that was looked at. */
@@ -39,8 +39,9 @@ const KEY_BITS_MIN = 1024;
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
     const known = keys[keyName(name) ?? ''];
-    if (known === undefined || 'unanswered' in known) throw Object.assign(new Error('The key is not to be had now.'), { code: 'ETIMEOUT' });
-    if (known.found.length === 0) throw Object.assign(new Error('There is no such key.'), { code: 'ENODATA' });
+    // Only a name server's failure is temporary. A message that exceeds the limits exceeds them at every retry, and a forger can write one on purpose.
+    if (known !== undefined && 'unanswered' in known) throw Object.assign(new Error('The key is not to be had now.'), { code: 'ETIMEOUT' });
+    if (known === undefined || known.found.length === 0) throw Object.assign(new Error('There is no such key.'), { code: 'ENODATA' });
     return known.found.map((text) => [text]);
   };
   const options = { resolver, minBitLength: KEY_BITS_MIN };
@@ -49,10 +50,16 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
   return {
     dkim: verified.results.map(({ id, signingDomain, status }) =>
       ({ id, domain: signingDomain ?? '', verdict: authVerdict(status.result), underSized: status.underSized ?? 0 })),
-    arc: authVerdict(chain === null ? 'none' : chain.status?.result ?? 'none'),
+    arc: arcVerdict(chain?.status?.result ?? 'none', raw, keys),
     from: [verified.headerFrom].flat().filter((address): address is string => typeof address === 'string'),
     fromFields: verified.fromFields,
   };
+}
+
+/** mailauth reports every failure of a chain as permanent. A key that name servers did not answer for says nothing of the chain. */
+function arcVerdict(result: string, raw: Buffer, keys: FoundKeys): AuthVerdict {
+  if (result !== 'fail') return authVerdict(result);
+  return arcKeyNames(fieldsOf(headOf(raw))).some((name) => 'unanswered' in (keys[name] ?? {})) ? 'temperror' : 'fail';
 }
 
 /** What mailauth says, as far as it is read. */

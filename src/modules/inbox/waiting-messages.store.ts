@@ -30,6 +30,8 @@ export interface WaitingMessage {
   destinationIds: Id[];
   allowedSenders: string[];
   maxSizeBytes: number | null;
+  /** How long ago name servers failed first to answer about it, in milliseconds; null when they never did. */
+  unansweredForMs: number | null;
   /** What was decided of it, where it was decided already and then not accepted. */
   decided: Decided | null;
   /** Its bytes where they stand in the row and are still to be read; null for a large one, whose bytes are a blob. */
@@ -120,6 +122,7 @@ const claimOf = (name: string, ofDays: string): Statement => ({
     select n.picked, c.environment_id as "environmentId", c.id, c.expires_on::text as "expiresOn", (c.expires_on - date '1970-01-01')::int as "expiresOnDay",
            c.alias_id as "aliasId", c.claimed_by as claim, c.reason, c.envelope_from as "envelopeFrom", c.envelope_to as "envelopeTo", c.client_ip as "clientIp",
            c.helo, c.size_bytes as "sizeBytes", c.message_id as "messageId", c.received_at as "receivedAt", c.tries,
+           (extract(epoch from now() - c.unanswered_since) * 1000)::float8 as "unansweredForMs",
            c.from_address as "fromAddress", c.auth, c.spf, c.dkim, c.dmarc, c.dmarc_policy as "dmarcPolicy", c.spam, c.virus, c.detail,
            case when c.detail is null then c.raw end as raw,
            coalesce(a.address, '') as address, coalesce(a.destination_ids, '{}') as "destinationIds",
@@ -177,6 +180,26 @@ const PUT_BACK: Statement = {
   text: `
     update inbox_messages set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond', tries = tries - $6::int
     where environment_id = $1 and id = $2 and expires_on = $3::date and claimed_by = $4`,
+};
+
+/** Messages of one environment that wait for name servers at once; a claim passes over each of them. */
+const AWAITING_DNS_MAX = 1_000;
+
+/**
+ * inbox_messages_pkey, and inbox_messages_received_idx for the oldest messages of the environment. Whoever sends more mail that name servers
+ * do not answer for than may wait does not slow down the claims of others.
+ */
+const AWAIT_DNS: Statement = {
+  name: 'inbox_await_dns',
+  text: `
+    update inbox_messages m set claimed_by = null, claimed_until = now() + $5::float8 * interval '1 millisecond', tries = m.tries - 1,
+      unanswered_since = coalesce(m.unanswered_since, now())
+    where m.environment_id = $1 and m.id = $2 and m.expires_on = $3::date and m.claimed_by = $4 and m.state = 'received'
+      and (m.unanswered_since is not null or (
+        select count(*) filter (where oldest.unanswered_since is not null) from (
+          select o.unanswered_since from inbox_messages o where o.environment_id = $1 and o.state = 'received' order by o.id limit ${2 * AWAITING_DNS_MAX}
+        ) oldest) < ${AWAITING_DNS_MAX})
+    returning 1 as waits`,
 };
 
 /** events_pkey of the one partition: it expires with its message. */
@@ -241,6 +264,11 @@ export class WaitingMessagesStore {
   /** It is taken up again after so long. */
   async putBack({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number, isTry: boolean): Promise<void> {
     await this.database.hot(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
+  }
+
+  /** Puts a message back until name servers are asked again. False when it is no longer this worker's, or too many of its environment wait already. */
+  async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
+    return (await this.database.hot(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
 
   async hasEvent({ environmentId, id, expiresOn }: WaitingMessage): Promise<boolean> {

@@ -74,6 +74,12 @@ const SENDABLE = `
   case when e.direction = 'outbound' then d.endpoint_id end as "applicationEndpointId",
   e.direction = 'outbound' and e.url is not null as "isAdHoc"`;
 
+/** events_pkey of the one partition. */
+const ADMIT: Statement = {
+  name: 'redeliver_admit',
+  text: `update events set disposition = null where environment_id = $1 and id = $2 and expires_on = $3::date and disposition = 'quarantined'`,
+};
+
 /** Wherever it went: by events_pkey, due_deliveries_pkey and deliveries_pkey. */
 const OF_EVENT: Statement = {
   name: 'redeliver_of_event',
@@ -171,6 +177,11 @@ export class RedeliverStore {
     await this.standInLine(tenant.environmentId);
     const { eventId, ordinal } = behind ?? { eventId: lowestIdAt(sinceMs), ordinal: -1 };
     return this.database.query<DeadLetter>(DEAD_LETTERS, [tenant.environmentId, eventId, ordinal, targetId ?? null, endpointId ?? null]);
+  }
+
+  /** Inside the caller's transaction. */
+  async admit(environmentId: number, { id, expiresOn }: StoredEvent): Promise<void> {
+    await this.database.query(ADMIT, [environmentId, id, expiresOn]);
   }
 
   /** Inside the caller's transaction. */

@@ -40,6 +40,10 @@ export class Redeliver extends Redeliveries {
     return this.store.whereabouts(environmentId, events, which);
   }
 
+  override admit(environmentId: number, event: StoredEvent): Promise<void> {
+    return this.store.admit(environmentId, event);
+  }
+
   override async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
     // Outside of the caller's unit of work, which the dispatcher's loop would otherwise go on in.

@@ -84,6 +84,9 @@ export abstract class Redeliveries {
    */
   abstract whereabouts(environmentId: number, events: readonly StoredEvent[], which: Whereabouts): Promise<SendableRow[]>;
 
+  /** Clears the disposition of a quarantined event, inside the caller's transaction, so that its status is that of its deliveries from now on. */
+  abstract admit(environmentId: number, event: StoredEvent): Promise<void>;
+
   /** Sends events again to the given targets, inside the caller's transaction; returns how many deliveries were made. */
   abstract redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number>;
 }

@@ -135,6 +135,7 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'quarantine.from_ambiguous': 'sie nennt mehrere Absender.',
   'quarantine.dmarc_failed': 'sie ist nicht von dem, der darauf steht, und dessen Domain verlangt das.',
   'quarantine.virus': 'sie enthält einen Virus.',
+  'quarantine.sender_unverified': 'Nameserver haben nicht geantwortet, daher ließ sich der Absender nicht prüfen.',
   'verdicts': 'Wer sie gesendet hat',
   'verdict.spf': 'SPF',
   'verdict.dkim': 'DKIM',

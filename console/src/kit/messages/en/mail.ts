@@ -133,6 +133,7 @@ export const mailEn = {
   'quarantine.from_ambiguous': 'it names several senders.',
   'quarantine.dmarc_failed': 'it is not from whom it says, and that domain asks for this.',
   'quarantine.virus': 'it holds a virus.',
+  'quarantine.sender_unverified': 'name servers did not answer, so its sender could not be verified.',
   'verdicts': 'Who sent it',
   'verdict.spf': 'SPF',
   'verdict.dkim': 'DKIM',
