@@ -22,13 +22,6 @@ const BY_CLASS: Readonly<Record<string, Outcome>> = { 2: 'delivered', 4: 'delaye
 const STATUS = /\b([245]\.\d{1,3}\.\d{1,3})\b/;
 const REPLY = /\b([45]\d\d)(?=[ \-:#])/;
 
-/** A mailbox that is full today may be read tomorrow, however it is told. */
-const FULL = /\b(?:over|exceed\w*|full|violation)\b.{0,40}\b(?:quota|storage|limit|disk)|\b(?:quota|mail ?box|mail ?folder|inbox|storage|disk)\b.{0,60}\b(?:full|exceed|over)|\btoo much mail\b|\bover ?quota\b|\bspace not enough\b/i;
-/** What servers say of an address that is none, in words that are not SMTP's. */
-const UNKNOWN = /\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot listed in (?:public )?(?:domino|name)|\b(?:n['’]existe pas|existiert nicht|no existe|non esiste|não existe|bestaat niet|unbekannte[rn]? (?:empf|benutzer))|\bdestinataire inconnu|не (?:существует|найден)|неизвестный|不存在|存在しません|見つかりません|宛先不明/i;
-/** Said of what is in the message, not of whom it is for. */
-const OTHERWISE = /\bspam|\bblock|\bpolicy|\bvirus|\bcontent\b/i;
-
 /** The recipients of a message/delivery-status part (RFC 3464): groups of fields, with empty lines between them. At most 100. */
 export function recipientsOfStatus(text: string): ReportedRecipient[] {
   const recipients: ReportedRecipient[] = [];
@@ -44,8 +37,6 @@ export function recipientsOfStatus(text: string): ReportedRecipient[] {
 
 /** Whether what a server said refuses the address itself, for good; `status` is what a report made of it. */
 export function refusesAddress(status: string | null, said: string): boolean {
-  if (FULL.test(said) && (status === null || /\.0\.0$/.test(status))) return false;
-  if (UNKNOWN.test(said) && status?.startsWith('4') !== true && !OTHERWISE.test(said)) return true;
   const reply = REPLY.exec(said);
   const code = reply?.[1] ?? null;
   // Sendmail's 5.3.0 is what it has where nothing else fits. What has no code was not said by a server: nothing of it counts as a bare refusal.

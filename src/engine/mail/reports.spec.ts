@@ -23,7 +23,8 @@ const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },
   'bounce_att.txt': { address: 'mango3438kaskdmdfklas@att.net', isPermanent: false },
   'bounce_charter.txt': { address: 'mango3438kaskdmdfklas@charter.net', isPermanent: true },
-  'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: true },
+  // QQ publishes the same words, "Mailbox unavailable or access denied", for an address that gets too much mail: in doubt nothing is suppressed.
+  'bounce_cox.txt': { address: 'mango3438kaskdmdfklas@cox.com', isPermanent: false },
   'bounce_earthlink.txt': { address: 'mango3438kaskdmdfklas@earthlink.net', isPermanent: true },
   'bounce_exchange.txt': { address: 'mango3432dkl@skylight.com', isPermanent: true },
   'bounce_gmail.txt': { address: 'mango3432xlkdieldkl@gmail.com', isPermanent: true },

@@ -1,3 +1,4 @@
+import { refusesAddress, statusIn } from './delivery-status.js';
 import type { FactKind } from './recipient-state.js';
 import { cleanReply } from './smtp-reply.js';
 
@@ -55,7 +56,7 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
       const [kind, subKind] = [textOf(bounce['bounceType']), textOf(bounce['bounceSubType'])];
       return each(bounce['bouncedRecipients'], (address, recipient) => {
         const said = textOf(recipient['diagnosticCode']) || [kind, subKind].filter((word) => word !== '').join(': ');
-        return fact(address, 'bounced', textOf(recipient['status']) || kind.toLowerCase(), said.replace(/^smtp;\s{0,5}/i, ''), kind === 'Permanent');
+        return fact(address, 'bounced', textOf(recipient['status']) || kind.toLowerCase(), said.replace(/^smtp;\s{0,5}/i, ''), kind === 'Permanent' && isOfAddress(subKind, recipient));
       });
     }
     case 'Complaint': {
@@ -79,6 +80,15 @@ function factsOf(type: string, told: Fields, mail: Fields): SesFact[] {
     default:
       return [];
   }
+}
+
+/** Subtypes of bounces in which SES refused the address itself, by what it knows of it. */
+const REFUSED_BY_SES: ReadonlySet<string> = new Set(['Suppressed', 'OnAccountSuppressionList', 'UnsubscribedRecipient']);
+
+/** SES calls permanent what a server refused with 5xx, also where that blamed our rate, our address or our sender. Without the server's words its word counts. */
+function isOfAddress(subKind: string, { status, diagnosticCode }: Fields): boolean {
+  const said = textOf(diagnosticCode);
+  return said === '' || REFUSED_BY_SES.has(subKind) || refusesAddress(statusIn(textOf(status)), said);
 }
 
 function each(list: unknown, make: (address: string, recipient: Fields) => SesFact): SesFact[] {
