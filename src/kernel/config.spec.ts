@@ -85,6 +85,7 @@ describe('loadConfig', () => {
       smtpTls: null,
       smtpTrustProxy: [],
       rspamdUrl: null,
+      bounceSuppressionDays: null,
       mailDnsRetryMs: 300_000,
       clamdAddress: null,
     } satisfies ConfigFields);

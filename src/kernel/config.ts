@@ -156,6 +156,8 @@ export class Config {
   declare readonly operatorKey: string | null;
   /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
   declare readonly auditRetentionDays: number;
+  /** BOUNCE_SUPPRESSION_DAYS: how long an address that bounced is not sent to; `null` means until somebody removes it. */
+  declare readonly bounceSuppressionDays: number | null;
   /** MAIL_DNS_RETRY: how long the decision on a received message waits for name servers that do not answer. */
   declare readonly mailDnsRetryMs: number;
   /** RSPAMD_URL: the rspamd that judges received mail (its normal worker); `null` means none. */
@@ -297,6 +299,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     blobStore: parseBlobStore(read.text('BLOB_STORE'), readAwsCredentials(read)),
     sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
     ...readAccess(read),
+    bounceSuppressionDays: read.wholeNumber('BOUNCE_SUPPRESSION_DAYS', 1, 3650),
     mailDnsRetryMs: read.durationMs('MAIL_DNS_RETRY', '0s', '1h') ?? 300_000,
     rspamdUrl: read.url('RSPAMD_URL', ['http:', 'https:'], false)?.href ?? null,
     clamdAddress: read.matching('CLAMD_ADDRESS', CLAMD_ADDRESS, 'a host and a port such as clamd:3310 or [::1]:3310'),

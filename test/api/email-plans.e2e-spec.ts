@@ -191,7 +191,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 t
   ])('scheduled emails: %s', (_what, ask, indexes, pagesMax) => expectPlans(ask, indexes, pagesMax));
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
-    ['add', (db) => new SuppressionsStore(db).add({ environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), key: 'a7@x.example', email: 'a7@x.example', origin: 'complaint', sourceId: null }), ['suppressions_address_idx'], 100],
+    ['add', (db) => new SuppressionsStore(db).add({ environmentId: ENVIRONMENT, id: lowestIdAt(nowMs), key: 'a7@x.example', email: 'a7@x.example', origin: 'complaint', sourceId: null, forDays: null }), ['suppressions_address_idx'], 100],
     ['among fifty', (db) => new SuppressionsStore(db).among(ENVIRONMENT, Array.from({ length: 50 }, (_, i) => `a${i * 997}@x.example`)), ['suppressions_address_idx'], 400],
     ['a page', (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: null, origin: null }, 51), ['suppressions_pkey'], 200],
     ['a page of one origin', (db) => new SuppressionsStore(db).page(ENVIRONMENT, { beforeId: lowestIdAt(nowMs), origin: 'manual' }, 51), ['suppressions_pkey'], 500],

@@ -18,7 +18,7 @@ describe('emails by a relay', () => {
 
   beforeAll(async () => {
     relay = await startRelay();
-    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example' });
+    server = await startServer({ EMAIL_TRANSPORT: relay.url, PLATFORM_DOMAIN: 'posthorn.example', BOUNCE_SUPPRESSION_DAYS: '30' });
     sql = openSql(server);
     await verifyDomain(server, sql, 'mail.example.com');
     testKey = (await createKey(server, { scope: 'admin', environment: 'test' })).key;
@@ -81,6 +81,62 @@ describe('emails by a relay', () => {
     relay.refuseRecipients(() => null);
     await emailIn(server, await send('not again', ['nobody@x.example']), 'suppressed');
     expect(ofSubject('not again')).toEqual([]);
+  });
+
+  it.each<[string, string, { code: number; text: string }]>([
+    ['Gmail, of the rate', 'sending', { code: 550, text: '5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered.' }],
+    ['QQ, of the rate', 'sending', { code: 550, text: 'Connection frequency limited' }],
+    ['Exchange Online, of a banned IP address', 'sending', { code: 550, text: '5.7.606 Access denied, banned sending IP [192.0.2.1]' }],
+    ['Exchange Online, of a banned sender', 'sending', { code: 550, text: '5.7.511 Access denied, banned sender[192.0.2.1]' }],
+    ['Exim, of our sender', 'failed', { code: 550, text: 'Verification failed for <shop@mail.example.com>' }],
+  ])('an answer that does not blame the address suppresses nobody: %s is %s', async (what, status, refusal) => {
+    const address = `${what.replace(/\W+/g, '-').toLowerCase()}@blame.example`;
+    relay.refuseRecipients(() => refusal);
+    const id = await send(`blames ${address}`, [address]);
+
+    const email = await emailAfter(server, id, 1);
+
+    expect([email.status, email.attempts[0].status]).toEqual([status, 550]);
+    expect((await server.api('GET', `/v1/suppressions/${address}`)).status).toBe(404);
+    relay.refuseRecipients(() => null);
+    if (status !== 'sending') return;
+    await eventIn(server, id, 'retrying');
+    await makeDue(sql, id);
+    await emailIn(server, id, 'delivered');
+  });
+
+  it('a suppression of a bounce expires after BOUNCE_SUPPRESSION_DAYS: at acceptance and at an attempt it holds no more, and the next bounce makes a new one', async () => {
+    const bounceOf = async (): Promise<string> => {
+      relay.refuseRecipients(() => ({ code: 550, text: '5.1.1 No such user' }));
+      const id = await send('expires', ['moved@x.example']);
+      await emailIn(server, id, 'bounced');
+      relay.refuseRecipients(() => null);
+      return id;
+    };
+    const suppression = () => server.api('GET', '/v1/suppressions/moved@x.example');
+    await bounceOf();
+    const first = expectStatus(await suppression(), 200).json;
+    expect((Date.parse(first.expires_at) - Date.parse(first.created_at)) / 86_400_000).toBeCloseTo(30, 3);
+    await emailIn(server, await send('held', ['moved@x.example']), 'suppressed');
+    relay.refuseRecipients(() => ({ code: 451, text: '4.7.1 Greylisted' }));
+    const waiting = await send('waits', ['moved+other@x.example', 'else@x.example']);
+    await emailAfter(server, waiting, 1);
+    relay.refuseRecipients(() => null);
+    await sql.rows("update suppressions set expires_at = now(), address = 'moved+other@x.example' where address = 'moved@x.example'");
+    await makeDue(sql, waiting);
+    await emailIn(server, waiting, 'delivered');
+    await sql.rows("update suppressions set address = 'moved@x.example' where address = 'moved+other@x.example'");
+
+    expect((await suppression()).status).toBe(404);
+    expect((await server.api('GET', '/v1/suppressions?email=moved@x.example')).json.data).toEqual([]);
+    expect((await server.api('GET', '/v1/suppressions?limit=100')).json.data.map(({ id }: { id: string }) => id)).not.toContain(first.id);
+    await emailIn(server, await send('again', ['moved@x.example']), 'delivered');
+    const last = await bounceOf();
+    expect(expectStatus(await suppression(), 200).json).toMatchObject({ origin: 'bounce', source_id: last });
+    expect((await suppression()).json.id).not.toBe(first.id);
+    await sql.rows("update suppressions set expires_at = now() where address = 'moved@x.example'");
+    expect(expectStatus(await server.api('POST', '/v1/suppressions', { email: 'moved@x.example' }), 201).json).toMatchObject({ origin: 'manual', source_id: null, expires_at: null });
+    expectStatus(await server.api('DELETE', '/v1/suppressions/moved@x.example'), 204);
   });
 
   it('a message that is refused for good has failed and suppresses nobody; a replay tries it again', async () => {

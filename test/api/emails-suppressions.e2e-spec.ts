@@ -50,7 +50,7 @@ describe('suppressions, what is told of emails, and files by URL', () => {
       const made = await server.api('POST', '/v1/suppressions', { email: 'Somebody+a@Example.org' });
 
       expect([made.status, made.json]).toEqual([201, {
-        id: expect.stringMatching(/^sup_[0-9A-HJKMNP-TV-Z]{26}$/), email: 'Somebody+a@example.org', origin: 'manual', source_id: null, created_at: expect.stringMatching(TIMESTAMP),
+        id: expect.stringMatching(/^sup_[0-9A-HJKMNP-TV-Z]{26}$/), email: 'Somebody+a@example.org', origin: 'manual', source_id: null, created_at: expect.stringMatching(TIMESTAMP), expires_at: null,
       }]);
       for (const name of [made.json.id, 'somebody%2Ba@example.org', 'SOMEBODY%2BA@EXAMPLE.ORG']) expect((await server.api('GET', `/v1/suppressions/${name}`)).json).toEqual(made.json);
       for (const query of ['', '?origin=manual', '?email=somebody%2Ba@example.org']) expect((await server.api('GET', `/v1/suppressions${query}`)).json.data).toContainEqual(made.json);

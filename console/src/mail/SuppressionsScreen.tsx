@@ -62,13 +62,13 @@ function Table({ rows, onRemove }: { rows: readonly Suppression[]; onRemove: (ro
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.suppressions')}>
       <table className="plain">
-        <thead><tr><th scope="col">{t('suppression.email')}</th><th scope="col">{t('suppression.origin')}</th><th scope="col">{t('suppression.source')}</th><th scope="col">{t('suppression.since')}</th>{can('write') && <th scope="col">{t('key.actions')}</th>}</tr></thead>
+        <thead><tr><th scope="col">{t('suppression.email')}</th><th scope="col">{t('suppression.origin')}</th><th scope="col">{t('suppression.source')}</th><th scope="col">{t('suppression.since')}</th><th scope="col">{t('suppression.until')}</th>{can('write') && <th scope="col">{t('key.actions')}</th>}</tr></thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.id}>
               <td className="long"><bdi>{row.email}</bdi></td><td>{word('origin', row.origin)}</td>
               <td>{row.source_id === null ? '–' : <Link to="/$env/emails/$id" params={{ env, id: row.source_id }} preload={false} aria-label={`${t('suppression.source')}: ${row.email}`}>{t('mail.email')}</Link>}</td>
-              <td><Time at={row.created_at} /></td>
+              <td><Time at={row.created_at} /></td><td>{row.expires_at === null ? '–' : <Time at={row.expires_at} />}</td>
               {can('write') && <td><button type="button" className="small" aria-label={`${t('suppression.remove')}: ${row.email}`} onClick={() => onRemove(row)}>{t('suppression.remove')}</button></td>}
             </tr>
           ))}

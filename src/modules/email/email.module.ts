@@ -30,6 +30,7 @@ import { SenderIdentities } from './sender-identity.js';
 import { StoredEmails } from './stored-emails.js';
 import { StoredFacts } from './stored-facts.js';
 import { SimulatorController } from './simulator.controller.js';
+import { SuppressionSweep } from './suppression-sweep.js';
 import { SuppressionsController } from './suppressions.controller.js';
 import { SuppressionsService } from './suppressions.service.js';
 import { SuppressionsStore } from './suppressions.store.js';
@@ -62,6 +63,7 @@ import { EmailTools } from './email.tools.js';
     SendEmails,
     SenderIdentities,
     StoredFacts,
+    SuppressionSweep,
     SuppressionsService,
     SuppressionsStore,
     { provide: EmailFacts, useExisting: StoredFacts },

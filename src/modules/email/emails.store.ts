@@ -5,6 +5,7 @@ import { Database, type Statement } from '#kernel/database.js';
 import { type Id, idTimeMs } from '#kernel/ids.js';
 import { booleanArray, dateArray, intArray, jsonbArray, textArray, timestampArray, uuidArray } from '#kernel/pg-array.js';
 import type { Tag } from './email-draft.js';
+import { HOLDS } from './suppressions.store.js';
 
 /** Where an email stands with one recipient, as it is stored. */
 export interface StoredRecipient {
@@ -148,7 +149,7 @@ const INSERT: Statement = {
  */
 const SUPPRESSED = `
   array(select s.address from jsonb_array_elements(e.recipients) r cross join lateral (
-    select address from suppressions where environment_id = e.environment_id and address = lower((r ->> 'address') collate "C") collate "default" offset 0
+    select address from suppressions where environment_id = e.environment_id and address = lower((r ->> 'address') collate "C") collate "default" and ${HOLDS} offset 0
   ) s)`;
 
 const STATE_COLUMNS = `

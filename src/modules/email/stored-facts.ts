@@ -86,6 +86,6 @@ export class StoredFacts extends EmailFacts {
   /** The simulator's addresses play the same part each time. */
   private async suppress(environmentId: number, email: string, origin: 'bounce' | 'complaint', sourceId: Id): Promise<void> {
     if (isAtSimulator(email, this.config.platformDomain)) return;
-    await this.suppressions.add({ environmentId, id: this.ids.next(), key: suppressionKey(email), email, origin, sourceId });
+    await this.suppressions.add({ environmentId, id: this.ids.next(), key: suppressionKey(email), email, origin, sourceId, forDays: origin === 'bounce' ? this.config.bounceSuppressionDays : null });
   }
 }

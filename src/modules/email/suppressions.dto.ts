@@ -49,6 +49,10 @@ export class SuppressionItem {
   /** Since when. */
   @ApiProperty({ format: 'date-time', example: '2026-11-21T09:30:00.000Z' })
   created_at: string;
+
+  /** Until when; null for ever. A bounce expires where the operator has set `BOUNCE_SUPPRESSION_DAYS`. */
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  expires_at: string | null;
 }
 
 /** One page of suppressions, newest first. */
@@ -62,8 +66,8 @@ export class SuppressionPage {
   next_cursor: string | null;
 }
 
-export function presentSuppression({ id, email, origin, sourceId, createdAt }: SuppressionRow): SuppressionItem {
-  return { id: showId('sup', id), email, origin, source_id: sourceId && showId('evt', sourceId), created_at: createdAt.toISOString() };
+export function presentSuppression({ id, email, origin, sourceId, createdAt, expiresAt }: SuppressionRow): SuppressionItem {
+  return { id: showId('sup', id), email, origin, source_id: sourceId && showId('evt', sourceId), created_at: createdAt.toISOString(), expires_at: expiresAt?.toISOString() ?? null };
 }
 
 export function presentSuppressions({ rows, nextCursor }: { rows: SuppressionRow[]; nextCursor: string | null }): SuppressionPage {

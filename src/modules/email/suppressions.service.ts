@@ -46,7 +46,7 @@ export class SuppressionsService {
     const mailbox = parseMailbox(text);
     if (isRefused(mailbox)) throw invalid([{ path: 'email', message: mailbox.refusal }]);
     const { address: email } = mailbox;
-    const fresh = { environmentId, id: this.ids.next(), key: suppressionKey(email), email, origin: 'manual' as const, sourceId: null };
+    const fresh = { environmentId, id: this.ids.next(), key: suppressionKey(email), email, origin: 'manual' as const, sourceId: null, forDays: null };
     const row = await this.database.transaction(() => this.store.add(fresh));
     if (row === null) throw conflict('The address is on the list already.');
     return row;

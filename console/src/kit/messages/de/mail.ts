@@ -189,6 +189,7 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'suppression.origin': 'Warum',
   'suppression.source': 'Wegen',
   'suppression.since': 'Seit',
+  'suppression.until': 'Bis',
   'suppression.remove': 'Entfernen',
   'suppression.remove-text': 'Ab der nächsten E-Mail wird wieder dorthin gesendet.',
   'suppression.remove-harm': 'Sie war unzustellbar, oder ihr Besitzer hat sich beschwert. Erneut dorthin zu senden schadet Ihrem Ruf, wenn das nicht behoben ist.',

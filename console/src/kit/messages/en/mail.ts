@@ -187,6 +187,7 @@ export const mailEn = {
   'suppression.origin': 'Why',
   'suppression.source': 'Because of',
   'suppression.since': 'Since',
+  'suppression.until': 'Until',
   'suppression.remove': 'Remove',
   'suppression.remove-text': 'It is sent to again from the next email on.',
   'suppression.remove-harm': 'It bounced or its owner complained. Sending there again harms your reputation unless that was mended.',

@@ -1,0 +1,34 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config.js';
+import { HOUSEKEEPING, Loop } from '#kernel/loop.js';
+import { SuppressionsStore } from './suppressions.store.js';
+
+const EVERY_MS = 3_600_000;
+
+/** Deletes suppressions that have expired. They hold no more from that moment on, whether or not they are deleted yet. */
+@Injectable()
+export class SuppressionSweep implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: Loop;
+
+  constructor(
+    private readonly store: SuppressionsStore,
+    private readonly config: Config,
+    clock: Clock,
+  ) {
+    this.loop = new Loop('SuppressionSweep', () => this.run(), () => clock.nowMs(), HOUSEKEEPING);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.config.isWorker) this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async run(): Promise<{ restMs: number }> {
+    await this.store.forget();
+    return { restMs: EVERY_MS };
+  }
+}
