@@ -85,6 +85,7 @@ describe('loadConfig', () => {
       smtpTls: null,
       smtpTrustProxy: [],
       rspamdUrl: null,
+      smtpAnswerMsMax: 600_000,
       bounceSuppressionDays: null,
       mailDnsRetryMs: 300_000,
       clamdAddress: null,

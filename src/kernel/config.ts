@@ -156,6 +156,8 @@ export class Config {
   declare readonly operatorKey: string | null;
   /** AUDIT_RETENTION_DAYS: how long the audit log is kept. */
   declare readonly auditRetentionDays: number;
+  /** SMTP_ANSWER_TIMEOUT: the longest that a mail server gets for one answer when mail is sent; the times of RFC 5321 are cut to it. */
+  declare readonly smtpAnswerMsMax: number;
   /** BOUNCE_SUPPRESSION_DAYS: how long an address that bounced is not sent to; `null` means until somebody removes it. */
   declare readonly bounceSuppressionDays: number | null;
   /** MAIL_DNS_RETRY: how long the decision on a received message waits for name servers that do not answer. */
@@ -299,6 +301,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     blobStore: parseBlobStore(read.text('BLOB_STORE'), readAwsCredentials(read)),
     sesTopics: read.listOf('SES_TOPICS', (arn) => TOPIC_ARN.test(arn), 'a comma-separated list of ARNs such as arn:aws:sns:eu-west-1:123456789012:mail'),
     ...readAccess(read),
+    smtpAnswerMsMax: read.durationMs('SMTP_ANSWER_TIMEOUT', '1s', '10m') ?? 600_000,
     bounceSuppressionDays: read.wholeNumber('BOUNCE_SUPPRESSION_DAYS', 1, 3650),
     mailDnsRetryMs: read.durationMs('MAIL_DNS_RETRY', '0s', '1h') ?? 300_000,
     rspamdUrl: read.url('RSPAMD_URL', ['http:', 'https:'], false)?.href ?? null,

@@ -19,6 +19,10 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
     return this.transport.rewritesIdentity;
   }
 
+  override get submitMsMax(): number {
+    return this.transport.submitMsMax;
+  }
+
   submit(submission: Submission): Promise<SubmissionReport> {
     return this.transport.submit(submission);
   }
@@ -30,14 +34,14 @@ export class ConfiguredTransport extends MailTransport implements OnApplicationS
 
 /** Loads no other transport than the one that is named: each has a library of its own. */
 async function transportOf(
-  { emailTransport, platformDomain }: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock, mail: IncomingMail,
+  { emailTransport, platformDomain, smtpAnswerMsMax: answerMsMax }: Config, dialer: Dialer, agent: EgressAgent, records: NameRecords, clock: Clock, mail: IncomingMail,
 ): Promise<MailTransport> {
   switch (emailTransport.kind) {
     case 'capture': return new CaptureTransport(mail);
     case 'direct': {
       const { DirectTransport } = await import('./direct/direct.js');
       const { MtaStsPolicies } = await import('./direct/policies.js');
-      return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), { ownName: platformDomain, port: emailTransport.port, random: () => clock.random() });
+      return new DirectTransport(dialer, records, new MtaStsPolicies(agent, records), { ownName: platformDomain, port: emailTransport.port, answerMsMax, random: () => clock.random() });
     }
     case 'ses': {
       const { SesTransport } = await import('./ses.js');
@@ -45,7 +49,7 @@ async function transportOf(
     }
     case 'smtp': {
       const { SmtpTransport } = await import('./smtp.js');
-      return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null });
+      return new SmtpTransport(emailTransport, dialer, { ownName: platformDomain.includes('.') ? platformDomain : null, answerMsMax });
     }
   }
 }

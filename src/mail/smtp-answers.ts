@@ -10,6 +10,8 @@ export interface SmtpAnswers {
   code?: string;
   command?: string;
   timeoutType?: string;
+  /** The code of the socket's error, which nodemailer replaces by its own. */
+  originalCode?: string;
   rejectedErrors?: readonly { recipient?: string; response?: string; responseCode?: number }[];
 }
 
@@ -106,6 +108,6 @@ function sentenceOf(error: Error & SmtpAnswers): string {
   if (error.code === 'ETLS') return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT asks for.';
   if (isHandshake(error)) return 'The certificate of the mail server is not one that can be trusted.';
   if (error.code === 'EPROTOCOL') return error.response ?? 'What answers is no mail server.';
-  if (error.code === 'ETIMEDOUT' || error.name === 'AbortError' || error.name === 'TimeoutError') return 'The mail server did not answer in time.';
+  if (error.code === 'ETIMEDOUT' || error.originalCode === 'ETIMEDOUT' || error.name === 'AbortError' || error.name === 'TimeoutError') return 'The mail server did not answer in time.';
   return 'The connection to the mail server ended before it answered.';
 }

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function transportTo(relay: Partial<EmailRelay>, options: Partial<SmtpOptions> = {}, allowCidrs = ['127.0.0.0/8']): SmtpTransport {
   const policy = egressPolicy({ allowCidrs, allowHttp: false });
-  const transport = new SmtpTransport({ ...PLAIN, ...relay }, new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })), { ownName: 'mail.example.com', ...options });
+  const transport = new SmtpTransport({ ...PLAIN, ...relay }, new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })), { ownName: 'mail.example.com', answerMsMax: 20_000, ...options });
   ends.push(() => transport.close());
   return transport;
 }
@@ -191,6 +191,36 @@ describe('smtp:', () => {
     expect(await transportTo({ port }, { totalMs: 300 }).submit(SUBMISSION)).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }] });
   });
 
+  it.each<[string, Record<string, string | undefined>, string]>([
+    ['the greeting', {}, ''], ['EHLO', { EHLO: undefined }, '220 ready'], ['the sender', { 'MAIL FROM': undefined }, '220 ready'], ['the recipient', { 'RCPT TO': undefined }, '220 ready'],
+    ['DATA', { DATA: undefined }, '220 ready'], ['the last dot', { '.': undefined }, '220 ready'],
+  ])('ends the conversation when one answer takes longer than the operator allows: %s', async (_where, other, greeting) => {
+    const { port } = await scripted(usual(other), greeting);
+
+    expect(await transportTo({ port }, { answerMsMax: 300, totalMs: 20_000 }).submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }] });
+  });
+
+  it('waits for the answer to the last dot: a server that has the message gets it once', async () => {
+    let answer = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (answer = resolve));
+    let release = (): void => undefined;
+    const { port, received } = await relay({
+      onData: (stream, session, callback) => {
+        stream.on('data', () => undefined).on('end', () => {
+          received.push({ from: '', to: session.envelope.rcptTo.map(({ address }) => address), raw: RAW, isSecure: session.secure, user: null });
+          release = () => callback();
+          answer();
+        });
+      },
+    });
+    const submitted = transportTo({ port }, { answerMsMax: 600_000 }).submit(SUBMISSION);
+    await asked;
+    release();
+
+    expect(await submitted).toMatchObject({ replies: [{ outcome: 'accepted' }] });
+    expect(received).toHaveLength(1);
+  });
+
   it('goes on after resets: the next message is taken', async () => {
     let resets = 2;
     const { port } = await scripted((line) => (line === '.' && (resets -= 1) >= 0 ? null : usual()(line)));
@@ -244,6 +274,13 @@ describe('smtp: over TLS', () => {
     expect(lines.filter((line) => /^(?:AUTH|MAIL|DATA)/.test(line))).toEqual([]);
     expect(JSON.stringify(report)).not.toContain('hunter2');
   });
+
+  it.each<[string, SMTPServerOptions, Partial<EmailRelay>]>([['after STARTTLS', withTls, { startTls: 'required' }], ['where TLS is from the first byte', { ...withTls, secure: true }, { isImplicitTls: true, startTls: 'required' }]])(
+    'is not waited for longer than the operator allows: %s', async (_what, options, how) => {
+      const { port } = await relay({ ...options, onData: (stream) => void stream.resume() });
+
+      expect(await transportTo({ host: 'localhost', port, ...how }, { ca: CA, answerMsMax: 500, totalMs: 20_000 }).submit(SUBMISSION)).toMatchObject({ isUnreachable: false, replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }] });
+    });
 
   it('does not take a certificate that nobody vouches for, where TLS is required', async () => {
     const { port, received } = await relay(withTls);

@@ -1,20 +1,21 @@
 import { createTransport } from 'nodemailer';
 import type { SMTPTransportGetSocket } from 'nodemailer/lib/smtp-transport';
 import { domainOf } from '#engine/mail/addresses.js';
+import { conversationMsMax } from '#engine/mail/smtp-times.js';
 import { Dialer } from '#egress/dialer.js';
 import type { EmailRelay } from '#kernel/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { ConversationWatch } from './conversation-watch.js';
 import { notSent, readError, readResult, type ReadAnswers, type SmtpAnswers } from './smtp-answers.js';
-import { DomainThrottle } from './throttle.js';
+import { DomainThrottle, PLACE_MS_MAX } from './throttle.js';
 
-/** What one submission may take, with waiting for its turn. */
-const TOTAL_MS = 60_000;
 const SETUP_MS = 10_000;
-/** Silence of the server, once there is a session. */
-const SILENCE_MS = 30_000;
+/** A connection without a message is closed: firewalls forget those that are silent for longer. */
+const IDLE_MS = 30_000;
 const CONNECTIONS = 10;
 const MESSAGES_PER_CONNECTION = 100;
 const TURN_AGAIN_MS = 5_000;
+const RELAY = 'relay';
 
 /** How the transport is, other than what EMAIL_TRANSPORT says. */
 export interface SmtpOptions {
@@ -22,6 +23,9 @@ export interface SmtpOptions {
   ownName: string | null;
   /** Trusted instead of Node's own authorities, in PEM. */
   ca?: string;
+  /** The longest that the server gets for one answer (SMTP_ANSWER_TIMEOUT). */
+  answerMsMax: number;
+  /** What one conversation may take, and then waiting for a place before it; what follows from `answerMsMax` unless given. */
   totalMs?: number;
 }
 
@@ -31,27 +35,38 @@ export interface SmtpOptions {
  */
 export class SmtpTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
+  /** A message never waits for a connection inside of nodemailer, where nobody knows for how long. */
+  private readonly connections = new DomainThrottle(undefined, { atOnce: CONNECTIONS });
   private readonly mailer: ReturnType<typeof pooled>;
   private readonly totalMs: number;
+  private readonly watch: ConversationWatch;
 
   constructor(relay: EmailRelay, dialer: Dialer, options: SmtpOptions) {
     super();
-    this.totalMs = options.totalMs ?? TOTAL_MS;
-    this.mailer = pooled(relay, dialer, options);
+    this.totalMs = options.totalMs ?? conversationMsMax(options.answerMsMax);
+    this.watch = new ConversationWatch(options.answerMsMax);
+    this.mailer = pooled(relay, dialer, options, this.watch);
     // A connection that breaks while nothing is sent over it is nobody's error.
     this.mailer.on('error', () => undefined);
   }
 
+  override get submitMsMax(): number {
+    return PLACE_MS_MAX + this.totalMs;
+  }
+
   async submit(submission: Submission): Promise<SubmissionReport> {
-    const signal = AbortSignal.timeout(this.totalMs);
     const domains = submission.recipients.map(domainOf);
-    const leave = await this.throttle.enter(domains, signal);
+    const placeInTime = AbortSignal.timeout(Math.min(PLACE_MS_MAX, this.totalMs));
+    const leave = await this.throttle.enter(domains, placeInTime);
     if (leave === null) return notSent(submission.recipients, 'Other mail to the same domain took all the time that there was.', TURN_AGAIN_MS);
+    const disconnect = await this.connections.enter([RELAY], placeInTime);
     try {
-      const { report, isThrottled } = await this.send(submission, signal);
+      if (disconnect === null) return notSent(submission.recipients, 'Other mail took all connections to the relay.', TURN_AGAIN_MS);
+      const { report, isThrottled } = await this.send(submission, AbortSignal.timeout(this.totalMs));
       if (isThrottled) for (const domain of new Set(domains)) this.throttle.slowDown(domain);
       return report;
     } finally {
+      disconnect?.();
       leave();
     }
   }
@@ -72,7 +87,7 @@ export class SmtpTransport extends MailTransport {
   }
 }
 
-function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions) {
+function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions, watch: ConversationWatch) {
   const { host, port, isImplicitTls, startTls, login } = relay;
   return createTransport({
     pool: true,
@@ -89,23 +104,22 @@ function pooled(relay: EmailRelay, dialer: Dialer, { ownName, ca }: SmtpOptions)
     maxConnections: CONNECTIONS,
     maxMessages: MESSAGES_PER_CONNECTION,
     maxRequeues: 0,
-    connectionTimeout: SETUP_MS,
-    greetingTimeout: SETUP_MS,
+    idleTimeout: IDLE_MS,
     dnsTimeout: SETUP_MS,
-    socketTimeout: SILENCE_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-    logger: false,
-    getSocket: socketsOf(relay, dialer),
+    ...watch.options,
+    getSocket: socketsOf(relay, dialer, watch),
   });
 }
 
-function socketsOf({ host, port }: EmailRelay, dialer: Dialer): SMTPTransportGetSocket {
+function socketsOf({ host, port }: EmailRelay, dialer: Dialer, watch: ConversationWatch): SMTPTransportGetSocket {
   return (_options, callback) => {
     // Whether it will be encrypted the operator has said in the URL: that is his permission for plain text, too.
     dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then((connection) => {
       // Until nodemailer listens, and after it has stopped: an error that nobody hears ends the process.
       connection.on('error', () => undefined);
+      watch.attend(connection);
       callback(null, { connection });
     }, (error: Error) => callback(error));
   };

@@ -46,6 +46,20 @@ describe('DomainThrottle', () => {
     expect(entered).toHaveLength(3);
   });
 
+  it('has nobody wait where all places are with a server that takes its time, also who waits already; others go on', async () => {
+    throttle = new DomainThrottle(() => nowMs, { stalledMs: 5 });
+    await enter(5);
+    const waiting = throttle.enter(['example.org'], FOREVER);
+
+    expect(await waiting).toBeNull();
+    expect(await throttle.enter(['example.org', 'a.example'], FOREVER)).toBeNull();
+    await enter(5, ['a.example']);
+    expect(entered).toHaveLength(10);
+
+    entered[0]?.();
+    expect(await throttle.enter(['example.org'], FOREVER)).not.toBeNull();
+  });
+
   it('gives up with its signal, and gives back what it holds', async () => {
     await enter(5, ['b.example']);
     const hurry = new AbortController();

@@ -1,6 +1,10 @@
+/** The longest that a submission waits for a place. */
+export const PLACE_MS_MAX = 60_000;
 /** How many messages to one domain may be on their way at once. */
 const AT_ONCE = 5;
 const SLOW_FOR_MS = 300_000;
+/** A conversation that takes longer is with a server that takes its time: nothing more waits for a place there. */
+const STALLED_MS = 30_000;
 
 interface Gate {
   inUse: number;
@@ -10,32 +14,48 @@ interface Gate {
   waiting: (() => void)[];
   /** Those that wait, and those that were woken and did not look yet: for them it stays. */
   waiters: number;
+  /** Of those in use, how many have been so for long. */
+  stalled: number;
 }
 
 /**
  * Places on the way to each recipient domain: five at once, half of that for five minutes after its server asked for less.
- * A process's own.
+ * Where all places are with a server that takes its time nobody waits for one: who waits holds a delivery's place, which others
+ * could use. A process's own.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();
 
-  constructor(private readonly monotonicMs: () => number = () => performance.now()) {}
+  constructor(
+    private readonly monotonicMs: () => number = () => performance.now(),
+    private readonly options: { atOnce?: number; stalledMs?: number } = {},
+  ) {}
 
-  /** Waits for a place at each of these domains. Null when `signal` ends that first; else gives them back when called. */
+  /** Waits for a place at each of these domains. Null when `signal` ends that first, or the places there are taken for long; else gives them back when called. */
   async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
     const held: string[] = [];
-    const leave = (): void => {
-      for (const domain of held.splice(0)) this.leave(domain);
-    };
     // In one order for everybody, so that no two wait for each other.
     for (const domain of [...new Set(domains)].sort()) {
       if (!(await this.take(domain, signal))) {
-        leave();
+        for (const each of held) this.leave(each, false);
         return null;
       }
       held.push(domain);
     }
-    return leave;
+    return this.hold(held);
+  }
+
+  private hold(domains: string[]): () => void {
+    let isStalled = false;
+    const timer = setTimeout(() => {
+      isStalled = true;
+      for (const domain of domains) this.stall(domain);
+    }, this.options.stalledMs ?? STALLED_MS);
+    timer.unref();
+    return () => {
+      clearTimeout(timer);
+      for (const domain of domains.splice(0)) this.leave(domain, isStalled);
+    };
   }
 
   /** The server of this domain asked for less. */
@@ -48,7 +68,7 @@ export class DomainThrottle {
   private async take(domain: string, signal: AbortSignal): Promise<boolean> {
     const gate = this.gateOf(domain);
     while (gate.inUse >= this.limitOf(gate)) {
-      if (signal.aborted) return false;
+      if (signal.aborted || gate.stalled > 0) return false;
       gate.waiters += 1;
       await new Promise<void>((resolve) => {
         const wake = (): void => {
@@ -65,22 +85,33 @@ export class DomainThrottle {
     return true;
   }
 
-  private leave(domain: string): void {
+  private stall(domain: string): void {
+    const gate = this.gateOf(domain);
+    gate.stalled += 1;
+    for (const wake of gate.waiting.slice()) wake();
+  }
+
+  private leave(domain: string, isStalled: boolean): void {
     const gate = this.gateOf(domain);
     gate.inUse -= 1;
+    gate.stalled -= isStalled ? 1 : 0;
     for (const wake of gate.waiting.slice(0, Math.max(0, this.limitOf(gate) - gate.inUse))) wake();
     if (gate.inUse === 0 && gate.waiters === 0 && gate.slowUntilMs <= this.monotonicMs()) this.gates.delete(domain);
   }
 
+  private get atOnce(): number {
+    return this.options.atOnce ?? AT_ONCE;
+  }
+
   private limitOf(gate: Gate): number {
-    if (gate.slowUntilMs <= this.monotonicMs()) gate.limit = AT_ONCE;
+    if (gate.slowUntilMs <= this.monotonicMs()) gate.limit = this.atOnce;
     return gate.limit;
   }
 
   private gateOf(domain: string): Gate {
     let gate = this.gates.get(domain);
     if (gate === undefined) {
-      gate = { inUse: 0, limit: AT_ONCE, slowUntilMs: 0, waiting: [], waiters: 0 };
+      gate = { inUse: 0, limit: this.atOnce, slowUntilMs: 0, waiting: [], waiters: 0, stalled: 0 };
       this.gates.set(domain, gate);
     }
     return gate;

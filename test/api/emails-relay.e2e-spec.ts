@@ -33,6 +33,7 @@ describe('emails by a relay', () => {
   beforeEach(() => {
     relay.refuseRecipients(() => null);
     relay.refuseMessages(() => null);
+    relay.holdAnswers(() => null);
   });
 
   const ofSubject = (subject: string) => relay.taken.filter(({ raw }) => raw.includes(`Subject: ${subject}`));
@@ -152,6 +153,20 @@ describe('emails by a relay', () => {
     expectStatus(await server.api('POST', `/v1/events/${id}/replay`), 202);
     await emailIn(server, id, 'delivered');
     await eventIn(server, id, 'delivered');
+  });
+
+  it('a server that takes its time after the last dot (RFC 5321, section 4.5.3.2.6) gets each message once, and holds up nobody else\'s', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    relay.holdAnswers((to) => (to[0]?.endsWith('@slow.example') === true ? released : null));
+    const slow = await Promise.all(Array.from({ length: 5 }, (_, i) => send('slow', [`a${i}@slow.example`])));
+    await until(async () => ofSubject('slow').length, (count) => count === 5, WITHIN_MS);
+
+    for (const id of await Promise.all(Array.from({ length: 5 }, (_, i) => send('quick', [`a${i}@quick.example`])))) await emailIn(server, id, 'delivered');
+    expect(ofSubject('slow')).toHaveLength(5);
+    release();
+    for (const id of slow) expect((await emailIn(server, id, 'delivered')).attempts).toHaveLength(1);
+    expect(ofSubject('slow')).toHaveLength(5);
   });
 
   it('a replay of what was delivered sends nothing again', async () => {

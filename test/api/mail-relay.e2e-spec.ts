@@ -36,7 +36,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const policy = egressPolicy({ allowCidrs: ['127.0.0.0/8'], allowHttp: false });
     transport = new SmtpTransport(
       { kind: 'smtp', host: '127.0.0.1', port: postfix.port, isImplicitTls: false, startTls: 'off', login: null },
-      new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })), { ownName: 'mail.example.com' },
+      new Dialer({ policy: () => policy } as EgressGate, new Names({ servers: [] })), { ownName: 'mail.example.com', answerMsMax: 20_000 },
     );
   });
 

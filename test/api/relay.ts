@@ -22,6 +22,8 @@ export interface Relay {
   readonly taken: readonly Relayed[];
   /** What is answered to a recipient from now on; null takes it. */
   refuseRecipients(decide: (address: string) => RelayRefusal | null): void;
+  /** What the answer to the last dot waits for from now on, by recipients; null answers at once. */
+  holdAnswers(until: (to: readonly string[]) => Promise<void> | null): void;
   /** What is answered to the message itself from now on; null takes it. */
   refuseMessages(decide: () => RelayRefusal | null): void;
   took(count: number): Promise<readonly Relayed[]>;
@@ -32,6 +34,7 @@ export async function startRelay(port = 0): Promise<Relay> {
   const taken: Relayed[] = [];
   let ofRecipient: (address: string) => RelayRefusal | null = () => null;
   let ofMessage: () => RelayRefusal | null = () => null;
+  let held: (to: readonly string[]) => Promise<void> | null = () => null;
   const refusal = ({ code, text }: RelayRefusal): Error => Object.assign(new Error(text), { responseCode: code });
   const server = new SMTPServer({
     authOptional: true, disabledCommands: ['AUTH', 'STARTTLS'], logger: false, closeTimeout: 200,
@@ -45,8 +48,9 @@ export async function startRelay(port = 0): Promise<Relay> {
       stream.on('end', () => {
         const refused = ofMessage();
         const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
-        if (refused === null) taken.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw: Buffer.concat(chunks).toString('latin1') });
-        done(refused && refusal(refused));
+        const to = envelope.rcptTo.map(({ address }) => address);
+        if (refused === null) taken.push({ from, to, raw: Buffer.concat(chunks).toString('latin1') });
+        void Promise.resolve(held(to)).then(() => done(refused && refusal(refused)));
       });
     },
   });
@@ -57,6 +61,7 @@ export async function startRelay(port = 0): Promise<Relay> {
     url: `smtp://127.0.0.1:${bound}?tls=off`,
     port: bound,
     taken,
+    holdAnswers: (until) => void (held = until),
     refuseRecipients: (decide) => void (ofRecipient = decide),
     refuseMessages: (decide) => void (ofMessage = decide),
     took: (count) => until(async () => taken, (all) => all.length >= count, WITHIN_MS),

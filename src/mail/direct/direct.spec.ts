@@ -35,7 +35,7 @@ function direct(port: number, { policy = null, allowCidrs = ['127.0.0.0/8'], tot
   const names = new Names({ servers: [zone.address] });
   ends.push(() => records.close(), () => names.close());
   return new DirectTransport(new Dialer({ policy: () => egress } as EgressGate, names), records, { of: async () => policy }, {
-    ownName: 'mail.posthorn.example', port, ca: CERTIFICATE.toString(), totalMs, random: () => 0.5,
+    ownName: 'mail.posthorn.example', port, ca: CERTIFICATE.toString(), totalMs, answerMsMax: 20_000, random: () => 0.5,
   });
 }
 

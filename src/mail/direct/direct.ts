@@ -1,19 +1,19 @@
 import { createTransport } from 'nodemailer';
 import { domainOf } from '#engine/mail/addresses.js';
+import { conversationMsMax } from '#engine/mail/smtp-times.js';
 import { isNamed, type MtaStsPolicy } from '#engine/mail/mta-sts.js';
 import type { Dialer } from '#egress/dialer.js';
 import { MailTransport, type RecipientReply, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
+import { ConversationWatch } from '../conversation-watch.js';
 import { notSent, readError, readResult, type ReadAnswers, type SmtpAnswers } from '../smtp-answers.js';
-import { DomainThrottle } from '../throttle.js';
+import { DomainThrottle, PLACE_MS_MAX } from '../throttle.js';
 import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
-/** What one submission may take, with waiting for its turn. */
-const TOTAL_MS = 60_000;
 const SETUP_MS = 10_000;
-const SILENCE_MS = 30_000;
-/** Domains of one message that are handed over to at once. */
+/** Domains of one message that are handed over to at once; one that takes its time is not counted after half a minute. */
 const DOMAINS_AT_ONCE = 5;
+const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
 
 /** How mail is handed over, other than what the records say. */
@@ -24,6 +24,9 @@ export interface DirectOptions {
   port: number;
   /** Trusted instead of Node's own authorities where a policy is enforced, in PEM. */
   ca?: string;
+  /** The longest that a server gets for one answer (SMTP_ANSWER_TIMEOUT). */
+  answerMsMax: number;
+  /** What the conversations of one submission may take; what follows from `answerMsMax` unless given. */
   totalMs?: number;
   /** In which order servers of one preference are asked. */
   random: () => number;
@@ -50,22 +53,22 @@ export class DirectTransport extends MailTransport {
   }
 
   async submit(submission: Submission): Promise<SubmissionReport> {
-    const signal = AbortSignal.timeout(this.options.totalMs ?? TOTAL_MS);
+    const signal = AbortSignal.timeout(this.submitMsMax);
     const domains = [...new Set(submission.recipients.map(domainOf))];
-    const reports: SubmissionReport[] = [];
-    const work = async (): Promise<void> => {
-      for (let domain = domains.shift(); domain !== undefined; domain = domains.shift()) {
-        const own = submission.recipients.filter((address) => domainOf(address) === domain);
-        reports.push(await this.toDomain(domain, { ...submission, recipients: own }, signal));
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(DOMAINS_AT_ONCE, domains.length) }, work));
+    const reports = await eachSoon(domains, (domain) => {
+      const own = submission.recipients.filter((address) => domainOf(address) === domain);
+      return this.toDomain(domain, { ...submission, recipients: own }, signal);
+    });
     return together(reports);
+  }
+
+  override get submitMsMax(): number {
+    return this.options.totalMs ?? PLACE_MS_MAX + conversationMsMax(this.options.answerMsMax);
   }
 
   private async toDomain(domain: string, submission: Submission, signal: AbortSignal): Promise<SubmissionReport> {
     const { recipients } = submission;
-    const leave = await this.throttle.enter([domain], signal);
+    const leave = await this.throttle.enter([domain], AbortSignal.any([signal, AbortSignal.timeout(PLACE_MS_MAX)]));
     if (leave === null) return notSent(recipients, 'Other mail to the same domain took all the time that there was.', TURN_AGAIN_MS);
     try {
       const [found, policy] = await Promise.all([mailHosts(this.records, domain, this.options.random), this.policies.of(domain)]);
@@ -91,7 +94,7 @@ export class DirectTransport extends MailTransport {
 
   private async toHost(host: string, encryption: Encryption, submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
     const { raw, mailFrom, recipients } = submission;
-    const mailer = this.mailer(host, encryption);
+    const mailer = this.mailer(host, encryption, new ConversationWatch(this.options.answerMsMax));
     const from = mailFrom(recipients);
     try {
       return readResult(recipients, await mailer.sendMail({ raw, envelope: { from: from === '' ? false : from, to: [...recipients] }, signal }));
@@ -104,7 +107,7 @@ export class DirectTransport extends MailTransport {
     }
   }
 
-  private mailer(host: string, encryption: Encryption) {
+  private mailer(host: string, encryption: Encryption, watch: ConversationWatch) {
     const { ownName, port, ca } = this.options;
     return createTransport({
       host,
@@ -116,22 +119,45 @@ export class DirectTransport extends MailTransport {
       ignoreTLS: encryption === 'none',
       // Where plain text would do, an unknown certificate is no worse.
       tls: { rejectUnauthorized: encryption === 'verified', minVersion: 'TLSv1.2', servername: host, ...(ca !== undefined && { ca }) },
-      connectionTimeout: SETUP_MS,
-      greetingTimeout: SETUP_MS,
       dnsTimeout: SETUP_MS,
-      socketTimeout: SILENCE_MS,
       disableFileAccess: true,
       disableUrlAccess: true,
-      logger: false,
+      ...watch.options,
       getSocket: (_options, callback) => {
         // Mail between servers has no other way where a server offers no TLS: choosing direct: is the operator's permission.
         this.dialer.open({ hostname: host, port, isEncrypted: true, protocolPort: port }, { timeoutMs: SETUP_MS }).then((connection) => {
           connection.on('error', () => undefined);
+          watch.attend(connection);
           callback(null, { connection });
         }, (error: Error) => callback(error));
       },
     });
   }
+}
+
+/** Does it for each, a few at once. One that takes its time keeps no other waiting. */
+async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
+  let counted = 0;
+  let wake = (): void => undefined;
+  const made: Promise<R>[] = [];
+  for (const item of items) {
+    while (counted >= DOMAINS_AT_ONCE) await new Promise<void>((resolve) => (wake = resolve));
+    counted += 1;
+    let isCounted = true;
+    const free = (): void => {
+      if (!isCounted) return;
+      isCounted = false;
+      counted -= 1;
+      wake();
+    };
+    const timer = setTimeout(free, COUNTED_MS);
+    timer.unref();
+    made.push(make(item).finally(() => {
+      clearTimeout(timer);
+      free();
+    }));
+  }
+  return Promise.all(made);
 }
 
 const NOT_NAMED = { outcome: 'deferred', code: 451, enhanced: '4.7.5', text: '451 4.7.5 The MTA-STS policy of the domain names none of its mail servers.' } as const;

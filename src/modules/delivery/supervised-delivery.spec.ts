@@ -27,6 +27,14 @@ describe('deliverSupervised', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('waits for as long as the type says by itself, whatever the target says', async () => {
+    const adapter = { type: 'odd', attemptMsMax: 600_000, deliver: () => new Promise((resolve) => setTimeout(() => resolve(OK), 300_000)) } as unknown as DestinationAdapter;
+    const delivered = deliverSupervised(adapter, outgoing(), { type: 'odd', timeoutMs: 10_000 } as Target);
+    await jest.advanceTimersByTimeAsync(300_000);
+
+    expect(await delivered).toEqual(OK);
+  });
+
   it.each<[string, () => unknown]>([
     ['throws', () => { throw new Error('postgres://user:secret@host'); }],
     ['rejects with what is no error', () => Promise.reject(undefined)],

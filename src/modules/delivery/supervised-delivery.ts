@@ -20,7 +20,7 @@ export async function deliverSupervised(adapter: DestinationAdapter, outgoing: O
   const request = new StoredRequest(outgoing.request);
   const failed = (error: AttemptError, excerpt: string): DeliveryAnswer =>
     ({ answer: { kind: 'error', error }, durationMs: Math.round(performance.now() - startedAt), excerpt });
-  const deadlineMs = target.timeoutMs + GRACE_MS;
+  const deadlineMs = (adapter.attemptMsMax ?? target.timeoutMs) + GRACE_MS;
   try {
     const said: unknown = await withDeadline(deadlineMs, () => adapter.deliver({ ...outgoing, request: () => request.find() }, target));
     const answer = answerOf(said);

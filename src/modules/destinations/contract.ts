@@ -138,7 +138,12 @@ export abstract class DestinationAdapter {
   /** Tries to reach the target, within ten seconds. Never throws. */
   abstract probe(draft: Draft): Promise<ProbeReport>;
 
-  /** One attempt, bounded by the target's time-out. Never throws. */
+  /** The longest that an attempt takes, in milliseconds, of a type that bounds it by itself; null for the target's time-out. */
+  get attemptMsMax(): number | null {
+    return null;
+  }
+
+  /** One attempt, bounded by the target's time-out, or by `attemptMsMax`. Never throws. */
   abstract deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer>;
 
   /** What an attempt would send, signed for its moment; nothing is sent. Null for a type that signs no requests. */

@@ -19,6 +19,7 @@ import { StoredFacts } from './stored-facts.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 
 /** So often it is tried to note what came of a submission, with these pauses: the message has left, and must not leave again for nothing. */
+const NOTED_MS_MAX = 25_000;
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
 
 /**
@@ -45,6 +46,11 @@ export class EmailAdapter extends DestinationAdapter {
     private readonly clock: Clock,
   ) {
     super();
+  }
+
+  /** What the transport takes, and noting what came of it. The target's own time-out is that of the release that made its row. */
+  override get attemptMsMax(): number {
+    return this.transport.submitMsMax + NOTED_MS_MAX;
   }
 
   override check(): { path: string; message: string }[] {

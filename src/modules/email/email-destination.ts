@@ -6,7 +6,7 @@ import { type Id, idFromBytes } from '#kernel/ids.js';
 /** The destination type that emails are handed over by. */
 export const EMAIL_TYPE = 'email';
 
-/** A transport has 60 seconds; what came of it has to be noted, too. */
+/** What the row says; the adapter bounds its attempts by what the transport takes. */
 const ATTEMPT_MS_MAX = 85_000;
 
 /**

@@ -42,7 +42,12 @@ export interface SubmissionReport {
 
 /** How mail leaves the install (`EMAIL_TRANSPORT`). */
 export abstract class MailTransport {
-  /** Hands over. Never throws; bounded in time by itself (60 s). */
+  /** The longest that `submit` takes, in milliseconds. */
+  get submitMsMax(): number {
+    return 60_000;
+  }
+
+  /** Hands over. Never throws; bounded in time by itself (`submitMsMax`). */
   abstract submit(submission: Submission): Promise<SubmissionReport>;
 
   /** Whether Message-ID and Date are set anew on the way: a signature over them would not hold then. */

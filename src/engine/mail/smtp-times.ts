@@ -1,0 +1,38 @@
+const MINUTE_MS = 60_000;
+
+/** What a client waits for in a conversation (RFC 5321). `block` is a part of the message that the network takes, `final-dot` the answer to all of it. */
+export type SmtpWait = keyof typeof RFC_WAITS_MS;
+
+/** RFC 5321, section 4.5.3.2. It names no time for EHLO, STARTTLS, AUTH and RSET: they have that of MAIL. */
+export const RFC_WAITS_MS = {
+  /** 4.5.3.2.1 */
+  greeting: 5 * MINUTE_MS,
+  /** 4.5.3.2.2 */
+  mail: 5 * MINUTE_MS,
+  /** 4.5.3.2.3 */
+  rcpt: 5 * MINUTE_MS,
+  /** 4.5.3.2.4 */
+  data: 2 * MINUTE_MS,
+  /** 4.5.3.2.5 */
+  block: 3 * MINUTE_MS,
+  /** 4.5.3.2.6: a server that answers late has the message, and would get it again. */
+  'final-dot': 10 * MINUTE_MS,
+  command: 5 * MINUTE_MS,
+} as const;
+
+/** Returns the milliseconds to wait for it, cut to what the operator allows for one answer. */
+export function waitMs(wait: SmtpWait, answerMsMax: number): number {
+  return Math.min(RFC_WAITS_MS[wait], answerMsMax);
+}
+
+/** Returns what a server is waited for after a command. */
+export function waitAfter(command: string): SmtpWait {
+  if (/^MAIL /i.test(command)) return 'mail';
+  if (/^RCPT /i.test(command)) return 'rcpt';
+  return /^DATA\b/i.test(command) ? 'data' : 'command';
+}
+
+/** Returns the milliseconds that a whole conversation may take: a server that is slow with every answer is not waited for longer. */
+export function conversationMsMax(answerMsMax: number): number {
+  return 2 * answerMsMax;
+}

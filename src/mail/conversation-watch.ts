@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net';
+import { conversationMsMax, type SmtpWait, waitAfter, waitMs } from '#engine/mail/smtp-times.js';
+
+/** A line of nodemailer's log, as far as it is read. `sid` is the connection's. */
+interface Entry {
+  tnx?: string;
+  sid?: string;
+  localPort?: number;
+  remoteAddress?: string;
+  remotePort?: number;
+}
+
+/** The settings of nodemailer that leave the waiting to a watch. */
+export interface WatchedOptions {
+  logger: ReturnType<ConversationWatch['logger']>;
+  transactionLog: true;
+  connectionTimeout: number;
+  greetingTimeout: number;
+  socketTimeout: number;
+}
+
+/** So that the watch, which knows what is waited for, is first. */
+const MARGIN_MS = 5_000;
+
+/**
+ * Ends conversations whose server does not answer in the time that RFC 5321 gives it at that point. nodemailer has one limit for all silence, and
+ * tells what is said in its log (`transactionLog`), without a message and without a password; that is where the watch hears it.
+ */
+export class ConversationWatch {
+  private readonly sockets = new Map<string, Socket>();
+  private readonly conversations = new Map<string, Conversation>();
+
+  constructor(private readonly answerMsMax: number) {}
+
+  /** What nodemailer is given. Its own limits hold where the watch has nothing to go by. */
+  get options(): WatchedOptions {
+    const greetingMs = waitMs('greeting', this.answerMsMax);
+    return {
+      logger: this.logger(), transactionLog: true,
+      connectionTimeout: conversationMsMax(this.answerMsMax), greetingTimeout: greetingMs, socketTimeout: waitMs('final-dot', this.answerMsMax) + MARGIN_MS,
+    };
+  }
+
+  /** Watches a connection that nodemailer is given, from its first line on. */
+  attend(socket: Socket): void {
+    const place = placeOf(socket);
+    this.sockets.set(place, socket);
+    socket.once('close', () => {
+      this.sockets.delete(place);
+      for (const [sid, conversation] of this.conversations) {
+        if (conversation.socket !== socket) continue;
+        conversation.end();
+        this.conversations.delete(sid);
+      }
+    });
+  }
+
+  logger() {
+    const note = (entry: unknown, text: unknown): void => this.note(entry as Entry, String(text));
+    return { trace: note, debug: note, info: note, warn: note, error: note, fatal: note };
+  }
+
+  private note(entry: Entry, text: string): void {
+    if (entry.sid === undefined) return;
+    const conversation = this.conversations.get(entry.sid);
+    if (conversation !== undefined) conversation.note(entry.tnx, text);
+    else if (entry.tnx === 'network' && entry.localPort !== undefined) this.begin(entry.sid, this.sockets.get(placeOf(entry)));
+  }
+
+  private begin(sid: string, socket: Socket | undefined): void {
+    if (socket !== undefined && !socket.destroyed) this.conversations.set(sid, new Conversation(socket, this.answerMsMax));
+  }
+}
+
+/** What was said of one connection, and what is waited for. */
+class Conversation {
+  /** Commands are sent ahead of their answers (RFC 2920): the first of them is waited for. */
+  private readonly waits: SmtpWait[] = ['greeting'];
+  private timer: NodeJS.Timeout | undefined;
+  private sentBytes = 0;
+
+  constructor(
+    readonly socket: Socket,
+    private readonly answerMsMax: number,
+  ) {
+    this.wait();
+  }
+
+  note(kind: string | undefined, text: string): void {
+    if (kind === 'client') this.asked(text);
+    else if (kind === 'server') this.answered(text);
+    else if (kind === 'message') this.sentAll();
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+  }
+
+  private asked(command: string): void {
+    this.waits.push(waitAfter(command));
+    if (this.waits.length === 1) this.wait();
+  }
+
+  private answered(reply: string): void {
+    const wait = this.waits.shift();
+    if (wait === 'data' && reply.startsWith('3')) this.waits.unshift('block');
+    this.wait();
+  }
+
+  private sentAll(): void {
+    this.waits[0] = 'final-dot';
+    this.wait();
+  }
+
+  private wait(): void {
+    clearTimeout(this.timer);
+    const [wait] = this.waits;
+    if (wait === undefined) return;
+    this.sentBytes = this.taken;
+    this.timer = setTimeout(() => this.late(wait), waitMs(wait, this.answerMsMax));
+    // A process that ends waits for attempts, not for this.
+    this.timer.unref();
+  }
+
+  /** A message that is still on its way, slowly, is not late. */
+  private late(wait: SmtpWait): void {
+    if (wait === 'block' && this.taken > this.sentBytes) this.wait();
+    else this.socket.destroy(Object.assign(new Error('The mail server did not answer in time.'), { code: 'ETIMEDOUT' }));
+  }
+
+  /** Bytes that the network took. */
+  private get taken(): number {
+    return this.socket.bytesWritten - this.socket.writableLength;
+  }
+}
+
+const placeOf = ({ localPort, remoteAddress, remotePort }: Pick<Entry, 'localPort' | 'remoteAddress' | 'remotePort'>): string => `${localPort} ${remoteAddress} ${remotePort}`;
