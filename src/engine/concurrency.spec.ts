@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { admits, bounded, initialWindow, settled, started, type Window } from './concurrency.js';
+import { admits, bounded, initialWindow, lingers, settled, started, type Window } from './concurrency.js';
 import type { Outcome } from './outcome.js';
 
 /** A window; its ceiling is 512 unless told otherwise. */
@@ -18,6 +18,21 @@ describe('a concurrency window', () => {
     settled(w, 'failed');
 
     expect([admits(w), w]).toEqual([true, { limit: 32, inFlight: 31, ceiling: 512 }]);
+  });
+
+  it('admits others beside attempts that take very long, which say nothing of what the target bears', () => {
+    const w = initialWindow(2);
+    started(w);
+    started(w);
+    lingers(w);
+    expect(admits(w)).toBe(true);
+    started(w);
+    expect(admits(w)).toBe(false);
+
+    settled(w, 'success', true);
+    expect([admits(w), w.inFlight, w.lingering, w.limit]).toEqual([false, 2, 0, 2]);
+    settled(w, 'failed');
+    expect(admits(w)).toBe(true);
   });
 
   it('is its caller\'s own', () => {

@@ -9,6 +9,8 @@ import type { Outcome } from './outcome.js';
 export interface Window {
   limit: number;
   inFlight: number;
+  /** Of those in flight, how many have taken so long that others may start beside them; absent for none. */
+  lingering?: number;
   /** What the limit never exceeds: 512 unless the target's owner said how much it takes. */
   ceiling: number;
 }
@@ -31,7 +33,7 @@ export function bounded(w: Window, concurrency: number | null): void {
 
 /** Whether one more attempt may start. */
 export function admits(w: Window): boolean {
-  return w.inFlight < w.limit;
+  return w.inFlight - (w.lingering ?? 0) < w.limit;
 }
 
 /** Whether the target's owner said how much it takes at once. */
@@ -44,6 +46,11 @@ export function started(w: Window): void {
   w.inFlight += 1;
 }
 
+/** Notes that an attempt takes long, and is no sign of how much the target bears: its place is free. Changes `w`. */
+export function lingers(w: Window): void {
+  w.lingering = (w.lingering ?? 0) + 1;
+}
+
 /**
  * Notes that an attempt ended: throttled halves the limit (not below 1), a success raises it by one (not above the
  * ceiling), anything else leaves it. Changes `w`.
@@ -51,9 +58,10 @@ export function started(w: Window): void {
  * A success counts only when the window was exactly full: below that the limit was not what held the target back, and
  * above it the limit has just been halved and the success is older than that.
  */
-export function settled(w: Window, outcome: Outcome): void {
-  const wasFull = w.inFlight === w.limit;
+export function settled(w: Window, outcome: Outcome, wasLingering = false): void {
+  const wasFull = !wasLingering && w.inFlight - (w.lingering ?? 0) === w.limit;
   w.inFlight = Math.max(0, w.inFlight - 1);
+  if (wasLingering) w.lingering = Math.max(0, (w.lingering ?? 0) - 1);
   if (outcome === 'throttled') w.limit = Math.max(LIMIT_MIN, Math.floor(w.limit / 2));
   else if (outcome === 'success' && wasFull) w.limit = Math.min(w.ceiling, w.limit + 1);
 }

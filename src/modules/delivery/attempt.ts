@@ -16,6 +16,8 @@ import { WorkerPresence } from './presence.js';
 import { keptExchange } from './kept-exchange.js';
 import { deliverSupervised } from './supervised-delivery.js';
 
+/** Longer than any webhook takes. */
+const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
 /** Storage that was away has to be there again for the postponement itself to be recorded: nothing more is waited for. */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
@@ -41,8 +43,11 @@ export class Attempt {
     private readonly presence: WorkerPresence,
   ) {}
 
-  /** A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. */
-  async perform(delivery: ClaimedDelivery, probe: boolean): Promise<Performed> {
+  /**
+   * A probe tests an open circuit: when it fails, the delivery waits on as if it had not been tried. `onLingering` is called when an attempt of a type
+   * that may take minutes does.
+   */
+  async perform(delivery: ClaimedDelivery, probe: boolean, onLingering: () => void = () => undefined): Promise<Performed> {
     // A wait only where something has to be asked for: every other delivery would pay for it.
     const found = this.targets.ofDelivery(delivery.environmentId, delivery);
     const target = found instanceof Promise ? await found : found;
@@ -55,6 +60,8 @@ export class Attempt {
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
+    // Null or absent for most: they have no timer of their own.
+    const lingering = (adapter.attemptMsMax ?? 0) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
     const answer = await deliverSupervised(
       adapter,
       {
@@ -69,7 +76,7 @@ export class Attempt {
         mayBegin: () => this.presence.mayStart(delivery.claimedBy),
       },
       target,
-    );
+    ).finally(() => clearTimeout(lingering));
     const outcome = classify(answer.answer);
     span.end(outcome, () => answerOf(answer.answer));
     const exchange = outcome === 'success' ? null : keptExchange(answer.exchange, headers, target);

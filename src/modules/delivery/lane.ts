@@ -3,7 +3,7 @@ import { Environments } from '#modules/auth/contract.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Admission, Lane } from '#modules/ledger/lane.contract.js';
-import { admits, bounded, initialWindow, settled, started, type Window } from '#engine/concurrency.js';
+import { admits, bounded, initialWindow, lingers, settled, started, type Window } from '#engine/concurrency.js';
 import type { Outcome } from '#engine/outcome.js';
 import { unanswered, type Answering, type Pressure } from '#engine/pressure.js';
 import { Clock } from '#kernel/clock.js';
@@ -26,6 +26,8 @@ export interface Turn {
   startedMs?: number;
   /** Its target was not known to answer when it began. */
   isUnheard?: boolean;
+  /** It gave its place in the window back before it ended. */
+  isLingering?: boolean;
 }
 
 /** What this process holds for one target. */
@@ -197,7 +199,7 @@ export class DeliveryLane implements Lane, Holder {
   /** The target has answered, or its deadline has passed: its place is free, the next one starts. Null when nothing was sent. */
   answered(turn: Turn, outcome: Outcome | null, isTimedOut = false): void {
     const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
-    settled(lane.window, outcome ?? 'failed');
+    settled(lane.window, outcome ?? 'failed', turn.isLingering === true);
     this.pressing.answered(lane, this.clock.monotonicMs() - (turn.startedMs ?? 0), outcome === 'success');
     this.running -= 1;
     this.shares.run(turn.delivery.environmentId, -1);
@@ -212,6 +214,16 @@ export class DeliveryLane implements Lane, Holder {
     this.queue(lane);
     this.pressing.recount(lane);
     this.startStarved();
+  }
+
+  /** An attempt of a type that may take minutes does: others of its target start beside it, as far as there are places. */
+  linger(turn: Turn): void {
+    const lane = this.lane(turn.delivery.environmentId, turn.delivery.targetId);
+    turn.isLingering = true;
+    lingers(lane.window);
+    if (this.shares.isAnyWaiting()) this.queue(lane);
+    else this.startWaiting(lane);
+    this.pressing.recount(lane);
   }
 
   /** The result is recorded: the delivery is held no more. */

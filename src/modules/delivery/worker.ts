@@ -57,7 +57,7 @@ export class DeliveryWorker {
     this.turnsRunning += 1;
     let performed: Performed | null = null;
     try {
-      performed = await this.attempt.perform(turn.delivery, turn.probe);
+      performed = await this.attempt.perform(turn.delivery, turn.probe, () => this.lane.linger(turn));
       this.lane.answered(turn, performed.outcome, performed.result.attempt?.error === 'timeout');
       // In this order: a crash in between loses one count of the breaker, never an attempt.
       const held = await this.results.record(performed.result);
