@@ -2028,6 +2028,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/aliases/{alias}/messages/{messageId}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a quarantined message
+         * @description Sends it to the destinations of the alias as they are now. Its verdicts stay, and nothing is checked again: the caller decides that the message is good. 409 when the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released once, and when no destination of the alias takes it (`"no_destination"`). Needs a key of scope `write`.
+         */
+        post: operations["releaseReceivedMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/aliases/{alias}/messages/{messageId}/attachments/{index}": {
         parameters: {
             query?: never;
@@ -6027,6 +6047,12 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when; null for ever. A bounce expires where the operator has set `BOUNCE_SUPPRESSION_DAYS`.
+             * @example null
+             */
+            expires_at: string | null;
         };
         SuppressionPage: {
             /** @description The suppressions of this page. */
@@ -6283,7 +6309,7 @@ export interface components {
              */
             state: "received" | "processed" | "quarantined";
             /**
-             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed or virus; null otherwise.
+             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or sender_unverified (name servers did not answer); null otherwise, and once it was released.
              * @example null
              */
             reason: string | null;
@@ -6323,7 +6349,7 @@ export interface components {
              */
             dkim: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description Whether one of the two belongs to the domain of its author (RFC 9989).
+             * @description Whether one of the two belongs to the domain of its author (RFC 9989). `temperror` when name servers did not answer for what would have decided that.
              * @example pass
              * @enum {string}
              */
@@ -6347,7 +6373,7 @@ export interface components {
              */
             virus: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
             /**
-             * @description What the domain of its author asks for when DMARC fails; null without a record.
+             * @description What the domain of its author asks for when DMARC fails; null without a record, and when name servers did not answer for it.
              * @example reject
              * @enum {string|null}
              */
@@ -16106,6 +16132,59 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    releaseReceivedMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The alias: its id, or its whole address (percent-encoded). */
+                alias: string;
+                /** @description The message. */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message, which is on its way. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceivedMessageDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            /** @description The message is not quarantined, or the alias leads nowhere. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
