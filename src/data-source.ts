@@ -63,7 +63,7 @@ import { CheapStatistics1732689740000 } from '../migrations/1732689740000-cheap-
 import { RepeatedMailIndex1732689750000 } from '../migrations/1732689750000-repeated-mail-index.js';
 import { KeysFirst1732689760000 } from '../migrations/1732689760000-keys-first.js';
 import { SeenClock1732689763000 } from '../migrations/1732689763000-seen-clock.js';
-import { MailAwaitsDns1732689763000 } from '../migrations/1732689763000-mail-awaits-dns.js';
+import { MailAwaitsDns1732689764000 } from '../migrations/1732689764000-mail-awaits-dns.js';
 import { SuppressionsExpire1732689766000 } from '../migrations/1732689766000-suppressions-expire.js';
 import { ClientGrants1732689935000 } from '../migrations/1732689935000-client-grants.js';
 import { DroppedEvents1732690120000 } from '../migrations/1732690120000-dropped-events.js';
@@ -144,7 +144,7 @@ export const MIGRATIONS = [
   RepeatedMailIndex1732689750000,
   KeysFirst1732689760000,
   SeenClock1732689763000,
-  MailAwaitsDns1732689763000,
+  MailAwaitsDns1732689764000,
   SuppressionsExpire1732689766000,
   ClientGrants1732689935000,
   DroppedEvents1732690120000,

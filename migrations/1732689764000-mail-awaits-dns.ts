@@ -6,8 +6,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  *
  * Takes an access exclusive lock on `inbox_messages` and its partitions for an instant: a column without a default rewrites nothing.
  */
-export class MailAwaitsDns1732689763000 implements MigrationInterface {
-  name = 'MailAwaitsDns1732689763000';
+export class MailAwaitsDns1732689764000 implements MigrationInterface {
+  name = 'MailAwaitsDns1732689764000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('alter table inbox_messages add column unanswered_since timestamptz');
