@@ -1,6 +1,8 @@
-/** What Swagger UI hands to its interceptors of a call. */
+/** What Swagger UI passes to its interceptors of a call. */
 export interface UiRequest {
   url: string;
+  method: string;
+  headers: Record<string, string>;
   body?: unknown;
 }
 
@@ -11,56 +13,90 @@ export interface UiResponse {
   text?: string;
 }
 
-/** The page's own memory: what the ids of the examples stand for by now. */
-interface Page {
-  ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
-  posthornExamples?: Record<string, string>;
+/** An operation, as Swagger UI passes it to its sorter: an Immutable.js map. */
+export interface UiOperation {
+  get(key: 'path' | 'method'): string;
 }
 
-/**
- * Runs in the browser, before each call of Swagger UI: the ids of the examples stand for what this page made or looked at
- * last, so that one operation can be tried after the other without copying ids. Self-contained: its text is what is served.
+/** The page's own memory: by kind, what the placeholders of the examples stand for, the latest first. */
+interface Page {
+  ui?: { layoutActions: { show(what: string[], isShown: boolean): void } };
+  localStorage?: { removeItem(key: string): void };
+  posthornExamples?: Record<string, string[]>;
+  posthornDeleting?: string;
+}
+
+/*
+ * Each function below runs in the browser. The page has its text and nothing else of this module, so a function uses no name from outside.
  */
+
+/** Replaces the placeholder ids of a call by the latest ids that the page has seen, so that operations can be tried in order without copying ids. */
 export function fillInIds(request: UiRequest): UiRequest {
-  const known = (globalThis as Page).posthornExamples ?? {};
-  const place = request.url.includes('/v1/app/') ? 'app/' : '';
+  const page = globalThis as Page;
+  const known = page.posthornExamples ?? {};
+  // Messages and events of an application, emails and received mail are found below their own paths alone.
+  const place = /\/v1\/(app|emails|aliases)\//.exec(request.url)?.[1] ?? '';
+  const latest = (kind: string): string | undefined => known[`${place}/${kind}`]?.[0] ?? known[kind]?.[0];
   const filled = (text: string): string =>
     text
-      .replace(/\b([a-z]+)_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\b/g, (example, kind: string) => known[place + kind] ?? known[kind] ?? example)
-      .replace('WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl', (example) => known['cursor'] ?? example);
+      .replace(/\b([a-z]+)_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\b/g, (example, kind: string) => latest(kind) ?? example)
+      .replace('WyIxLjgwMC4wMTlhOWY2NS4wIl0.c2lnbmF0dXJl', (example) => latest('cursor') ?? example)
+      .replace(/(mail-views\?token=)\w+\.c2lnbmF0dXJl/, (example, before: string) => (latest('view') === undefined ? example : before + latest('view')));
   request.url = filled(request.url);
   if (typeof request.body === 'string') request.body = filled(request.body);
+  // The Model Context Protocol asks for both types. Swagger UI sends the one that is selected.
+  if (request.url.endsWith('/mcp')) request.headers['accept'] = 'application/json, text/event-stream';
+  page.posthornDeleting = request.method.toUpperCase() === 'DELETE' ? request.url : '';
   return request;
 }
 
 /**
- * Opens the section of the main job. The others stay closed: with 150 rows to show Swagger UI keeps those alone in the page that are
- * in sight, and forgets what was begun in one that is scrolled away.
+ * Remembers the ids of an answer, and forgets the id that a DELETE named. An answer of status 200 adds only events, messages, requests and
+ * jobs: a placeholder must not stand for a destination or a key that was merely listed.
  */
-export function openFirst(): void {
-  (globalThis as Page).ui?.layoutActions.show(['operations-tag', 'Send'], true);
+export function rememberIds(response: UiResponse): UiResponse {
+  if (!response.ok) return response;
+  const page = globalThis as Page;
+  const known = (page.posthornExamples ??= {});
+  if (page.posthornDeleting === response.url) {
+    const gone = response.url.match(/[a-z]+_[0-9A-HJKMNP-TV-Z]{26}/g)?.at(-1);
+    for (const kind of Object.keys(known)) known[kind] = (known[kind] ?? []).filter((id) => id !== gone);
+    return response;
+  }
+  const text = response.text ?? '';
+  const place = /\/v1\/(app|emails|aliases)\b/.exec(response.url)?.[1] ?? '';
+  const fresh: Record<string, string[]> = {};
+  const add = (kind: string, value: string): void => void (fresh[kind] ??= []).push(value);
+  for (const [, id = '', kind = ''] of text.matchAll(/"(?:id|message_id|event_id|replay_id)":\s*"(([a-z]+)_[0-9A-HJKMNP-TV-Z]{26})"/g)) {
+    if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind)) continue;
+    add(`${place}/${kind}`, id);
+    // An application's endpoint is no endpoint that receives.
+    if (place !== 'app' || kind !== 'ep') add(kind, id);
+    // A message is also found as an event by its own id.
+    if (kind === 'msg') add(`${place}/evt`, id);
+    if (kind === 'msg') add('evt', id);
+  }
+  const cursor = /\/v1\/pull\//.test(response.url) ? /"next_cursor":\s*"([^"]+)"/.exec(text)?.[1] : undefined;
+  if (cursor !== undefined) add('cursor', cursor);
+  const view = /mail-views\?token=([\w.-]+)/.exec(text)?.[1];
+  if (view !== undefined) add('view', view);
+  // Lists are newest first, as the memory is.
+  for (const [kind, values] of Object.entries(fresh)) known[kind] = [...new Set([...values, ...(known[kind] ?? [])])].slice(0, 100);
+  return response;
+}
+
+/** Orders the operations of a section: those that delete come last, the deepest first. The sort is stable. */
+export function deleteLast(a: UiOperation, b: UiOperation): number {
+  const rank = (operation: UiOperation): number => (operation.get('method') === 'delete' ? 1000 - operation.get('path').split('/').length : 0);
+  return rank(a) - rank(b);
 }
 
 /**
- * Runs in the browser, after each call of Swagger UI. Of what was not made by the call only events and requests are
- * remembered: an example must not come to stand for a destination or a key that was merely listed. Self-contained like
- * `fillInIds`.
+ * Opens the section to begin with. The others stay closed: with 150 rows to show, Swagger UI keeps only those in sight in the page, and drops
+ * the input of a row that is scrolled away. Earlier versions kept the key in the browser, which is removed.
  */
-export function rememberIds(response: UiResponse): UiResponse {
-  if (!response.ok || typeof response.text !== 'string') return response;
-  const known = ((globalThis as Page).posthornExamples ??= {});
-  const isOfApplication = /\/v1\/app\/[^/]+\/endpoints/.test(response.url);
-  const fresh: Record<string, string> = {};
-  for (const [, , id, kind] of response.text.matchAll(/"(id|message_id|event_id|replay_id)":\s*"(([a-z]+)_[0-9A-HJKMNP-TV-Z]{26})"/g)) {
-    if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind as string)) continue;
-    const name = kind === 'ep' && isOfApplication ? 'app/ep' : (kind as string);
-    // Lists show the newest first.
-    fresh[name] ??= id as string;
-  }
-  // A message that was sent is found as an event by its own id, too.
-  if (fresh['msg'] !== undefined) fresh['evt'] ??= fresh['msg'];
-  const cursor = /\/v1\/pull\//.test(response.url) ? /"next_cursor":\s*"([^"]+)"/.exec(response.text)?.[1] : undefined;
-  if (cursor !== undefined) fresh['cursor'] = cursor;
-  Object.assign(known, fresh);
-  return response;
+export function openFirst(): void {
+  const page = globalThis as Page;
+  page.localStorage?.removeItem('authorized');
+  page.ui?.layoutActions.show(['operations-tag', 'Destinations'], true);
 }

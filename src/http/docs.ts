@@ -1,8 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { fillInIds, openFirst, rememberIds } from './docs-interceptors.js';
+import { deleteLast, fillInIds, openFirst, rememberIds } from './docs-interceptors.js';
 import { JSON_TYPE } from './envelope.js';
+import { TRY_IT_OUT, type TryItOut } from './openapi-sections.js';
 
 /** Everything that Swagger UI needs comes from here; its styles are inline and its icons are data URLs. */
 const POLICY = [
@@ -22,12 +23,13 @@ const HEADERS = {
 };
 
 /** What the page says beside the document's own description. */
-const FIRST_STEPS = `**To try it out:** press *Authorize* and paste a key, open an operation, press *Try it out* and *Execute*. The first
-example of every body works as it is, and ids that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` stand for what was made or looked at last
-on this page: create a destination, send to it, list the events.`;
+const FIRST_STEPS = `**To try it out:** press *Authorize* and paste a key. Go through the page from top to bottom: open an operation, press
+*Try it out*, then *Execute*. The first example of every operation works as it is, unless its description names what it needs first. Ids
+that end in \`01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1\` are placeholders: the page replaces each by the latest id of its kind that an answer on this page
+contained. The *Request URL* and the *Curl* command of an answer show what was sent. A reload forgets the key and the ids.`;
 
 /**
- * Serves the document at /openapi.json and Swagger UI at /docs, with a key kept over reloads. GET / leads people to the
+ * Serves the document at /openapi.json and Swagger UI at /docs, which keeps no key. GET / leads people to the
  * one and programs to the other. Most processes are never asked, so `document` is called for the first who asks: a start
  * should not wait for what they would say.
  */
@@ -51,10 +53,17 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
     raw: false,
     customSiteTitle: 'Posthorn API',
     swaggerOptions: {
-      persistAuthorization: true, displayRequestDuration: true, docExpansion: 'none', defaultModelsExpandDepth: 0,
-      requestInterceptor: fillInIds, responseInterceptor: rememberIds, onComplete: openFirst,
+      persistAuthorization: false, displayRequestDuration: true, docExpansion: 'none', defaultModelsExpandDepth: 0,
+      operationsSorter: deleteLast, requestInterceptor: fillInIds, responseInterceptor: rememberIds, onComplete: openFirst,
     },
   });
+}
+
+/** An operation, as far as the page changes it. */
+interface Operation {
+  description?: string;
+  parameters?: Parameter[];
+  [TRY_IT_OUT]?: TryItOut;
 }
 
 /** A parameter, as far as Swagger UI reads it. */
@@ -71,7 +80,11 @@ interface Parameter {
 function forPeople(document: OpenAPIObject): OpenAPIObject {
   const copy = structuredClone(document);
   copy.info.description = `${copy.info.description ?? ''}\n\n${FIRST_STEPS}`;
-  const operations = Object.values(copy.paths).flatMap((item) => Object.values(item) as { parameters?: Parameter[] }[]);
+  const operations = Object.values(copy.paths).flatMap((item) => Object.values(item) as Operation[]);
+  for (const operation of operations) {
+    const limit = operation[TRY_IT_OUT];
+    if (limit !== undefined) operation.description = [operation.description, tellLimit(limit)].filter(Boolean).join('\n\n');
+  }
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     const { required, schema } = parameter;
     if (required === true || schema === undefined) continue;
@@ -82,6 +95,11 @@ function forPeople(document: OpenAPIObject): OpenAPIObject {
     delete schema.default;
   }
   return copy;
+}
+
+function tellLimit(limit: TryItOut): string {
+  if ('needs' in limit) return `**To try it out** you need ${limit.needs}.`;
+  return `**Try it out** after the section *${limit.after}*: until then, examples use what it deletes.`;
 }
 
 type Sent = (error: null, payload: unknown) => void;

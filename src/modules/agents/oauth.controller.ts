@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BodyLimit } from '#http/body-limit.js';
 import { type FormFields, TakesForm } from '#http/form-parser.js';
 import { ANY_ORIGIN, AnswersOAuth, oauthError } from '#http/oauth-answers.js';
+import { TryNeeds } from '#http/openapi-sections.js';
 import { RateLimit, RouteQuotas } from '#http/rate-limit.js';
 import type { AuditOrigin } from '#kernel/audit.js';
 import { Config } from '#kernel/config.js';
@@ -105,6 +106,7 @@ export class OAuthController implements OnModuleInit {
     device_code: text('Instead of the code, from a device.', 'GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS0o'),
   }, ['grant_type', 'client_id']))
   @ApiOkResponse({ type: TokenItem, description: 'The key.' })
+  @TryNeeds('a code that a member approved')
   async exchangeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<TokenItem> {
     const form = formIn(request, body);
     const { grant_type: grant } = form;

@@ -3,6 +3,7 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
+import { TryAfter } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
 import { APPLICATION, ENDPOINT } from '#modules/applications/contract.dto.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
@@ -116,6 +117,7 @@ export class ApplicationEndpointsController {
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
   @ApiNoContentResponse({ description: 'Deleted.' })
+  @TryAfter('Replay')
   async deleteApplicationEndpoint(
     @CurrentTenant() { environmentId }: Tenant, @Param('app') application: string, @Param('endpoint') endpoint: string,
   ): Promise<void> {

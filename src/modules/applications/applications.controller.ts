@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope, TakesPortalToken } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryAfter } from '#http/openapi-sections.js';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { notFound } from '#kernel/errors.js';
 import { parseId } from '#kernel/ids.js';
@@ -84,6 +84,7 @@ export class ApplicationsController {
   @ApiOperation({ summary: 'Delete an application', description: 'With its endpoints; deliveries that wait for their URLs become failed.' })
   @ApiParam(APPLICATION)
   @ApiNoContentResponse({ description: 'Deleted.' })
+  @TryAfter('Replay')
   async deleteApplication(@CurrentTenant() tenant: Tenant, @Param('app') application: string): Promise<void> {
     await this.removal.remove(tenant, application);
   }

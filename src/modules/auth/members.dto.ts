@@ -40,7 +40,10 @@ export class NewMemberBody {
 
 /** What to change of a member; what is left out stays. */
 @Fixed({ email: 'cannot be changed: remove the member and add the new address' })
-@Examples({ admin: { summary: 'Make the member an administrator', value: { role: 'admin' } } })
+@Examples({
+  name: { summary: 'Another name', value: { name: 'Ada Lovelace' } },
+  admin: { summary: 'Make the member an administrator', value: { role: 'admin' } },
+})
 export class MemberChangesBody {
   /** What people know the person by. */
   @ApiProperty({ required: false, minLength: 1, maxLength: 200, example: 'Ada' })

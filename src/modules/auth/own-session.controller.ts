@@ -3,7 +3,7 @@ import { ApiNoContentResponse, ApiNotFoundResponse, ApiOkResponse, ApiOperation 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AnyEnvironment, CurrentCaller, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Caller } from '#kernel/tenant.js';
 import { OwnSessionItem, presentOwnSession } from './own-session.dto.js';
 import { OwnSession } from './own-session.js';
@@ -22,6 +22,7 @@ export class OwnSessionController {
   @ApiOperation({ summary: 'Get your session', description: 'Who is signed in, for which organization, with which role, and until when. For pages: a key has no session.' })
   @ApiOkResponse({ type: OwnSessionItem, description: 'The session.' })
   @ApiNotFoundResponse(NO_SESSION)
+  @TryNeeds('the cookie of a session, which only the console sends')
   async getOwnSession(@CurrentCaller() caller: Caller, @Req() { headers }: FastifyRequest): Promise<OwnSessionItem> {
     return presentOwnSession(await this.session.read(caller, headers.cookie));
   }
@@ -35,6 +36,7 @@ export class OwnSessionController {
   @ApiOperation({ summary: 'Sign out', description: 'Ends the session at once here, and within five seconds on every node, and takes the cookie away.' })
   @ApiNoContentResponse({ description: 'Signed out.' })
   @ApiNotFoundResponse(NO_SESSION)
+  @TryNeeds('the cookie of a session, which only the console sends')
   async signOutOfSession(@CurrentCaller() caller: Caller, @Req() { headers, ip, id }: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
     reply.header('set-cookie', await this.session.end(caller, headers.cookie, { ip, userAgent: headers['user-agent'], requestId: id }));
   }

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, HttpCode, Param, Query, Req } from '@nestjs/co
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { presentSession, sessionId, SessionListQuery, SessionPage } from './sessions.dto.js';
 import { SessionsService } from './sessions.service.js';
@@ -30,6 +30,7 @@ export class SessionsController {
   @ApiOperation({ summary: 'End a session', description: 'At once here, and within five seconds on every node. Needs a live admin key.' })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Ended.' })
+  @TryNeeds('the id of a session: a member has to sign in to the console')
   async endSession(@CurrentTenant() tenant: Tenant, @Param('id') id: string, @Req() request: FastifyRequest): Promise<void> {
     request.removed = { ...presentSession(await this.sessions.revoke(tenant, sessionId(id))) };
   }

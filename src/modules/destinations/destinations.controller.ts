@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Changes } from './changes.js';
 import { DestinationDetail, destinationId, DestinationListQuery, DestinationPage, presentDestination, presentDestinationTo, presentPage } from './destinations.dto.js';
@@ -66,6 +66,7 @@ export class DestinationsController {
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiConflictResponse({ description: 'Something sends to it, see `details.used_by`.', schema: { $ref: '#/components/schemas/Error' } })
+  @TryAfter('Mail views')
   async deleteDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant.environmentId, destinationId(id));
   }

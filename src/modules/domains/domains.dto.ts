@@ -28,8 +28,8 @@ export class DomainListQuery {
 
 /** The domain to use. */
 @Examples({
-  webhook: { summary: 'A host of your own for endpoints', value: { domain: 'hooks.example.com', kind: 'webhook' } },
   sending: { summary: 'Mail that only leaves', value: { domain: 'example.com', kind: 'email-send' } },
+  webhook: { summary: 'A host of your own for endpoints', value: { domain: 'hooks.example.com', kind: 'webhook' } },
   email: { summary: 'Mail in both directions, though the domain has an MX', value: { domain: 'mail.example.com', kind: 'email', acknowledge_mx_conflict: true } },
 })
 export class NewDomainBody {

@@ -7,7 +7,7 @@ import { BodyLimit } from '#http/body-limit.js';
 import { Audit, HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { TakesUnknownFields } from '#http/open-bodies.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { BATCH_EXAMPLES, EmailAccepted, EmailBatchAccepted, EmailBatchBody, EmailBody, EmailCancelled, EmailDetail, EmailListQuery, EmailPage, KEPT, presentAccepted, presentBatch, presentCancelled, presentEmail, presentPage } from './emails.dto.js';
 import { EmailsService } from './emails.service.js';
@@ -91,6 +91,7 @@ export class EmailsController {
   @ApiParam(EMAIL)
   @ApiNoContentResponse({ description: 'It is not sent, and is gone.' })
   @ApiConflictResponse(LEFT)
+  @TryNeeds('a scheduled email: send the example `scheduled` first')
   async deleteEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.emails.cancel(tenant, id);
   }
@@ -103,6 +104,7 @@ export class EmailsController {
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailCancelled, description: 'It is not sent, and is gone.' })
   @ApiConflictResponse(LEFT)
+  @TryNeeds('a scheduled email: send the example `scheduled` first')
   async cancelEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailCancelled> {
     return presentCancelled(await this.emails.cancel(tenant, id));
   }

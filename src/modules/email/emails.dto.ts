@@ -65,13 +65,20 @@ export class EmailTag {
   value: string;
 }
 
+/** An email that needs no domain, with everything that the operations on an email show. */
+const SIMULATED = {
+  from: 'Shop <shop@simulator.localhost>', to: 'delivered@simulator.localhost', subject: 'Your order',
+  html: '<p>It is on its way.</p>', text: 'It is on its way.', attachments: [{ filename: 'order.txt', content: 'T3JkZXIgNDcxMQo=' }],
+};
+
 /** The email to send. Fields of other services that are not known here are passed over; `template` and `topic_id`, which would change what is sent, are 422. */
 @TakesUnknownFields()
 @Examples({
   simulator: {
     summary: 'To the simulator, which plays the recipient. Needs no domain',
-    value: { from: 'Shop <shop@simulator.localhost>', to: 'delivered@simulator.localhost', subject: 'Your order', text: 'It is on its way.' },
+    value: SIMULATED,
   },
+  scheduled: { summary: 'The same in an hour. Until then it can be cancelled', value: { ...SIMULATED, scheduled_at: 'in 1 hour' } },
   html: {
     summary: 'From a verified domain, with html and a reply address',
     value: {
@@ -146,9 +153,7 @@ export const BATCH_EXAMPLES = {
   two: {
     summary: 'Two emails',
     value: {
-      emails: ['delivered', 'bounced'].map((part) => ({
-        from: 'Shop <shop@simulator.localhost>', to: `${part}@simulator.localhost`, subject: 'Your order', text: 'It is on its way.',
-      })),
+      emails: ['delivered', 'bounced'].map((part) => ({ ...SIMULATED, to: `${part}@simulator.localhost` })),
     },
   },
 };

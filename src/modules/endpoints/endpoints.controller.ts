@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { EndpointChanges } from './endpoint-changes.js';
 import { EndpointRegistration } from './endpoint-registration.js';
@@ -74,6 +74,7 @@ export class EndpointsController {
   @ApiOperation({ summary: 'Delete an endpoint', description: 'Its URL is free at once; its events stay until their retention ends.' })
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
+  @TryAfter('Replay')
   async deleteEndpoint(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant, endpointId(id));
   }

@@ -151,6 +151,7 @@ export class NewEndpointBody extends EndpointSettingsBody {
   domainId: 'cannot be changed: `url` moves the endpoint',
 })
 @Examples({
+  methods: { summary: 'Take POST requests only', value: { allowed_methods: ['POST'] } },
   route: { summary: 'Where its events go', value: { destinations: ['dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1'] } },
   pause: { summary: 'Park what comes', value: { status: 'paused' } },
   activate: { summary: 'Take it again', value: { status: 'active' } },

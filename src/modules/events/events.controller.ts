@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { CurrentCaller, CurrentTenant, Scope } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryAfter } from '#http/openapi-sections.js';
 import { notFound } from '#kernel/errors.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Cancelled } from './contract.dto.js';
@@ -151,6 +151,7 @@ export class EventsController {
   })
   @ApiParam(EVENT)
   @ApiNoContentResponse({ description: 'Erased, now or before.' })
+  @TryAfter('Replay')
   async erasePayload(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     if (!(await this.erasing.erase(tenant.environmentId, eventId(id)))) throw notFound('event');
   }

@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller, Scope, TakesEventSource } from '#http/access.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import { parseBearer } from '#http/request-gate.js';
 import { Authenticator } from '#kernel/authenticator.js';
 import { Clock } from '#kernel/clock.js';
@@ -41,6 +41,7 @@ export class StreamController {
   })
   @ApiHeader({ name: 'last-event-id', required: false, description: 'The `id` of the last item that was seen.', schema: { type: 'string', maxLength: 200, example: '1.8412.1795253400000' } })
   @ApiOkResponse({ description: 'The stream.', content: { 'text/event-stream; charset=utf-8': { schema: { type: 'string' }, example: EXAMPLE } } })
+  @TryNeeds('a client that reads streams, such as `curl -N`: this page shows an answer when it has ended')
   async streamEvents(@CurrentCaller() caller: Caller, @Query() query: StreamQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { direction, environment, follow = true, ...filters } = query;
     if (environment !== undefined && environment !== caller.tenant.mode) throw badRequest(`You listen to the ${caller.tenant.mode} environment: leave out environment, or say so.`);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Controller, Get, Header, Param, Query, StreamableFile } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { presentReport, presentReports, ReportItem, ReportListQuery, ReportPage } from './reports.dto.js';
 import { ReportsService } from './reports.service.js';
@@ -28,6 +28,7 @@ export class ReportsController {
   @ApiOperation({ summary: 'Get a report', description: 'What it is, and what became of it.' })
   @ApiParam(ID)
   @ApiOkResponse({ type: ReportItem, description: 'The report.' })
+  @TryNeeds('a report that another mail server sent')
   async getReport(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<ReportItem> {
     return presentReport(await this.reports.find(tenant, id));
   }
@@ -41,6 +42,7 @@ export class ReportsController {
   @ApiOperation({ summary: 'Get a report as it came', description: 'The message itself (RFC 5322), byte for byte; of a notification its JSON.' })
   @ApiParam(ID)
   @ApiOkResponse({ description: 'The report.', content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' }, example: 'Subject: Undelivered Mail Returned to Sender\r\n\r\n…' } } })
+  @TryNeeds('a report that another mail server sent')
   async getRawReport(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<StreamableFile> {
     const { raw, type } = await this.reports.raw(tenant, id);
     return new StreamableFile(Readable.from([raw], { objectMode: false }), { type, length: raw.length, disposition: 'attachment; filename="report.eml"' });

@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiUnauthorizedResponse } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Public } from '#http/access.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import { badRequest } from '#kernel/errors.js';
 import { SesNotifications } from './ses-notifications.js';
 
@@ -60,6 +60,7 @@ export class SesController {
   })
   @ApiNoContentResponse({ description: 'It is stored, or the subscription is confirmed.' })
   @ApiUnauthorizedResponse({ description: 'It is not signed by SNS for a topic of `SES_TOPICS`.', schema: { $ref: '#/components/schemas/Error' } })
+  @TryNeeds('`SES_TOPICS` in the settings, and a notification that Amazon SNS signed')
   async takeSesNotification(@Req() { rawBody }: FastifyRequest): Promise<void> {
     if (rawBody === null) throw badRequest('The body is missing.');
     await this.notifications.take(rawBody);

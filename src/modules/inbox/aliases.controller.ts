@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { ApiBadRequestResponse, ApiConflictResponse, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasRegistration } from './alias-registration.js';
 import { AliasChangesBody, AliasItem, AliasListQuery, AliasPage, aliasSettings, newAlias, NewAliasBody, presentAlias, presentAliases } from './aliases.dto.js';
@@ -63,6 +63,7 @@ export class AliasesController {
   @ApiOperation({ summary: 'Delete an alias', description: 'New mail is refused with 550, within five seconds. Messages that came stay readable as events until their retention ends.' })
   @ApiParam(ALIAS)
   @ApiNoContentResponse({ description: 'Deleted.' })
+  @TryAfter('Received mail')
   async deleteAlias(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string): Promise<void> {
     await this.aliases.remove(tenant, alias);
   }

@@ -5,7 +5,7 @@ import { downloadOf } from '#engine/mail/file-download.js';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { HoldsContent } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
-import { Section } from '#http/openapi-sections.js';
+import { Section, TryNeeds } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { AliasReplay } from './alias-replay.js';
 import { MailViewItem, presentView } from './contract.dto.js';
@@ -43,6 +43,7 @@ export class MessagesController {
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
   @ApiOkResponse({ type: ReceivedMessageDetail, description: 'The message.' })
+  @TryNeeds('a message that came to the alias over SMTP')
   async getReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<ReceivedMessageDetail> {
     return (await this.messages.detail(tenant, alias, id)) as unknown as ReceivedMessageDetail;
   }
@@ -56,6 +57,7 @@ export class MessagesController {
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
   @ApiOkResponse({ description: 'The message.', content: { 'message/rfc822': { schema: { type: 'string', format: 'binary' }, example: 'Subject: Order 42\r\n\r\nWhere is it?' } } })
+  @TryNeeds('a message that came to the alias over SMTP')
   async getRawReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<StreamableFile> {
     const { chunks, sizeBytes } = await this.messages.raw(tenant, alias, id);
     return new StreamableFile(Readable.from(chunks, { objectMode: false }), { type: 'message/rfc822', length: sizeBytes, disposition: 'attachment; filename="message.eml"' });
@@ -71,6 +73,7 @@ export class MessagesController {
   @ApiParam(MESSAGE)
   @ApiParam(INDEX)
   @ApiOkResponse({ description: 'The file.', content: { '*/*': { schema: { type: 'string', format: 'binary' }, example: 'hello' } } })
+  @TryNeeds('a message that came to the alias over SMTP')
   async getReceivedAttachment(
     @CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string, @Param('index') index: string,
   ): Promise<StreamableFile> {
@@ -86,6 +89,7 @@ export class MessagesController {
   @ApiParam(ALIAS)
   @ApiParam(MESSAGE)
   @ApiOkResponse({ type: MailViewItem, description: 'The view.' })
+  @TryNeeds('a message that came to the alias over SMTP')
   async viewReceivedMessage(@CurrentTenant() tenant: Tenant, @Param('alias') alias: string, @Param('messageId') id: string): Promise<MailViewItem> {
     return presentView(await this.messages.view(tenant, alias, id));
   }

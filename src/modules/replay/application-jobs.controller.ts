@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { APPLICATION } from '#modules/applications/contract.dto.js';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Idempotent } from '#http/idempotent.js';
+import { TryAfter } from '#http/openapi-sections.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { ApplicationJobs } from './application-jobs.js';
 import { ApplicationReplayBody, EraseApplicationBody, EraseDryRunResult, presentEraseDryRun, RecoverBody } from './recover.dto.js';
@@ -58,10 +59,11 @@ export class ApplicationJobsController {
       'channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job ' +
       'says what is gone. For good. An application that was deleted is erased by its `app_` id. With `dry_run` it counts at once (200) and erases nothing.',
   })
-  @ApiParam(APPLICATION)
+  @ApiParam({ ...APPLICATION, example: 'app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @ApiBody({ type: EraseApplicationBody, required: false })
   @ApiOkResponse({ type: EraseDryRunResult, description: 'What an erasure would do away with (`dry_run: true`).' })
   @ApiAcceptedResponse({ type: ReplayJobItem, description: 'The job.' })
+  @TryAfter('Replay')
   async eraseApplication(
     @CurrentTenant() tenant: Tenant, @Param('app') application: string, @Res({ passthrough: true }) reply: FastifyReply, @Body() body?: EraseApplicationBody,
   ): Promise<ReplayJobItem | EraseDryRunResult> {

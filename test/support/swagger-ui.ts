@@ -1,0 +1,108 @@
+import { runInNewContext } from 'node:vm';
+import { routesOf, type OpenApi, type Operation, type Route, type Schema } from '../conformance/openapi-document.js';
+
+/** A call as Swagger UI sends it. */
+export interface TriedCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** A tried operation with its answer. */
+export interface TriedAnswer {
+  readonly operationId: string;
+  readonly call: TriedCall;
+  readonly status: number;
+  readonly text: string;
+}
+
+interface UiCall {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+interface Options {
+  operationsSorter(a: Map<string, string>, b: Map<string, string>): number;
+  requestInterceptor(request: UiCall): UiCall;
+  responseInterceptor(response: { ok: boolean; status: number; url: string; text: string }): unknown;
+}
+
+/** The served page: its document and its options, which run in a realm of their own as they do in a browser. */
+export class SwaggerPage {
+  private constructor(
+    private readonly base: string,
+    readonly document: OpenApi,
+    private readonly options: Options,
+  ) {}
+
+  static async open(base: string): Promise<SwaggerPage> {
+    const script = await (await fetch(`${base}/docs/swagger-ui-init.js`)).text();
+    const document = JSON.parse(/"swaggerDoc": (\{[\s\S]*\n {2}\}),\n {2}"customOptions"/.exec(script)?.[1] ?? '{}') as OpenApi;
+    const options = /"customOptions": (\{[\s\S]*\n {2}\})\n\}/.exec(script)?.[1] ?? '{}';
+    return new SwaggerPage(base, document, runInNewContext(`(${options})`) as Options);
+  }
+
+  /** The operations in page order: by the order of the tags, then by the order of the paths and methods. */
+  routes(): Route[] {
+    const all = routesOf(this.document);
+    const seen = ({ path, method }: Route): Map<string, string> => new Map([['path', path], ['method', method.toLowerCase()]]);
+    return this.document.tags.flatMap(({ name }) =>
+      all.filter(({ operation }) => operation.tags?.includes(name)).sort((a, b) => this.options.operationsSorter(seen(a), seen(b))),
+    );
+  }
+
+  /** Presses "Try it out" and "Execute" of an operation; `keys` are the authorized schemes. */
+  async execute(route: Route, keys: Readonly<Record<string, string>>): Promise<TriedAnswer> {
+    const { operation, method } = route;
+    const [scheme] = (operation.security as Record<string, unknown>[]).flatMap((each) => Object.keys(each)).filter((name) => keys[name] !== undefined);
+    const type = mediaTypeOf(operation);
+    const { url, headers, body } = this.options.requestInterceptor({
+      ...prefilled(this.base, route), method,
+      headers: { accept: acceptOf(operation), ...(scheme !== undefined && { authorization: `Bearer ${keys[scheme]}` }), ...(type !== undefined && { 'content-type': type }) },
+    });
+    const response = await fetch(url, { method, headers: new Headers(headers), redirect: 'manual', ...(body !== undefined && { body }) });
+    // A stream does not end: its head is its answer.
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+    const text = isStream ? '' : await response.text();
+    if (isStream) await response.body?.cancel();
+    this.options.responseInterceptor({ ok: response.ok, status: response.status, url, text });
+    return { operationId: operation.operationId, call: { method, url, headers, ...(body !== undefined && { body }) }, status: response.status, text };
+  }
+}
+
+/** The call of an operation as "Try it out" fills it in: the required parameters, and the first example of the body. */
+function prefilled(base: string, { path, operation }: Route): { url: string; body?: string } {
+  const query = new URLSearchParams();
+  let url = path;
+  for (const { name, in: where, ...parameter } of operation.parameters ?? []) {
+    const value = parameter['example'] ?? parameter.schema?.['example'] ?? parameter.schema?.['default'];
+    if (value === undefined) continue;
+    if (where === 'path') url = url.replace(`{${name}}`, encodeURIComponent(String(value)));
+    if (where === 'query') query.append(name, String(value));
+  }
+  const type = mediaTypeOf(operation);
+  const body = type === undefined ? undefined : bodyOf(type, operation.requestBody?.content[type] ?? {});
+  return { url: `${base}${url}${query.size > 0 ? `?${query.toString()}` : ''}`, ...(body !== undefined && { body }) };
+}
+
+function mediaTypeOf({ requestBody }: Operation): string | undefined {
+  return Object.keys(requestBody?.content ?? {})[0];
+}
+
+/** The type that is selected for the first 2xx answer that has one. */
+function acceptOf({ responses }: Operation): string {
+  const [type = 'application/json'] = Object.entries(responses).filter(([status]) => status.startsWith('2')).flatMap(([, { content = {} }]) => Object.keys(content));
+  return type;
+}
+
+function bodyOf(type: string, { examples = {}, schema }: { examples?: Record<string, { value: unknown }>; schema?: Schema }): string {
+  const [first] = Object.values(examples);
+  if (type === 'application/x-www-form-urlencoded') {
+    const fields = Object.entries(schema?.properties ?? {}).map(([name, { example }]) => [name, String(example ?? '')]);
+    return new URLSearchParams(fields as [string, string][]).toString();
+  }
+  return JSON.stringify(first?.value, null, 2);
+}
