@@ -10,7 +10,8 @@ export interface UiResponse {
   ok: boolean;
   status: number;
   url: string;
-  text?: string;
+  /** A Blob where the type of the answer is no text. */
+  text?: unknown;
 }
 
 /** An operation, as Swagger UI passes it to its sorter: an Immutable.js map. */
@@ -63,7 +64,7 @@ export function rememberIds(response: UiResponse): UiResponse {
     for (const kind of Object.keys(known)) known[kind] = (known[kind] ?? []).filter((id) => id !== gone);
     return response;
   }
-  const text = response.text ?? '';
+  const text = typeof response.text === 'string' ? response.text : '';
   const place = /\/v1\/(app|emails|aliases)\b/.exec(response.url)?.[1] ?? '';
   const fresh: Record<string, string[]> = {};
   const add = (kind: string, value: string): void => void (fresh[kind] ??= []).push(value);

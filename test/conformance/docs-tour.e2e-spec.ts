@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { startServer, type PosthornServer } from '../support/server.js';
-import { SwaggerPage, type TriedAnswer } from '../support/swagger-ui.js';
+import { jobOf, SwaggerPage, tourOf, type TriedAnswer } from '../support/swagger-ui.js';
 import type { Route } from './openapi-document.js';
-
-/** Why an operation cannot be tried where it stands, as its extension `x-try-it-out` has it. */
-interface Limit {
-  after?: string;
-  needs?: string;
-}
 
 /** Operations that need more than the page has. Keep the list short: prefer an example that works. */
 const EXCEPTIONS = [
@@ -17,54 +10,75 @@ const EXCEPTIONS = [
   'getOwnSession', 'endSession', 'signOutOfSession', 'askForAccess', 'exchangeToken',
 ];
 
-const limitOf = ({ operation }: Route): Limit => ((operation as unknown as Record<string, unknown>)['x-try-it-out'] ?? {}) as Limit;
+const idsOf = (routes: readonly Route[]): string[] => routes.map(({ operation }) => operation.operationId);
 
 describe('Swagger UI from top to bottom, on a new installation with the default egress rules', () => {
   const operatorKey = randomBytes(32).toString('hex');
   const answers: TriedAnswer[] = [];
-  const exceptions: TriedAnswer[] = [];
   let server: PosthornServer;
   let page: SwaggerPage;
-  const keys = (): Record<string, string> => ({ apiKey: server.apiKey, operatorKey });
+  let tour: ReturnType<typeof tourOf>;
 
   beforeAll(async () => {
     server = await startServer({ OPERATOR_KEY: operatorKey, EGRESS_ALLOW_CIDRS: '', EGRESS_ALLOW_HTTP: 'false' });
     page = await SwaggerPage.open(server.url);
-    const routes = page.routes();
-    const exceptional = routes.filter((route) => limitOf(route).needs !== undefined);
-    const deferred = routes.filter((route) => limitOf(route).after !== undefined);
-    for (const section of page.document.tags.map(({ name }) => name)) {
-      for (const route of routes.filter(({ operation }) => operation.tags?.[0] === section)) {
-        if (![...exceptional, ...deferred].includes(route)) answers.push(await tried(route));
-      }
-      for (const route of deferred.filter((each) => limitOf(each).after === section)) answers.push(await tried(route));
+    tour = tourOf(page.document, page.routes());
+    for (const route of tour.tried) {
+      const answer = await page.execute(route, { apiKey: server.apiKey, operatorKey });
+      answers.push(answer);
+      await jobOf(server, answer);
     }
-    for (const route of exceptional) exceptions.push(await page.execute(route, keys()));
   }, 180_000);
-
-  /** Executes an operation and waits for the job that it starts, as people do by reading the answer. */
-  async function tried(route: Route): Promise<TriedAnswer> {
-    const answer = await page.execute(route, keys());
-    const [job] = answer.status === 202 ? (/rpj_[0-9A-Z]{26}/.exec(answer.text) ?? []) : [];
-    while (job !== undefined && /^(pending|running)$/.test((await server.api('GET', `/v1/replays/${job}`)).json.state as string)) await pause(50);
-    return answer;
-  }
 
   afterAll(async () => {
     await server?.stop();
   });
 
   it('2xx: the first example of every operation, in page order, those that say so after the section that they name', () => {
-    const refused = answers.filter(({ status }) => status < 200 || status >= 300).map(({ operationId, call, status, text }) => ({ operationId, status, url: call.url, body: call.body, text }));
+    const refused = answers.filter(({ status }) => status < 200 || status >= 300);
 
     expect(refused).toEqual([]);
-    expect([...answers, ...exceptions].map(({ operationId }) => operationId).sort()).toEqual(page.routes().map(({ operation }) => operation.operationId).sort());
+    expect([...idsOf(tour.tried), ...idsOf(tour.exceptional)].sort()).toEqual(idsOf(page.routes()).sort());
   });
 
-  it('what needs more than the page has is a short list', () => {
-    const works = exceptions.filter(({ operationId, status }) => status < 300 && operationId !== 'streamEvents');
+  it('what needs more than the page has is a short list, says so, and does not work without it', async () => {
+    const works: string[] = [];
+    for (const route of tour.exceptional.filter(({ operation }) => operation.operationId !== 'streamEvents')) {
+      const { operationId, status } = await page.execute(route, { apiKey: server.apiKey });
+      if (status < 400) works.push(operationId);
+    }
 
-    expect(exceptions.map(({ operationId }) => operationId)).toEqual(EXCEPTIONS);
+    expect(idsOf(tour.exceptional)).toEqual(EXCEPTIONS);
+    expect(tour.exceptional.filter(({ operation }) => operation.description?.includes('**To try it out** you need') !== true)).toEqual([]);
     expect(works).toEqual([]);
+  });
+
+  it('creates before it reads, and deletes last in each section', () => {
+    const sections = page.document.tags.map(({ name }) => page.routes().filter(({ operation }) => operation.tags?.[0] === name).map(({ method }) => method === 'DELETE'));
+
+    expect(page.document.tags.slice(0, 4).map(({ name }) => name)).toEqual(['Destinations', 'Applications', 'Send', 'Events']);
+    for (const isDelete of sections) expect(isDelete).toEqual([...isDelete].sort());
+  });
+
+  it('a placeholder stands for no id that was merely listed, and for none that was deleted', async () => {
+    const anew = await SwaggerPage.open(server.url);
+    const run = (operationId: string): Promise<TriedAnswer> => anew.execute(anew.routes().find(({ operation }) => operation.operationId === operationId) as Route, { apiKey: server.apiKey });
+
+    const [kept, gone] = [await run('createDestination'), await run('createDestination')];
+    await run('deleteDestination');
+    const left = await run('getDestination');
+    await run('deleteDestination');
+    await run('listDestinations');
+    const none = await run('getDestination');
+
+    expect(kept.text).toContain(left.call.url.split('/').at(-1));
+    expect(gone.text).not.toContain(left.call.url.split('/').at(-1));
+    expect([left.status, none.status]).toEqual([200, 404]);
+  });
+
+  it('keeps no key in the browser', async () => {
+    const script = await (await fetch(`${server.url}/docs/swagger-ui-init.js`)).text();
+
+    expect(script).toContain('"persistAuthorization": false');
   });
 });

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { routesOf, type OpenApi, type Operation, type Route, type Schema } from '../conformance/openapi-document.js';
+import type { PosthornServer } from './server.js';
 
 /** A call as Swagger UI sends it. */
 export interface TriedCall {
@@ -17,6 +19,12 @@ export interface TriedAnswer {
   readonly text: string;
 }
 
+/** Why an operation cannot be tried where it stands, as its extension `x-try-it-out` has it. */
+interface Limit {
+  after?: string;
+  needs?: string;
+}
+
 interface UiCall {
   url: string;
   method: string;
@@ -27,7 +35,7 @@ interface UiCall {
 interface Options {
   operationsSorter(a: Map<string, string>, b: Map<string, string>): number;
   requestInterceptor(request: UiCall): UiCall;
-  responseInterceptor(response: { ok: boolean; status: number; url: string; text: string }): unknown;
+  responseInterceptor(response: { ok: boolean; status: number; url: string; text: string | Blob }): unknown;
 }
 
 /** The served page: its document and its options, which run in a realm of their own as they do in a browser. */
@@ -68,9 +76,27 @@ export class SwaggerPage {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? '' : await response.text();
     if (isStream) await response.body?.cancel();
-    this.options.responseInterceptor({ ok: response.ok, status: response.status, url, text });
+    // As Swagger UI does: an answer without a type, or of another one, is a Blob.
+    const isText = /(json|xml|yaml|text)\b/.test(response.headers.get('content-type') ?? '');
+    this.options.responseInterceptor({ ok: response.ok, status: response.status, url, text: isText ? text : new Blob([text]) });
     return { operationId: operation.operationId, call: { method, url, headers, ...(body !== undefined && { body }) }, status: response.status, text };
   }
+}
+
+/** The order in which operations are tried: those that say so after the section that they name. What needs more than the page has is apart. */
+export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
+  const limitOf = ({ operation }: Route): Limit => ((operation as unknown as Record<string, unknown>)['x-try-it-out'] ?? {}) as Limit;
+  const tried = document.tags.flatMap(({ name }) => [
+    ...routes.filter((route) => route.operation.tags?.[0] === name && limitOf(route).after === undefined && limitOf(route).needs === undefined),
+    ...routes.filter((route) => limitOf(route).after === name),
+  ]);
+  return { tried, exceptional: routes.filter((route) => limitOf(route).needs !== undefined) };
+}
+
+/** Waits for the job that an answer names, as people do by reading the answer. */
+export async function jobOf(server: PosthornServer, { status, text }: { status: number; text: string }): Promise<void> {
+  const [job] = status === 202 ? (/rpj_[0-9A-Z]{26}/.exec(text) ?? []) : [];
+  while (job !== undefined && /^(pending|running)$/.test((await server.api('GET', `/v1/replays/${job}`)).json.state as string)) await pause(50);
 }
 
 /** The call of an operation as "Try it out" fills it in: the required parameters, and the first example of the body. */
