@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { routesOf, type OpenApi } from '../conformance/openapi-document.js';
+import { routesOf, type OpenApi, type Route } from '../conformance/openapi-document.js';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { jobOf, SwaggerPage, tourOf } from '../support/swagger-ui.js';
@@ -48,6 +48,8 @@ const PATIENCE_MS = 60_000;
     await server?.stop();
   });
 
+  const routeOf = (operationId: string): Route => routesOf(document).find(({ operation }) => operation.operationId === operationId) as Route;
+
   /** The block of an operation, opened and ready to be executed. */
   async function tried(operationId: string): Promise<Locator> {
     const block = page.locator(`.opblock[id$="-${operationId}"]`);
@@ -55,7 +57,7 @@ const PATIENCE_MS = 60_000;
     const before = page.locator(`.opblock[id$="-${opened}"] .opblock-body`);
     if (opened !== operationId && (await before.count()) > 0) await page.locator(`.opblock[id$="-${opened}"] .opblock-summary-control`).click();
     opened = operationId;
-    const section = routesOf(document).find(({ operation }) => operation.operationId === operationId)?.operation.tags?.[0] ?? '';
+    const section = routeOf(operationId).operation.tags?.[0] ?? '';
     const heading = page.locator(`h3.opblock-tag[data-tag="${section}"]`);
     for (const other of await page.locator('h3.opblock-tag[data-is-open=true]').all()) if ((await other.getAttribute('data-tag')) !== section) await other.click();
     if ((await heading.getAttribute('data-is-open')) !== 'true') await heading.click();
@@ -79,7 +81,9 @@ const PATIENCE_MS = 60_000;
   /** Presses Execute and reads what came. */
   async function execute(operationId: string): Promise<Shown> {
     const block = await tried(operationId);
-    const answered = page.waitForResponse((response) => response.url().startsWith(server.url));
+    const { method, path: template } = routeOf(operationId);
+    const asked = new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+    const answered = page.waitForResponse((response) => response.request().method() === method && asked.test(new URL(response.url()).pathname));
     await block.locator('.execute').click();
     const response = await answered;
     await block.locator('.live-responses-table tr.response .response-col_status', { hasText: String(response.status()) }).waitFor();

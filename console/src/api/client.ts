@@ -68,13 +68,17 @@ export async function signOut(): Promise<void> {
   if (!response.ok && response.status !== 401) throw faultOf(response, await response.json().catch(() => null));
 }
 
-/** Whether the service has the page that this one was loaded as; a page of another version names other files. */
-export async function isStillDeployed(): Promise<boolean> {
-  const own = [...document.querySelectorAll<HTMLScriptElement>('script[type=module][src]')].flatMap(({ src }) => src.split('/').at(-1) ?? []);
-  const response = await fetch(document.baseURI, { cache: 'no-cache', credentials: 'same-origin' });
-  if (!response.ok) return true;
-  const page = await response.text();
-  return own.every((name) => page.includes(name));
+/** Whether the service has the page that this one was loaded as: a page of another version names other files. `unknown` where it does not answer. */
+export async function deployment(): Promise<'same' | 'other' | 'unknown'> {
+  const own = ownScripts();
+  const page = await fetch(document.baseURI, { cache: 'no-cache', credentials: 'same-origin' }).then((response) => (response.ok ? response.text() : null), () => null);
+  if (page === null) return 'unknown';
+  return own.every((name) => page.includes(name)) ? 'same' : 'other';
+}
+
+/** The names of the files that this page was loaded with. */
+export function ownScripts(): string[] {
+  return [...document.querySelectorAll<HTMLScriptElement>('script[type=module][src]')].flatMap(({ src }) => src.split('/').at(-1) ?? []);
 }
 
 /** Where people sign in, with the way back to where they are. */

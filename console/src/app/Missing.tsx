@@ -1,7 +1,8 @@
-import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
-import { reachability } from '../api/reachability';
+import { Link, useRouter } from '@tanstack/react-router';
+import { type ReactNode, useSyncExternalStore } from 'react';
+import { onReachability, reachability } from '../api/reachability';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PartNotLoaded } from '../kit/load/lazy-part';
 import { t } from '../kit/messages/t';
 
 /** There is no such place. */
@@ -9,8 +10,23 @@ export function Missing(): ReactNode {
   return <main className="page"><h1>{t('missing.title')}</h1><p>{t('missing.text')}</p><p><Link to="/">{t('missing.back')}</Link></p></main>;
 }
 
-/** A screen that could not be shown. One whose files are gone with their version is loaded again. */
+/** A page of which nothing could be shown. */
 export function Wrong({ error }: { error: unknown }): ReactNode {
-  useEffect(() => { if (reachability().isReplaced) location.reload(); }, []);
-  return <main className="page"><h1>{t('wrong.title')}</h1><FaultLine fault={error} /><p><button type="button" className="primary" onClick={() => location.reload()}>{t('retry')}</button></p></main>;
+  return <main className="page"><WrongScreen error={error} /></main>;
+}
+
+/** A screen that could not be shown, within the rest of the page. */
+export function WrongScreen({ error }: { error: unknown }): ReactNode {
+  const router = useRouter();
+  const { silentSince } = useSyncExternalStore(onReachability, reachability);
+  const again = <button type="button" className="primary" onClick={() => void router.invalidate()}>{t('retry')}</button>;
+  if (!(error instanceof PartNotLoaded)) return <div className="page"><h1>{t('wrong.title')}</h1><FaultLine fault={error} /><p>{again}</p></div>;
+  const isAway = silentSince !== null;
+  return (
+    <div className="page" role="alert">
+      <h1>{t('part.title')}</h1>
+      <p>{t(isAway ? 'part.away' : 'part.gone')}</p>
+      <p className="actions">{again} {!isAway && <button type="button" onClick={() => location.reload()}>{t('reload')}</button>}</p>
+    </div>
+  );
 }

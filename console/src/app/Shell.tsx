@@ -10,6 +10,7 @@ import { CommandMenu } from './CommandMenu';
 import { Help } from './Help';
 import { PlacesProvider } from '../kit/places';
 import { inEnvironment, placeOfId } from './jump';
+import { LeftOutHint } from './LeftOutHint';
 import { SCREENS } from './navigation';
 import { Reachable } from './Reachable';
 
@@ -26,6 +27,7 @@ export function Shell(): ReactNode {
           <Navigation />
           <main id="main" tabIndex={-1}>
             <Reachable />
+            <LeftOutHint />
             <Outlet key={env} />
           </main>
         </div>

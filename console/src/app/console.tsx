@@ -8,7 +8,8 @@ import { listenToKeys } from '../kit/shortcuts/use-shortcut';
 import '../kit/theme.css';
 import '../kit/layout.css';
 import './shell.css';
-import { followService } from './deployed';
+import { watchLoads } from '../kit/load/lazy-part';
+import { afterLoadedFile, afterMissingFile, followService } from './deployed';
 import { queries, router } from './routes';
 
 /** Everything; drawn anew in another language. */
@@ -23,7 +24,11 @@ function Console(): ReactNode {
 
 apply();
 listenToKeys();
-followService(() => void queries.refetchQueries({ predicate: ({ state }) => state.status === 'error' || state.fetchFailureCount > 0 }));
+watchLoads({ loaded: afterLoadedFile, failed: afterMissingFile });
+followService(() => {
+  void queries.refetchQueries({ predicate: ({ state }) => state.status === 'error' || state.fetchFailureCount > 0 });
+  if (router.state.matches.some(({ status }) => status === 'error')) void router.invalidate();
+});
 // The files of the screen come while it is asked who is signed in.
 for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) router.loadRouteChunk(route)?.catch(() => undefined);
 const place = document.getElementById('root');

@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, notFound, redirect } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, notFound, redirect } from '@tanstack/react-router';
 import { type Environment, type OwnSession, ownSession, signInAddress } from '../api/client';
 import { readSearch } from '../events/columns';
 import { readApplicationFilters, readRange as readApplicationRange } from '../applications/application-filters';
@@ -11,7 +11,9 @@ import { readDestinationFilters, readFigures } from '../destinations/destination
 import { Fault } from '../api/fault';
 import { readJobFilters } from '../jobs/job-filters';
 import { readRange } from '../overview/overview-range';
-import { Missing, Wrong } from './Missing';
+import { lazyPart } from '../kit/load/lazy-part';
+import { Missing, Wrong, WrongScreen } from './Missing';
+import { none, only } from './search';
 import { Shell } from './Shell';
 
 export const queries = new QueryClient({
@@ -28,13 +30,16 @@ export const queries = new QueryClient({
 /** The path of BASE_URL and `/console`, without a trailing slash. */
 export const BASE_PATH = new URL(document.baseURI).pathname.replace(/\/+$/, '');
 
+/** The address that the page was opened with: the router takes out of it what no screen reads. */
+export const ARRIVED = { pathname: location.pathname, search: location.search };
+
 /** Asked once: every call tells when it has ended. */
 let asked: Promise<OwnSession> | null = null;
 
 async function signedIn(): Promise<OwnSession> {
   asked ??= ownSession().then((session) => {
     if (session !== null) return session;
-    location.assign(signInAddress(location.pathname + location.search));
+    location.assign(signInAddress(location.pathname === ARRIVED.pathname ? ARRIVED.pathname + ARRIVED.search : location.pathname + location.search));
     // The page is about to go.
     return new Promise<never>(() => undefined);
   });
@@ -66,6 +71,7 @@ const environment = createRoute({
     return { session };
   },
   component: Shell,
+  errorComponent: Wrong,
 });
 
 const environmentStart = createRoute({
@@ -77,106 +83,106 @@ const environmentStart = createRoute({
 });
 
 const overview = createRoute({
-  getParentRoute: () => environment, path: 'overview', validateSearch: readRange, component: lazyRouteComponent(() => import('../overview/OverviewScreen'), 'OverviewScreen'),
+  getParentRoute: () => environment, path: 'overview', validateSearch: only(readRange), component: lazyPart(() => import('../overview/OverviewScreen').then(({ OverviewScreen }) => OverviewScreen)),
 });
 const events = createRoute({
-  getParentRoute: () => environment, path: 'events', validateSearch: readSearch, component: lazyRouteComponent(() => import('../events/EventsScreen'), 'EventsScreen'),
+  getParentRoute: () => environment, path: 'events', validateSearch: only(readSearch), component: lazyPart(() => import('../events/EventsScreen').then(({ EventsScreen }) => EventsScreen)),
 });
 const event = createRoute({
-  getParentRoute: () => environment, path: 'events/$id', component: lazyRouteComponent(() => import('../events/EventScreen'), 'EventScreen'),
+  getParentRoute: () => environment, path: 'events/$id', validateSearch: none, component: lazyPart(() => import('../events/EventScreen').then(({ EventScreen }) => EventScreen)),
 });
 const destinations = createRoute({
-  getParentRoute: () => environment, path: 'destinations', validateSearch: readDestinationFilters, component: lazyRouteComponent(() => import('../destinations/DestinationsScreen'), 'DestinationsScreen'),
+  getParentRoute: () => environment, path: 'destinations', validateSearch: only(readDestinationFilters), component: lazyPart(() => import('../destinations/DestinationsScreen').then(({ DestinationsScreen }) => DestinationsScreen)),
 });
 const destination = createRoute({
-  getParentRoute: () => environment, path: 'destinations/$id', validateSearch: readFigures, component: lazyRouteComponent(() => import('../destinations/DestinationScreen'), 'DestinationScreen'),
+  getParentRoute: () => environment, path: 'destinations/$id', validateSearch: only(readFigures), component: lazyPart(() => import('../destinations/DestinationScreen').then(({ DestinationScreen }) => DestinationScreen)),
 });
 const jobs = createRoute({
-  getParentRoute: () => environment, path: 'jobs', validateSearch: readJobFilters, component: lazyRouteComponent(() => import('../jobs/JobsScreen'), 'JobsScreen'),
+  getParentRoute: () => environment, path: 'jobs', validateSearch: only(readJobFilters), component: lazyPart(() => import('../jobs/JobsScreen').then(({ JobsScreen }) => JobsScreen)),
 });
 const job = createRoute({
-  getParentRoute: () => environment, path: 'jobs/$id', component: lazyRouteComponent(() => import('../jobs/JobScreen'), 'JobScreen'),
+  getParentRoute: () => environment, path: 'jobs/$id', validateSearch: none, component: lazyPart(() => import('../jobs/JobScreen').then(({ JobScreen }) => JobScreen)),
 });
 const endpoints = createRoute({
-  getParentRoute: () => environment, path: 'endpoints', validateSearch: readEndpointFilters, component: lazyRouteComponent(() => import('../endpoints/EndpointsScreen'), 'EndpointsScreen'),
+  getParentRoute: () => environment, path: 'endpoints', validateSearch: only(readEndpointFilters), component: lazyPart(() => import('../endpoints/EndpointsScreen').then(({ EndpointsScreen }) => EndpointsScreen)),
 });
 const endpoint = createRoute({
-  getParentRoute: () => environment, path: 'endpoints/$id', component: lazyRouteComponent(() => import('../endpoints/EndpointLayout'), 'EndpointLayout'),
+  getParentRoute: () => environment, path: 'endpoints/$id', component: lazyPart(() => import('../endpoints/EndpointLayout').then(({ EndpointLayout }) => EndpointLayout)),
 });
 const endpointTabs = [
-  createRoute({ getParentRoute: () => endpoint, path: '/', component: lazyRouteComponent(() => import('../endpoints/SetupTab'), 'SetupTab') }),
-  createRoute({ getParentRoute: () => endpoint, path: 'requests', validateSearch: readRequestFilters, component: lazyRouteComponent(() => import('../endpoints/RequestsTab'), 'RequestsTab') }),
-  createRoute({ getParentRoute: () => endpoint, path: 'requests/$request', component: lazyRouteComponent(() => import('../endpoints/RequestScreen'), 'RequestScreen') }),
-  createRoute({ getParentRoute: () => endpoint, path: 'routes', validateSearch: readTried, component: lazyRouteComponent(() => import('../endpoints/RoutesTab'), 'RoutesTab') }),
-  createRoute({ getParentRoute: () => endpoint, path: 'transform', validateSearch: readTried, component: lazyRouteComponent(() => import('../endpoints/TransformTab'), 'TransformTab') }),
-  createRoute({ getParentRoute: () => endpoint, path: 'answers', validateSearch: readTried, component: lazyRouteComponent(() => import('../endpoints/AnswersTab'), 'AnswersTab') }),
-  createRoute({ getParentRoute: () => endpoint, path: 'replay', component: lazyRouteComponent(() => import('../endpoints/ReplayTab'), 'ReplayTab') }),
-  createRoute({ getParentRoute: () => endpoint, path: 'settings', component: lazyRouteComponent(() => import('../endpoints/SettingsTab'), 'SettingsTab') }),
+  createRoute({ getParentRoute: () => endpoint, path: '/', validateSearch: none, component: lazyPart(() => import('../endpoints/SetupTab').then(({ SetupTab }) => SetupTab)) }),
+  createRoute({ getParentRoute: () => endpoint, path: 'requests', validateSearch: only(readRequestFilters), component: lazyPart(() => import('../endpoints/RequestsTab').then(({ RequestsTab }) => RequestsTab)) }),
+  createRoute({ getParentRoute: () => endpoint, path: 'requests/$request', validateSearch: none, component: lazyPart(() => import('../endpoints/RequestScreen').then(({ RequestScreen }) => RequestScreen)) }),
+  createRoute({ getParentRoute: () => endpoint, path: 'routes', validateSearch: only(readTried), component: lazyPart(() => import('../endpoints/RoutesTab').then(({ RoutesTab }) => RoutesTab)) }),
+  createRoute({ getParentRoute: () => endpoint, path: 'transform', validateSearch: only(readTried), component: lazyPart(() => import('../endpoints/TransformTab').then(({ TransformTab }) => TransformTab)) }),
+  createRoute({ getParentRoute: () => endpoint, path: 'answers', validateSearch: only(readTried), component: lazyPart(() => import('../endpoints/AnswersTab').then(({ AnswersTab }) => AnswersTab)) }),
+  createRoute({ getParentRoute: () => endpoint, path: 'replay', validateSearch: none, component: lazyPart(() => import('../endpoints/ReplayTab').then(({ ReplayTab }) => ReplayTab)) }),
+  createRoute({ getParentRoute: () => endpoint, path: 'settings', validateSearch: none, component: lazyPart(() => import('../endpoints/SettingsTab').then(({ SettingsTab }) => SettingsTab)) }),
 ] as const;
 const applications = createRoute({
-  getParentRoute: () => environment, path: 'applications', validateSearch: readApplicationFilters, component: lazyRouteComponent(() => import('../applications/ApplicationsScreen'), 'ApplicationsScreen'),
+  getParentRoute: () => environment, path: 'applications', validateSearch: only(readApplicationFilters), component: lazyPart(() => import('../applications/ApplicationsScreen').then(({ ApplicationsScreen }) => ApplicationsScreen)),
 });
 const application = createRoute({
-  getParentRoute: () => environment, path: 'applications/$id', component: lazyRouteComponent(() => import('../applications/ApplicationLayout'), 'ApplicationLayout'),
+  getParentRoute: () => environment, path: 'applications/$id', component: lazyPart(() => import('../applications/ApplicationLayout').then(({ ApplicationLayout }) => ApplicationLayout)),
 });
 const applicationTabs = [
-  createRoute({ getParentRoute: () => application, path: '/', validateSearch: readApplicationRange, component: lazyRouteComponent(() => import('../applications/FiguresTab'), 'FiguresTab') }),
-  createRoute({ getParentRoute: () => application, path: 'endpoints', component: lazyRouteComponent(() => import('../applications/OwnEndpointsTab'), 'OwnEndpointsTab') }),
-  createRoute({ getParentRoute: () => application, path: 'endpoints/$endpoint', component: lazyRouteComponent(() => import('../applications/OwnEndpointScreen'), 'OwnEndpointScreen') }),
-  createRoute({ getParentRoute: () => application, path: 'messages', component: lazyRouteComponent(() => import('../applications/MessagesTab'), 'MessagesTab') }),
-  createRoute({ getParentRoute: () => application, path: 'repair', component: lazyRouteComponent(() => import('../applications/RepairTab'), 'RepairTab') }),
+  createRoute({ getParentRoute: () => application, path: '/', validateSearch: only(readApplicationRange), component: lazyPart(() => import('../applications/FiguresTab').then(({ FiguresTab }) => FiguresTab)) }),
+  createRoute({ getParentRoute: () => application, path: 'endpoints', validateSearch: none, component: lazyPart(() => import('../applications/OwnEndpointsTab').then(({ OwnEndpointsTab }) => OwnEndpointsTab)) }),
+  createRoute({ getParentRoute: () => application, path: 'endpoints/$endpoint', validateSearch: none, component: lazyPart(() => import('../applications/OwnEndpointScreen').then(({ OwnEndpointScreen }) => OwnEndpointScreen)) }),
+  createRoute({ getParentRoute: () => application, path: 'messages', validateSearch: none, component: lazyPart(() => import('../applications/MessagesTab').then(({ MessagesTab }) => MessagesTab)) }),
+  createRoute({ getParentRoute: () => application, path: 'repair', validateSearch: none, component: lazyPart(() => import('../applications/RepairTab').then(({ RepairTab }) => RepairTab)) }),
 ] as const;
 const eventTypes = createRoute({
-  getParentRoute: () => environment, path: 'event-types', validateSearch: readEventTypeFilters, component: lazyRouteComponent(() => import('../event-types/EventTypesScreen'), 'EventTypesScreen'),
+  getParentRoute: () => environment, path: 'event-types', validateSearch: only(readEventTypeFilters), component: lazyPart(() => import('../event-types/EventTypesScreen').then(({ EventTypesScreen }) => EventTypesScreen)),
 });
 const eventType = createRoute({
-  getParentRoute: () => environment, path: 'event-types/$name', component: lazyRouteComponent(() => import('../event-types/EventTypeScreen'), 'EventTypeScreen'),
+  getParentRoute: () => environment, path: 'event-types/$name', validateSearch: none, component: lazyPart(() => import('../event-types/EventTypeScreen').then(({ EventTypeScreen }) => EventTypeScreen)),
 });
 const keys = createRoute({
-  getParentRoute: () => environment, path: 'keys', component: lazyRouteComponent(() => import('../keys/KeysScreen'), 'KeysScreen'),
+  getParentRoute: () => environment, path: 'keys', validateSearch: none, component: lazyPart(() => import('../keys/KeysScreen').then(({ KeysScreen }) => KeysScreen)),
 });
 const emails = createRoute({
-  getParentRoute: () => environment, path: 'emails', validateSearch: readEmailFilters, component: lazyRouteComponent(() => import('../mail/EmailsScreen'), 'EmailsScreen'),
+  getParentRoute: () => environment, path: 'emails', validateSearch: only(readEmailFilters), component: lazyPart(() => import('../mail/EmailsScreen').then(({ EmailsScreen }) => EmailsScreen)),
 });
 const email = createRoute({
-  getParentRoute: () => environment, path: 'emails/$id', component: lazyRouteComponent(() => import('../mail/EmailScreen'), 'EmailScreen'),
+  getParentRoute: () => environment, path: 'emails/$id', validateSearch: none, component: lazyPart(() => import('../mail/EmailScreen').then(({ EmailScreen }) => EmailScreen)),
 });
 const inbox = createRoute({
-  getParentRoute: () => environment, path: 'inbox', component: lazyRouteComponent(() => import('../mail/InboxScreen'), 'InboxScreen'),
+  getParentRoute: () => environment, path: 'inbox', validateSearch: none, component: lazyPart(() => import('../mail/InboxScreen').then(({ InboxScreen }) => InboxScreen)),
 });
 const alias = createRoute({
-  getParentRoute: () => environment, path: 'inbox/$alias', validateSearch: readMessageFilters, component: lazyRouteComponent(() => import('../mail/AliasScreen'), 'AliasScreen'),
+  getParentRoute: () => environment, path: 'inbox/$alias', validateSearch: only(readMessageFilters), component: lazyPart(() => import('../mail/AliasScreen').then(({ AliasScreen }) => AliasScreen)),
 });
 const receivedMessage = createRoute({
-  getParentRoute: () => environment, path: 'inbox/$alias/$id', component: lazyRouteComponent(() => import('../mail/MessageScreen'), 'MessageScreen'),
+  getParentRoute: () => environment, path: 'inbox/$alias/$id', validateSearch: none, component: lazyPart(() => import('../mail/MessageScreen').then(({ MessageScreen }) => MessageScreen)),
 });
 const suppressions = createRoute({
-  getParentRoute: () => environment, path: 'suppressions', validateSearch: readSuppressionFilters, component: lazyRouteComponent(() => import('../mail/SuppressionsScreen'), 'SuppressionsScreen'),
+  getParentRoute: () => environment, path: 'suppressions', validateSearch: only(readSuppressionFilters), component: lazyPart(() => import('../mail/SuppressionsScreen').then(({ SuppressionsScreen }) => SuppressionsScreen)),
 });
 const domains = createRoute({
-  getParentRoute: () => environment, path: 'domains', component: lazyRouteComponent(() => import('../domains/DomainsScreen'), 'DomainsScreen'),
+  getParentRoute: () => environment, path: 'domains', validateSearch: none, component: lazyPart(() => import('../domains/DomainsScreen').then(({ DomainsScreen }) => DomainsScreen)),
 });
 const domain = createRoute({
-  getParentRoute: () => environment, path: 'domains/$id', component: lazyRouteComponent(() => import('../domains/DomainScreen'), 'DomainScreen'),
+  getParentRoute: () => environment, path: 'domains/$id', validateSearch: none, component: lazyPart(() => import('../domains/DomainScreen').then(({ DomainScreen }) => DomainScreen)),
 });
 
 const pull = createRoute({
-  getParentRoute: () => environment, path: 'pull', component: lazyRouteComponent(() => import('../pull/PullScreen'), 'PullScreen'),
+  getParentRoute: () => environment, path: 'pull', validateSearch: none, component: lazyPart(() => import('../pull/PullScreen').then(({ PullScreen }) => PullScreen)),
 });
 const secrets = createRoute({
-  getParentRoute: () => environment, path: 'secrets', component: lazyRouteComponent(() => import('../secrets/SecretsScreen'), 'SecretsScreen'),
+  getParentRoute: () => environment, path: 'secrets', validateSearch: none, component: lazyPart(() => import('../secrets/SecretsScreen').then(({ SecretsScreen }) => SecretsScreen)),
 });
 const members = createRoute({
-  getParentRoute: () => environment, path: 'members', component: lazyRouteComponent(() => import('../members/MembersScreen'), 'MembersScreen'),
+  getParentRoute: () => environment, path: 'members', validateSearch: none, component: lazyPart(() => import('../members/MembersScreen').then(({ MembersScreen }) => MembersScreen)),
 });
 const sessions = createRoute({
-  getParentRoute: () => environment, path: 'sessions', component: lazyRouteComponent(() => import('../sessions/SessionsScreen'), 'SessionsScreen'),
+  getParentRoute: () => environment, path: 'sessions', validateSearch: none, component: lazyPart(() => import('../sessions/SessionsScreen').then(({ SessionsScreen }) => SessionsScreen)),
 });
 const audit = createRoute({
-  getParentRoute: () => environment, path: 'audit', validateSearch: readAuditFilters, component: lazyRouteComponent(() => import('../audit/AuditScreen'), 'AuditScreen'),
+  getParentRoute: () => environment, path: 'audit', validateSearch: only(readAuditFilters), component: lazyPart(() => import('../audit/AuditScreen').then(({ AuditScreen }) => AuditScreen)),
 });
 const organization = createRoute({
-  getParentRoute: () => environment, path: 'organization', component: lazyRouteComponent(() => import('../organization/OrganizationScreen'), 'OrganizationScreen'),
+  getParentRoute: () => environment, path: 'organization', validateSearch: none, component: lazyPart(() => import('../organization/OrganizationScreen').then(({ OrganizationScreen }) => OrganizationScreen)),
 });
 
 export const router = createRouter({
@@ -184,7 +190,7 @@ export const router = createRouter({
   basepath: BASE_PATH,
   defaultPreload: 'intent',
   scrollRestoration: false,
-  defaultErrorComponent: Wrong,
+  defaultErrorComponent: WrongScreen,
   defaultNotFoundComponent: Missing,
 });
 

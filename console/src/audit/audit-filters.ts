@@ -1,3 +1,5 @@
+import { isRangeTime, rangeTime } from '../kit/time/range';
+
 /** Which entries of the audit log are shown, as the address says it. */
 export interface AuditFilters {
   actor?: string;
@@ -9,8 +11,6 @@ export interface AuditFilters {
 
 export const AUDIT_RANGES = ['-1h', '-1d', '-7d', '-30d'] as const;
 const TEXTS = ['actor', 'action', 'resource'] as const;
-const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
-const RELATIVE = /^-(\d{1,4})([hd])$/;
 
 /** The filters of an address; what is none is left out. */
 export function readAuditFilters(search: Readonly<Record<string, unknown>>): AuditFilters {
@@ -20,13 +20,11 @@ export function readAuditFilters(search: Readonly<Record<string, unknown>>): Aud
     if (typeof value === 'string' && value.trim() !== '') filters[name] = value.trim();
   }
   const { since } = search;
-  if (typeof since === 'string' && (RELATIVE.test(since) || !Number.isNaN(Date.parse(since)))) filters.since = since;
+  if (isRangeTime(since)) filters.since = since;
   return filters;
 }
 
 /** The filters as the API takes them at a moment. */
 export function asAuditQuery({ since, ...rest }: AuditFilters, nowMs: number): AuditFilters {
-  if (since === undefined) return rest;
-  const [, count, unit = ''] = RELATIVE.exec(since) ?? [];
-  return { ...rest, since: new Date(count === undefined ? since : nowMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString() };
+  return since === undefined ? rest : { ...rest, since: rangeTime(since, nowMs) };
 }

@@ -1,3 +1,5 @@
+import { isRangeTime, rangeTime } from '../kit/time/range';
+
 /** Which endpoints the list shows, as its address says it. */
 export interface EndpointFilters {
   search?: string;
@@ -18,9 +20,6 @@ export interface RequestFilters {
 export const REQUEST_STATUSES = ['routed', 'quarantined', 'parked', 'ignored', 'duplicate'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-const RELATIVE = /^-(\d{1,4})([mhd])$/;
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** What is no filter is left out, so that an address typed by hand shows something. */
 export function readEndpointFilters(search: Readonly<Record<string, unknown>>): EndpointFilters {
   const status = ENDPOINT_STATUSES.find((each) => each === search['status']);
@@ -33,7 +32,7 @@ export function readRequestFilters(search: Readonly<Record<string, unknown>>): R
   return {
     ...(status !== undefined && { status }),
     ...(typeof method === 'string' && /^[A-Za-z-]{1,32}$/.test(method) && { method: method.toUpperCase() }),
-    ...(typeof since === 'string' && (RELATIVE.test(since) || !Number.isNaN(Date.parse(since))) && { since }),
+    ...(isRangeTime(since) && { since }),
   };
 }
 
@@ -45,9 +44,7 @@ export function readTried(search: Readonly<Record<string, unknown>>): { request?
 
 /** The filters as the API takes them at a moment: relative times become times. */
 export function asRequestQuery({ since, ...rest }: RequestFilters, nowMs: number): RequestFilters {
-  if (since === undefined) return rest;
-  const [, count, unit = ''] = RELATIVE.exec(since) ?? [];
-  return { ...rest, since: new Date(count === undefined ? since : nowMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString() };
+  return since === undefined ? rest : { ...rest, since: rangeTime(since, nowMs) };
 }
 
 function text<Name extends string>(search: Readonly<Record<string, unknown>>, name: Name): { [K in Name]?: string } {

@@ -1,10 +1,11 @@
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { download } from '../kit/copy';
 import { FaultLine } from '../kit/form/FaultLine';
 import { formatJson, formatJsonInSlices } from '../kit/json/format-json';
 import { base64Of, HEX_ROW_BYTES, hexRow, textOf } from '../kit/json/text-of';
+import { lazyPart } from '../kit/load/lazy-part';
 import { t } from '../kit/messages/t';
 import { useSearchText } from '../kit/text/SearchText';
 import { Rows, TextView } from '../kit/text/TextView';
@@ -16,7 +17,7 @@ import { type EventDetail, useDestinationNames, usePayload } from './event-queri
 /** So much is formatted at once; what is more while the page goes on. */
 const AT_ONCE_MAX = 50_000;
 
-const Compare = lazy(() => import('./Compare').then(({ Compare: component }) => ({ default: component })));
+const Compare = lazyPart(() => import('./Compare').then(({ Compare: component }) => component));
 
 /** The payload as it was sent, byte for byte, and formatted without a change of its characters. */
 export function Payload({ event }: { event: EventDetail }): ReactNode {

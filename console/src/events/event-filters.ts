@@ -1,3 +1,5 @@
+import { isRangeTime, rangeTime } from '../kit/time/range';
+
 /** What the list of events shows, as its address says it. */
 export interface EventFilters {
   /** One state, or several with commas: `dlq,failed`. */
@@ -33,8 +35,6 @@ export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 export type EventQuery = Omit<EventFilters, 'status'> & { status?: EventStatus[] };
 
 const TEXTS = ['event_type', 'destination', 'application', 'endpoint', 'message_id', 'q'] as const;
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-const RELATIVE = /^-(\d{1,4})([mhd])$/;
 
 /** The filters of an address; what is none is left out, so that an address typed by hand shows something. */
 export function readFilters(search: Readonly<Record<string, unknown>>): EventFilters {
@@ -51,7 +51,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): EventFil
   }
   for (const name of ['since', 'until'] as const) {
     const value = search[name];
-    if (typeof value === 'string' && (RELATIVE.test(value) || !Number.isNaN(Date.parse(value)))) filters[name] = value;
+    if (isRangeTime(value)) filters[name] = value;
   }
   return filters;
 }
@@ -72,13 +72,13 @@ export function asQuery(filters: EventFilters, nowMs: number): EventQuery {
   const status = statusesOf(filters);
   return {
     ...(status.length > 0 && { status }), ...rest,
-    ...(since !== undefined && { since: timeOf(since, nowMs) }), ...(until !== undefined && { until: timeOf(until, nowMs) }),
+    ...(since !== undefined && { since: rangeTime(since, nowMs) }), ...(until !== undefined && { until: rangeTime(until, nowMs) }),
   };
 }
 
 /** The same with an end: what comes later does not belong to what one decided about. */
 export function asFixedQuery(filters: EventFilters, nowMs: number): EventQuery {
-  return { ...asQuery(filters, nowMs), until: timeOf(filters.until ?? '-0m', nowMs) };
+  return { ...asQuery(filters, nowMs), until: rangeTime(filters.until ?? '-0m', nowMs) };
 }
 
 /** The filters that the stream of events has: it tells what happens now, whatever the range; states and errors are compared here. */
@@ -110,9 +110,4 @@ export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Ch
 /** How an attempt ended, in the words of the filter: `timeout`, `5xx`. */
 export function errorClassOf({ status, error }: { status: number | null; error: string | null }): string {
   return error ?? `${Math.floor((status ?? 0) / 100)}xx`;
-}
-
-function timeOf(text: string, nowMs: number): string {
-  const [, count, unit = ''] = RELATIVE.exec(text) ?? [];
-  return new Date(count === undefined ? text : nowMs - Number(count) * (UNIT_MS[unit] ?? 0)).toISOString();
 }

@@ -1,4 +1,5 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
+import { lazyPart } from '../load/lazy-part';
 import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
 import { tellTime } from '../time/format';
@@ -6,7 +7,7 @@ import { PlotTable } from './PlotTable';
 import type { Plotted } from './series';
 import './plot.css';
 
-const PlotCanvas = lazy(() => import('./PlotCanvas'));
+const PlotCanvas = lazyPart(() => import('./PlotCanvas').then(({ default: component }) => component));
 
 /** What a plot is given. */
 interface PlotProps extends Plotted {

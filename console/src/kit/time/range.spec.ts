@@ -8,7 +8,7 @@ describe('the times of a range', () => {
     expect(rangeTime(text, NOW_MS)).toBe(time);
   });
 
-  it.each(['1h', '-1y', '', 'x', 7, null, '-1h; drop'])('%j is none', (value) => {
+  it.each(['1h', '-1y', '', 'x', 7, null, '-1h; drop', '2026-13-45', '2026-02-31', '2026-02-31T00:00:00Z', '0000-01-01', '-271821-04-20', '1', 'May 2026'])('%j is none', (value) => {
     expect(isRangeTime(value)).toBe(false);
   });
 });

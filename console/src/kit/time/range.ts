@@ -4,9 +4,17 @@ export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 const RELATIVE = /^-(\d{1,4})([mhd])$/;
 
+/** A day, alone or with a time, as the API takes it; `2026-02-31` is none. */
+const DAY = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+const YEAR_MIN = 1970;
+
 /** Whether a value of an address is a time, or how long back: `-1h` stays relative in a link that is kept. */
 export function isRangeTime(value: unknown): value is string {
-  return typeof value === 'string' && (RELATIVE.test(value) || !Number.isNaN(Date.parse(value)));
+  if (typeof value !== 'string') return false;
+  if (RELATIVE.test(value)) return true;
+  const [, year, month, day] = (DAY.exec(value) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined || year < YEAR_MIN || Number.isNaN(Date.parse(value))) return false;
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 
 /** Such a value as a time, seen from a moment. */

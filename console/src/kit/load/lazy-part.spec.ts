@@ -1,0 +1,36 @@
+import { jest } from '@jest/globals';
+import { lazyPart, PartNotLoaded, watchLoads } from './lazy-part';
+
+const Shown = (): null => null;
+
+describe('lazyPart', () => {
+  it('tries again after failures, and asks what to do after each of them', async () => {
+    let tries = 0;
+    const told: string[] = [];
+    watchLoads({ loaded: () => void told.push('loaded'), failed: (isLastTry) => Promise.resolve(void told.push(`failed ${isLastTry}`)) });
+    const part = lazyPart(() => ((tries += 1) < 3 ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Shown)), [0, 0]);
+
+    await part.preload();
+    await part.preload();
+
+    expect(tries).toBe(3);
+    expect(told).toEqual(['failed false', 'failed false', 'loaded']);
+  });
+
+  it('fails after the last try; the next one begins anew', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(1_000);
+    let isAway = true;
+    watchLoads({ loaded: () => undefined, failed: (isLastTry) => Promise.resolve(void (lasts += Number(isLastTry))) });
+    let lasts = 0;
+    const part = lazyPart(() => (isAway ? Promise.reject(new TypeError('Failed to fetch')) : Promise.resolve(Shown)), [0]);
+
+    await expect(part.preload()).rejects.toBeInstanceOf(PartNotLoaded);
+    isAway = false;
+    await expect(part.preload()).rejects.toBeInstanceOf(PartNotLoaded);
+    now.mockReturnValue(2_000);
+    await part.preload();
+
+    now.mockRestore();
+    expect(lasts).toBe(1);
+  });
+});
