@@ -19,6 +19,8 @@ describe('the identity provider of the environment', () => {
     [{ OIDC_ISSUER: 'https://login.example' }, 'OIDC_ISSUER needs OIDC_CLIENT_ID'],
     [{ ...env, OIDC_ROLES: 'admins=owner' }, 'OIDC_ROLES must be'],
     [{ ...env, OIDC_ISSUER: 'ftp://login.example' }, 'OIDC_ISSUER must be'],
+    [{ ...env, OIDC_SIGNING_ALGORITHMS: 'RS256,none' }, 'OIDC_SIGNING_ALGORITHMS must be'],
+    [{ ...env, OIDC_SIGNING_ALGORITHMS: 'HS256' }, 'OIDC_SIGNING_ALGORITHMS must be'],
     [{ OPERATOR_KEY: 'short' }, 'OPERATOR_KEY must be 32 to 200'],
     [{ OPERATOR_KEY: `ek_live_${'a'.repeat(40)}` }, 'OPERATOR_KEY must not begin with ek_'],
     [{ SIGN_IN_MAIL_FROM: 'nobody' }, 'SIGN_IN_MAIL_FROM must be'],

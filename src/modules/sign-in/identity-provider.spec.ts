@@ -1,5 +1,5 @@
 import type { OidcProvider } from '#kernel/oidc-provider.js';
-import { joined, NotProvided, personOf } from './identity-provider.js';
+import { joined, NotProvided, personOf, pinned } from './identity-provider.js';
 
 const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({
   issuer: 'https://login.example', clientId: 'posthorn', clientSecret: null, groupsClaim: 'groups', roles: [['admins', 'admin'], ['developers', 'write']], domains: [], trustsEmail: false, signingAlgorithms: [], organization: null, ...more,
@@ -8,6 +8,10 @@ const provider = (more: Partial<OidcProvider> = {}): OidcProvider => ({
 const ADA = { email: 'Ada@Customer.example', email_verified: true };
 
 describe('personOf', () => {
+  it('folds ASCII letters alone: other addresses do not become the one of a member', () => {
+    expect(personOf({ email: '\u212aIM@Customer.example', email_verified: true }, provider()).email).toBe('\u212aim@customer.example');
+  });
+
   it.each([
     [['admins'], 'admin'], [['developers', 'admins'], 'admin'], [['developers'], 'write'], [['others'], null], ['developers', 'write'], [undefined, null], [[7, null, 'admins'], 'admin'], [{ admins: true }, null],
   ])('groups %j come to %s', (groups, role) => {
@@ -42,6 +46,28 @@ describe('personOf', () => {
 
     if (isIn) expect(person()).toMatchObject({ email: 'a@b.example' });
     else expect(person).toThrow(NotProvided);
+  });
+});
+
+describe('pinned', () => {
+  const metadata = { issuer: 'https://login.example', jwks_uri: 'https://login.example/jwks' };
+  const algorithmsOf = (server: object, signingAlgorithms: string[] = []): unknown => pinned({ ...metadata, ...server }, { signingAlgorithms }).id_token_signing_alg_values_supported;
+
+  it('leaves the algorithms with a public key of those that the provider lists, and RS256 where it lists none (OpenID Connect Discovery, section 3)', () => {
+    expect(algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256', 'ES256', 'XX999'] })).toEqual(['RS256', 'ES256']);
+    expect(algorithmsOf({})).toEqual(['RS256']);
+  });
+
+  it('takes those that the client is registered with instead', () => {
+    expect(algorithmsOf({ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256'] }, ['ES256'])).toEqual(['ES256']);
+  });
+
+  it.each([[{ id_token_signing_alg_values_supported: ['HS256', 'none'] }], [{ id_token_signing_alg_values_supported: [] }], [{ jwks_uri: undefined }]])('refuses a provider whose signatures cannot be verified: %j', (server) => {
+    expect(() => algorithmsOf(server)).toThrow('that ID tokens are signed with');
+  });
+
+  it('holds signed user info to the same rule', () => {
+    expect(pinned({ ...metadata, userinfo_signing_alg_values_supported: ['none', 'PS256'] }, { signingAlgorithms: [] }).userinfo_signing_alg_values_supported).toEqual(['PS256']);
   });
 });
 
