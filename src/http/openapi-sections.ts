@@ -10,8 +10,8 @@ const DESCRIPTIONS = new Map<string, string>();
 
 /** Sections in the order of a first visit, each after those whose resources its examples use; those of extensions come behind, as they were found. */
 const ORDER = [
-  'Destinations', 'Applications', 'Send', 'Events', 'Endpoints', 'Ingest domains', 'Pull', 'Portal', 'Replay', 'Event types', 'Domains', 'Emails', 'Suppressions', 'Mail reports', 'Aliases',
-  'Received mail', 'Mail views', 'Secrets', 'Metrics', 'Attention', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
+  'Destinations', 'Applications', 'Send', 'Events', 'Endpoints', 'Ingest domains', 'Pull', 'Portal', 'Replay', 'Event types', 'Domains', 'Emails', 'Mail views', 'Suppressions', 'Mail reports', 'Aliases',
+  'Received mail', 'Secrets', 'Metrics', 'Attention', 'System events', 'Organization', 'Keys', 'Members', 'Sessions', 'Audit', 'Operator', 'Agents', 'Health',
 ];
 
 /** What is made comes before what reads it, and that before what changes it. */

@@ -181,9 +181,57 @@ interface Example {
     await shown.getByRole('group', { name: 'Delete' }).getByRole('button', { name: 'Delete' }).click();
     await shown.getByText('No endpoint yet').waitFor();
     expect(wrongs()).toEqual([]);
-    expect(await shown.evaluate(() => [location.hash, document.cookie, localStorage.length + sessionStorage.length])).toEqual(['', '', 0]);
+    expect(await shown.evaluate(() => [location.hash, document.cookie, localStorage.length])).toEqual(['', '', 0]);
+    await shown.close();
+  });
+
+  it('F5 and Back keep the portal and the place in it; its token is in this tab alone, and gone when the session ends', async () => {
+    const application = await made();
+    const endpoint = await endpointAt({ ...server, api: (method, where, body) => server.api(method, where, body, testKey) }, application, targets.open().url, { description: 'Production' });
+    const { id, token, url } = await opened(application);
+    const { page: shown, wrongs } = await page(url);
+    const endpoints = shown.getByRole('heading', { name: 'Endpoints', exact: true });
+    await shown.getByRole('button', { name: 'Production' }).click();
+    await shown.getByRole('heading', { name: 'Production' }).waitFor();
+
     await shown.reload();
+    await shown.getByRole('heading', { name: 'Production' }).waitFor();
+    await shown.goBack();
+    await endpoints.waitFor();
+    await shown.goForward();
+    await shown.getByRole('heading', { name: 'Production' }).waitFor();
+    await shown.goto(`${service}/health/live`);
+    await shown.goBack();
+    await shown.getByRole('heading', { name: 'Production' }).waitFor();
+    expect(wrongs()).toEqual([]);
+
+    const kept = await shown.evaluate(() => ({ address: location.href, state: JSON.stringify(history.state), cookie: document.cookie, local: localStorage.length, session: Object.entries(sessionStorage) }));
+    expect(kept).toEqual({ address: url.split('#')[0], state: JSON.stringify({ portal: { at: 'endpoint', id: endpoint.id } }), cookie: '', local: 0, session: [[`posthorn.portal /portal/${id}`, token]] });
+    const other = await context.newPage();
+    await other.goto(url.split('#')[0] ?? '');
+    await other.getByText('This page is closed').waitFor();
+    const second = await opened(application);
+    await shown.goto(second.url.split('#')[0] ?? '');
     await shown.getByText('This page is closed').waitFor();
+    await shown.goto(url.split('#')[0] ?? '');
+    await endpoints.waitFor();
+
+    expectStatus(await server.api('DELETE', `/v1/app/${application}/portal`, undefined, testKey), 204);
+    await until(async () => { await shown.reload(); return shown.getByText('This page is closed').isVisible(); }, (isClosed) => isClosed, 3 * PATIENCE_MS);
+    expect(await shown.evaluate(() => sessionStorage.length)).toBe(0);
+    await Promise.all([shown.close(), other.close()]);
+  }, 180_000);
+
+  it('Back does not lead to the form of an endpoint that was made', async () => {
+    const { page: shown } = await page((await opened(await made())).url);
+    await shown.getByRole('button', { name: 'Add endpoint' }).click();
+    await shown.getByLabel('Address').fill(targets.open().url);
+    await shown.locator('form').getByRole('button', { name: 'Add endpoint' }).click();
+    await shown.getByText('The endpoint is there.').waitFor();
+
+    await shown.goBack();
+    await shown.getByRole('heading', { name: 'Endpoints', exact: true }).waitFor();
+    expect(await shown.locator('form').count()).toBe(0);
     await shown.close();
   });
 

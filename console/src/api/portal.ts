@@ -11,15 +11,44 @@ export interface Mine { app: string }
 
 const FORM = /^pt_[A-Za-z0-9_-]{43}$/;
 
-/** In the memory of this page and nowhere else: not in its address, its title, a cookie or a store. */
+/** In the memory of this page, and in the session storage of its tab: not in its address, its title, a cookie or a store that others share. */
 let token: string | null = null;
 const ended = new Set<() => void>();
 
-/** Reads the token behind `#` once, and takes it out of the address before anything else can see it. */
+/**
+ * Reads the token behind `#` once, and takes it out of the address before anything else can see it. Without one, the page was reloaded or
+ * returned to: the tab still has the token of this session.
+ */
 export function takeToken(): void {
   const text = location.hash.slice(1);
-  history.replaceState(null, '', location.pathname + location.search);
-  token = FORM.test(text) ? text : null;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  const kept = FORM.test(text) ? text : keptToken();
+  token = kept !== null && FORM.test(kept) ? kept : null;
+  keepToken(token);
+}
+
+/** The place of this session's token. Its id is in the path, so that one tab never opens a portal with the token of another. */
+const place = (): string => `posthorn.portal ${location.pathname}`;
+
+/** In a frame nothing is kept: the page around it brings a token after each load. */
+const isKept = (): boolean => window.parent === window;
+
+function keptToken(): string | null {
+  try {
+    return isKept() ? sessionStorage.getItem(place()) : null;
+  } catch {
+    return null;
+  }
+}
+
+function keepToken(kept: string | null): void {
+  if (!isKept()) return;
+  try {
+    if (kept === null) sessionStorage.removeItem(place());
+    else sessionStorage.setItem(place(), kept);
+  } catch {
+    // A browser that keeps nothing closes the portal at a reload.
+  }
 }
 
 export function hasToken(): boolean {
@@ -65,7 +94,10 @@ async function asked(request: Request, bearer: string | null, isOwn: boolean): P
     const said = Date.parse(response.headers.get('date') ?? '');
     // To the second: less is the way there and back.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - Date.now()) > 2_000 ? said - Date.now() : 0;
-    if (response.status === 401 && isOwn && bearer === token) for (const listener of ended) listener();
+    if (response.status === 401 && isOwn && bearer === token) {
+      keepToken(null);
+      for (const listener of ended) listener();
+    }
     return response;
   } catch (error) {
     if (request.signal.aborted) throw error;

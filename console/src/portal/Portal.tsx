@@ -5,12 +5,13 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { preferHere, usePreferences } from '../kit/preferences';
 import { isFramed, onToken, tellHeight, tellHost } from '../session/host';
 import { Catalogue } from './Catalogue';
-import { type Place, PortalProvider } from './context';
+import { PortalProvider } from './context';
 import { Deliveries } from './Deliveries';
 import { DeliveryView } from './DeliveryView';
 import { EndpointForm } from './EndpointForm';
 import { Endpoints } from './Endpoints';
 import { EndpointView } from './EndpointView';
+import { type Place, placeOf, stateOf } from './places';
 import { p } from './texts';
 import { dress } from './theme';
 
@@ -79,13 +80,24 @@ function Closed({ fault }: { fault: unknown }): ReactNode {
 }
 
 function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): ReactNode {
-  const [place, setPlace] = useState<Place>({ at: 'endpoints' });
+  const [place, setPlace] = useState<Place>(() => placeOf(history.state));
   const main = useRef<HTMLElement>(null);
-  const go = useCallback((next: Place): void => {
+  const show = useCallback((next: Place): void => {
     setPlace(next);
     // The focus goes where the content is, as it does when a page is loaded.
     main.current?.focus();
   }, []);
+  const go = useCallback((next: Place): void => {
+    // Back does not lead to the form of an endpoint that was made.
+    if (placeOf(history.state).at === 'new') history.replaceState(stateOf(next), '');
+    else history.pushState(stateOf(next), '');
+    show(next);
+  }, [show]);
+  useEffect(() => {
+    const back = ({ state }: PopStateEvent): void => show(placeOf(state));
+    window.addEventListener('popstate', back);
+    return () => window.removeEventListener('popstate', back);
+  }, [show]);
   return (
     <PortalProvider portal={portal} go={go}>
       <title>{p('of', { name: portal.application.name || portal.organization })}</title>

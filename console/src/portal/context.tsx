@@ -1,10 +1,6 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { OwnPortal, Permission } from '../api/portal';
-
-/** Where in the portal somebody is: it has no address of its own, since its token has none. */
-export type Place =
-  | { at: 'endpoints' } | { at: 'new' } | { at: 'endpoint'; id: string; isNew?: boolean }
-  | { at: 'deliveries'; endpoint?: string } | { at: 'delivery'; id: string; endpoint?: string } | { at: 'catalogue' };
+import type { Place } from './places';
 
 /** Who looks, and what he may do. */
 export interface InPortal {

@@ -66,7 +66,7 @@ export class DestinationsController {
   @ApiParam(ID)
   @ApiNoContentResponse({ description: 'Deleted.' })
   @ApiConflictResponse({ description: 'Something sends to it, see `details.used_by`.', schema: { $ref: '#/components/schemas/Error' } })
-  @TryAfter('Mail views')
+  @TryAfter('Secrets')
   async deleteDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant.environmentId, destinationId(id));
   }
