@@ -14,6 +14,7 @@ import { KeyringStore } from './kernel/keyring.store.js';
 import { Notifications } from './kernel/notifications.js';
 import { provideMasterKey } from './master-key.js';
 import { connect, runMigrations } from './migrate.js';
+import { startFailure } from './start-failure.js';
 
 const KEY_BYTES = 32;
 /** A process whose listening connection broke is back, and reads the data keys again, within five seconds. */
@@ -144,10 +145,12 @@ function givenKey(): Buffer | null {
   return key;
 }
 
+let config: Config | null = null;
 try {
-  const lines = await rotate(loadConfig(), givenKey());
+  config = loadConfig();
+  const lines = await rotate(config, givenKey());
   process.stdout.write(`${lines.join('\n')}\n`);
 } catch (error) {
-  process.stderr.write(`The master key was not rotated: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`The master key was not rotated: ${startFailure(error, config)}\n`);
   process.exitCode = 1;
 }

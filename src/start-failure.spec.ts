@@ -50,4 +50,13 @@ describe('startFailure', () => {
     for (const secret of ['hunter', 'swordfish', ENV.MASTER_KEY, 'guestpass']) expect(line).not.toContain(secret);
     expect(startFailure(new Error(message), null)).not.toContain('swordfish');
   });
+
+  it('shows no part of a password that has "@" in it, nor of one in a query', () => {
+    const own = loadConfig({ ...ENV, DATABASE_URL: 'postgres://ann:hunter2@two@db.example/orders?sslpassword=opensesame', OPERATOR_KEY: 'k'.repeat(32), EMAIL_TRANSPORT: 'smtps://ada:relaypass@mail.example' });
+    const message = `at ${own.databaseUrl}, hunter2@two, opensesame, ${'k'.repeat(32)}, relaypass`;
+
+    for (const line of [startFailure(new Error(message), own), startFailure(new Error('getaddrinfo ENOTFOUND at postgres://ann:hunter2@two#x@db.example'), null)]) {
+      for (const secret of ['hunter2', 'two', 'opensesame', 'kkkkkk', 'relaypass']) expect(line).not.toContain(secret);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config } from './kernel/config.js';
+import { withoutCredentials } from './kernel/config-values.js';
 
 /** What node, node-postgres and the server tell of an error, as far as they do. */
 interface Told {
@@ -142,22 +143,24 @@ function oneLine(message: string): string {
   return line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX)}…` : line;
 }
 
-/** The passwords of every URL, and whatever of the configuration is secret, in the form in which it was given. */
+/** Credentials of every URL, and whatever of the configuration is secret, in the form in which it was given. */
 function withoutSecrets(line: string, config: Config | null): string {
-  const masked = line.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/]*):[^\s@]*@/gi, '$1:[secret]@');
-  return secretsOf(config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), masked);
+  return secretsOf(config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), withoutCredentials(line));
 }
 
 function secretsOf(config: Config | null): string[] {
   if (config === null) return [];
-  const { configuredDatabaseUrl, configuredDatabaseDirectUrl, redisUrl, configuredMasterKey, bootstrapApiKey, metricsToken } = config;
+  const { configuredDatabaseUrl, configuredDatabaseDirectUrl, redisUrl, configuredMasterKey, bootstrapApiKey, metricsToken, operatorKey, oidc, emailTransport, blobStore } = config;
   const passwords = [configuredDatabaseUrl, configuredDatabaseDirectUrl, redisUrl].flatMap((text) => {
-    const password = text !== null && URL.canParse(text) ? new URL(text).password : '';
-    return [password, decoded(password)];
+    if (text === null || !URL.canParse(text)) return [];
+    const { password, searchParams } = new URL(text);
+    return [password, decoded(password), searchParams.get('password') ?? '', searchParams.get('sslpassword') ?? ''];
   });
   const keys = configuredMasterKey === null ? [] : [configuredMasterKey.toString('base64'), configuredMasterKey.toString('hex')];
   // A short one is a word that may stand in any sentence.
-  return [...passwords, ...keys, bootstrapApiKey ?? '', metricsToken ?? ''].filter(({ length }) => length >= 6);
+  const relay = emailTransport.kind === 'smtp' ? [emailTransport.login?.password] : [];
+  const amazon = [emailTransport, blobStore].flatMap((place) => ('credentials' in place ? [place.credentials.secretAccessKey, place.credentials.sessionToken] : []));
+  return [...passwords, ...keys, bootstrapApiKey, metricsToken, operatorKey, oidc?.clientSecret, ...relay, ...amazon].filter((secret): secret is string => (secret ?? '').length >= 6);
 }
 
 function decoded(text: string): string {

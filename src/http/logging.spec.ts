@@ -18,6 +18,17 @@ it('keeps secrets out, at the top and two levels down', () => {
   expect(entries()[0]).toMatchObject({ authorization: '[secret]', context: 'ctx', msg: 'x' });
 });
 
+it('keeps the arguments of a command that Redis refused out', () => {
+  const { nest, entries } = captured('info');
+  const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command: { name: 'auth', args: ['hunter2'] } });
+
+  nest.error(refused, 'Redis');
+  nest.error('failed', { err: refused }, 'Redis');
+
+  expect(JSON.stringify(entries())).not.toContain('hunter2');
+  expect(entries()).toHaveLength(2);
+});
+
 it('writes errors with their stack, and nothing below the level', () => {
   const { nest, entries } = captured('warn');
 

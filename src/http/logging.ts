@@ -24,7 +24,8 @@ type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 /** The process's logger: JSON lines, or readable ones when somebody is looking (`isTty`). */
 export function createLogger(config: Config, isTty: boolean, destination?: DestinationStream): Logger {
-  const paths = SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`));
+  // What Redis refuses, ioredis throws with the arguments of the command: those of AUTH are the password.
+  const paths = ['err.command.args', ...SECRET_FIELDS.flatMap((field) => ['', '*', '*.*'].map((above) => `${above}["${field}"]`))];
   const options = { level: config.logLevel, redact: { paths, censor: '[secret]' }, base: null };
   if (destination) return pino(options, destination);
   return isTty ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' })) : pino(options);

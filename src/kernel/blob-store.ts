@@ -26,7 +26,7 @@ export function parseBlobStore(text: string | null, credentials: AwsCredentials 
   if (text === null || text === 'postgres') return { kind: 'postgres' };
   if (/^file:\/[^/]/.test(text)) return { kind: 'file', directory: text.slice('file:'.length) };
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol !== 's3:') throw new ConfigError(`BLOB_STORE must be ${EXPECTED}, not ${JSON.stringify(text)}.`);
+  if (url?.protocol !== 's3:') throw new ConfigError(`BLOB_STORE must be ${EXPECTED}${text.includes('@') ? '' : `, not ${JSON.stringify(text)}`}.`);
   if (url.username !== '' || url.password !== '') throw new ConfigError('BLOB_STORE has no credentials in it: they are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'region' && name !== 'endpoint');
   if (unknown !== undefined || url.hash !== '') throw new ConfigError('BLOB_STORE takes the parameters region and endpoint after s3://bucket/prefix.');

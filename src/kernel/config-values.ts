@@ -19,6 +19,7 @@ const DAY_S = 24 * 60 * 60;
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: SECOND_MS, m: MINUTE_MS, h: HOUR_MS };
 
+const CONTROL_CHARACTERS = /[\x00-\x1f\x7f]/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
@@ -105,18 +106,57 @@ export class ConfigReader {
     return { count, periodMs: seconds * SECOND_MS };
   }
 
-  /** A URL with one of these protocols. `isSecret` keeps the value out of the message. */
+  /** A text that is sent in a header or compared with one. The message never repeats it. */
+  secret(name: string): string | null {
+    const value = this.text(name);
+    if (value !== null && CONTROL_CHARACTERS.test(value)) throw new ConfigError(`${name} has a line break or another control character: set it again without.`);
+    return value;
+  }
+
+  /** The address of a server with credentials in it, as it was given. The message never repeats any of it. */
+  secretUrl(name: string, protocols: readonly string[]): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const fault = authorityFault(value);
+    if (fault !== null) throw new ConfigError(`${name} ${fault}`);
+    // Without "//" the URL standard reads the credentials as a path.
+    if (!/^[a-z]+:\/\//i.test(value)) throw new ConfigError(`${name} must be ${startsWith(protocols)}.`);
+    this.url(name, protocols, true);
+    return value;
+  }
+
+  /** A URL with one of these protocols. `isSecret` keeps the value out of the message, which never shows one that may have credentials in it. */
   url(name: string, protocols: readonly string[], isSecret: boolean): URL | null {
     const value = this.text(name);
     if (value === null) return null;
     const url = URL.canParse(value) ? new URL(value) : null;
     if (url === null || !protocols.includes(url.protocol)) {
-      const expected = `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
-      throw isSecret ? new ConfigError(`${name} must be ${expected}.`) : mismatch(name, expected, value);
+      const expected = startsWith(protocols);
+      throw isSecret || value.includes('@') ? new ConfigError(`${name} must be ${expected}.`) : mismatch(name, expected, value);
     }
     return url;
   }
 }
+
+/**
+ * Returns why the credentials of a URL cannot be read with certainty, or null. Userinfo ends at the last `@` before the first `/`, `?` or `#`
+ * (RFC 3986, section 3.2; the URL standard says which `@`). Where one of these stands in a password, the rest of the password is taken for a host,
+ * a port, a path or a database, and every message about these would show it.
+ */
+export function authorityFault(url: string): string | null {
+  const [, authority = '', rest = ''] = /^[^:/?#]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+  if (CONTROL_CHARACTERS.test(url)) return 'has a line break or another control character: set it again without.';
+  if (rest.includes('#') || rest.includes('@')) return HOW_TO_ENCODE;
+  const userinfo = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
+  return /%(?![0-9a-f]{2})/i.test(userinfo) || decodedOf(userinfo) === null ? HOW_TO_ENCODE : null;
+}
+
+/** Returns the text without the credentials of the URLs in it. They end at the last `@`, since a password may have others in it. */
+export function withoutCredentials(text: string): string {
+  return text.replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)\S*@/gi, '$1[secret]@');
+}
+
+const HOW_TO_ENCODE = 'has a character in its user or password that means something else in a URL: percent-encode it there (%40 for @, %23 for #, %2F for /, %3F for ?, %25 for %).';
 
 /** 32 bytes in base64 (standard or URL alphabet) or hex; `null` for anything else. */
 export function parseMasterKey(value: string): Buffer | null {
@@ -167,6 +207,10 @@ function inMs(duration: string): number | null {
   const [, count, unit] = /^(\d{1,9})([smh])$/.exec(duration) ?? [];
   const unitMs = UNIT_MS[unit ?? ''];
   return count === undefined || unitMs === undefined ? null : Number(count) * unitMs;
+}
+
+function startsWith(protocols: readonly string[]): string {
+  return `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
 }
 
 function mismatch(name: string, expected: string, value: string): ConfigError {

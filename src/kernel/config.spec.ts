@@ -242,6 +242,55 @@ describe('loadConfig', () => {
 });
 
 describe('Config', () => {
+  // RFC 3986, section 3.2: the authority ends at the first "/", "?" or "#".
+  it.each([
+    'scheme://ann:hunter2#two@db/orders', 'scheme://ann:hun@hunter2#two@db/orders', 'scheme://ann:1234#hunter2@db/orders', 'scheme://ann:1234/hunter2@db/orders',
+    'scheme://ann:hun@hunter2/two@db/orders', 'scheme://ann:1234?hunter2@db/orders', 'scheme:///ann:hunter2@db/orders', 'scheme://ann:hunter2%zz@db/orders', 'scheme://ann:hunter2%ff@db/orders',
+  ])('refuses %s, tells to percent-encode, and repeats none of it', (text) => {
+    for (const [variable, scheme] of [['DATABASE_URL', 'postgres'], ['DATABASE_DIRECT_URL', 'postgresql'], ['REDIS_URL', 'rediss'], ['EMAIL_TRANSPORT', 'smtp']] as const) {
+      const load = (): unknown => loadConfig({ DATABASE_URL: 'postgres://db/orders', MASTER_KEY: 'a'.repeat(64), [variable]: text.replace('scheme', scheme) });
+
+      expect(load).toThrow(new RegExp(`^${variable} has a character .* percent-encode it there \\(%40 for @, %23 for #`));
+      expect(load).not.toThrow(/hunter2|two|1234|zz/);
+    }
+  });
+
+  it('refuses an address without slashes, which would make a path of the password', () => {
+    for (const env of [{ DATABASE_URL: 'postgres:ann:hunter2@db/orders' }, { REDIS_URL: 'redis:ann:hunter2@cache' }]) {
+      expect(() => loadConfig(env)).toThrow(/must be a URL that starts with/);
+      expect(() => loadConfig(env)).not.toThrow(/hunter2/);
+    }
+  });
+
+  it('takes a password with "@" in it, whose end is certain, and one that is encoded', () => {
+    expect(loadConfig({ DATABASE_URL: 'postgres://ann:hunter2@two@db:5432/orders?sslmode=require', MASTER_KEY: 'a'.repeat(64) }).databaseUrl).toContain('hunter2@two@db');
+    expect(loadConfig({ REDIS_URL: 'redis://:hunter2%23two%40%2F%3F%25@cache' }).redisUrl).toContain('%23two');
+  });
+
+  it.each([
+    'METRICS_TOKEN', 'BOOTSTRAP_API_KEY', 'OPERATOR_KEY', 'OIDC_CLIENT_SECRET', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'MASTER_KEY', 'DATABASE_URL', 'REDIS_URL', 'EMAIL_TRANSPORT',
+  ])('refuses a line break in %s, without its value', (variable) => {
+    const load = (): unknown => loadConfig({ AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', EMAIL_TRANSPORT: 'ses:eu-west-1', [variable]: 'smtp://ek_live_hunter2hunter2hunter2\nhunter2hunter2hunter2' });
+
+    expect(load).toThrow(new RegExp(`^${variable} `));
+    expect(load).not.toThrow(/hunter2/);
+  });
+
+  it.each(['BASE_URL', 'OIDC_ISSUER', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'RSPAMD_URL', 'BLOB_STORE'])('never repeats credentials in %s, whether it can be read or not', (variable) => {
+    for (const text of ['https://ann:hunter2#x@host', 'ftp://ann:hunter2@host', 'https://ann:hunter2@host']) {
+      let shown = '';
+      try {
+        const config = loadConfig({ OIDC_CLIENT_ID: 'posthorn', [variable]: text });
+        shown = JSON.stringify(config) + inspect(config);
+      } catch (error) {
+        shown = (error as Error).message;
+      }
+
+      expect(shown).not.toBe('');
+      expect(shown).not.toContain('hunter2');
+    }
+  });
+
   it('shows no secret when it is printed', () => {
     const env = {
       DATABASE_URL: 'postgres://u:hunter2@db/x', REDIS_URL: 'redis://:hunter2@cache', MASTER_KEY: KEY_HEX,

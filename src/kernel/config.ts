@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, isHostName, isOrigin, parseMasterKey } from './config-values.js';
+import { ConfigError, ConfigReader, isAddress, isCidr, isDnsServer, isHostName, isOrigin, parseMasterKey, withoutCredentials } from './config-values.js';
 import type { RateLimit } from './config-values.js';
 import type { AwsCredentials } from './aws-credentials.js';
 import { type BlobPlace, parseBlobStore } from './blob-store.js';
@@ -250,7 +250,7 @@ export class Config {
 
   toJSON(): Record<string, unknown> {
     return Object.fromEntries(
-      Object.entries(this).map(([name, value]) => [name, SECRETS.has(name) && value !== null ? '[secret]' : (value as unknown)]),
+      Object.entries(this).map(([name, value]) => [name, SECRETS.has(name) && value !== null ? '[secret]' : typeof value === 'string' ? withoutCredentials(value) : (value as unknown)]),
     );
   }
 
@@ -267,7 +267,7 @@ export class Config {
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const read = new ConfigReader(env);
-  const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'], true) && read.text('DATABASE_URL');
+  const databaseUrl = read.secretUrl('DATABASE_URL', ['postgres:', 'postgresql:']);
   return new Config({
     ...readListeners(read, databaseUrl !== null),
     ...readLimits(read),
@@ -275,7 +275,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     configuredDatabaseUrl: databaseUrl,
     configuredDatabaseDirectUrl: readDirectUrl(read, databaseUrl !== null),
     configuredMasterKey: readMasterKey(read, databaseUrl !== null),
-    redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], true) && read.text('REDIS_URL'),
+    redisUrl: read.secretUrl('REDIS_URL', ['redis:', 'rediss:']),
     dataDir: read.text('DATA_DIR') ?? '.posthorn',
     role: readRole(read),
     processes: readProcesses(read),
@@ -322,7 +322,7 @@ function readListeners(read: ConfigReader, isExternal: boolean): ListenerFields 
   return {
     port,
     metricsPort,
-    metricsToken: read.text('METRICS_TOKEN'),
+    metricsToken: read.secret('METRICS_TOKEN'),
     host: read.matching('HOST', /^[A-Za-z0-9.:_-]+$/, 'an IP address or a host name') ?? (isExternal ? '0.0.0.0' : '127.0.0.1'),
     configuredBaseUrl: readBaseUrl(read),
     trustProxy: read.listOf('TRUST_PROXY', isCidr, 'a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8'),
@@ -367,7 +367,7 @@ function readAccess(read: ConfigReader): Pick<ConfigFields, 'signInMailFrom' | '
     oidc: readOidc({
       issuer: read.url('OIDC_ISSUER', ['https:', 'http:'], false),
       clientId: read.text('OIDC_CLIENT_ID'),
-      clientSecret: read.text('OIDC_CLIENT_SECRET'),
+      clientSecret: read.secret('OIDC_CLIENT_SECRET'),
       groupsClaim: read.matching('OIDC_GROUPS_CLAIM', /^[\w.:/-]{1,100}$/, 'the name of a claim such as groups'),
       roles: read.list('OIDC_ROLES'),
       domains: read.list('OIDC_DOMAINS'),
@@ -447,9 +447,10 @@ function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
 }
 
 function readDirectUrl(read: ConfigReader, isExternal: boolean): string | null {
-  if (read.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:'], true) === null) return null;
+  const url = read.secretUrl('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']);
+  if (url === null) return null;
   if (!isExternal) throw new ConfigError('DATABASE_DIRECT_URL goes with DATABASE_URL: set both, or neither.');
-  return read.text('DATABASE_DIRECT_URL');
+  return url;
 }
 
 function readBootstrapApiKey(read: ConfigReader): string | null {
@@ -469,7 +470,7 @@ function readEmailTransport(read: ConfigReader): EmailTransport {
 
 /** Under the names that AWS's own tools read. */
 function readAwsCredentials(read: ConfigReader): AwsCredentials | null {
-  const [accessKeyId, secretAccessKey, sessionToken] = [read.text('AWS_ACCESS_KEY_ID'), read.text('AWS_SECRET_ACCESS_KEY'), read.text('AWS_SESSION_TOKEN')];
+  const [accessKeyId, secretAccessKey, sessionToken] = [read.secret('AWS_ACCESS_KEY_ID'), read.secret('AWS_SECRET_ACCESS_KEY'), read.secret('AWS_SESSION_TOKEN')];
   return accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey, ...(sessionToken !== null && { sessionToken }) };
 }
 

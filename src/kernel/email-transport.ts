@@ -1,6 +1,6 @@
 import type { AwsCredentials } from './aws-credentials.js';
 import { isHttpUrl, REGION } from './blob-store.js';
-import { ConfigError } from './config-values.js';
+import { authorityFault, ConfigError } from './config-values.js';
 
 /** How connections to a relay are encrypted when they do not begin encrypted: STARTTLS (RFC 3207). */
 export type StartTls = 'required' | 'opportunistic' | 'off';
@@ -49,6 +49,8 @@ export function parseEmailTransport(text: string | null, credentials: AwsCredent
   if (text === null || text === 'capture:' || text === 'capture') return { kind: 'capture' };
   if (text.startsWith('direct:')) return readDirect(text.slice('direct:'.length));
   if (text.startsWith('ses:')) return readSes(text.slice('ses:'.length), credentials);
+  const fault = authorityFault(text);
+  if (fault !== null) throw new ConfigError(`EMAIL_TRANSPORT ${fault}`);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['smtp:', 'smtps:'].includes(url.protocol)) throw new ConfigError(`EMAIL_TRANSPORT must be ${EXPECTED}.`);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -96,9 +98,5 @@ function readStartTls(url: URL, isImplicitTls: boolean): StartTls {
 function readLogin(url: URL): EmailRelay['login'] {
   if (url.username === '' && url.password === '') return null;
   if (url.username === '' || url.password === '') throw new ConfigError('EMAIL_TRANSPORT needs both a user and a password, or neither.');
-  try {
-    return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
-  } catch {
-    throw new ConfigError('The user and the password of EMAIL_TRANSPORT are percent-encoded; a "%" by itself is %25.');
-  }
+  return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
 }

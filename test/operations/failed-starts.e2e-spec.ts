@@ -8,6 +8,7 @@ import { generateApiKey } from '../../src/modules/auth/api-key.js';
 import { createDatabase } from '../support/database.js';
 import type { TestDatabase } from '../support/database.js';
 import { type Ended, run } from '../support/program.js';
+import type { Program } from '../support/launch.js';
 import { startServer } from '../support/server.js';
 import { openSql } from '../api/scene.js';
 
@@ -79,6 +80,15 @@ describe('a start that fails', () => {
     ['its database does not exist', () => ({ DATABASE_URL: urlWith((url) => (url.pathname = '/nothing')) }), /has no database nothing: create it, or correct DATABASE_URL\.$/],
     ['it asks for TLS that the server does not speak', () => ({ DATABASE_URL: urlWith((url) => url.searchParams.set('sslmode', 'verify-full')) }), /does not speak TLS: take sslmode out of DATABASE_URL/],
     ['it names a certificate that is not there', () => ({ DATABASE_URL: urlWith((url) => url.searchParams.set('sslrootcert', '/nothing/ca.pem')) }), /^DATABASE_URL names the file \/nothing\/ca\.pem, which can't be read \(ENOENT\)/],
+    ['its password has "#" in it', () => ({ DATABASE_URL: `postgres://ann:${PASSWORD}#two@127.0.0.1:1/orders` }), /^DATABASE_URL has a character .* percent-encode it there \(%40 for @, %23 for #/],
+    ['its password has "@" and "#" in it', () => ({ DATABASE_URL: `postgres://ann:hun@${PASSWORD}#two@127.0.0.1:1/orders` }), /^DATABASE_URL has a character .* percent-encode it there/],
+    ['its password looks like a port and a path', () => ({ DATABASE_URL: `postgres://ann:1234/${PASSWORD}@127.0.0.1:1/orders` }), /^DATABASE_URL has a character .* percent-encode it there/],
+    ['its password has "@" in it, and nothing listens there', () => ({ DATABASE_URL: `postgres://ann:${PASSWORD}@${PASSWORD}@127.0.0.1:1/orders` }), /^Nothing listens at 127\.0\.0\.1:1: /],
+    ['the password of DATABASE_DIRECT_URL has "#" in it', () => ({ DATABASE_DIRECT_URL: `postgres://ann:12#${PASSWORD}@127.0.0.1:1/orders` }), /^DATABASE_DIRECT_URL has a character .* percent-encode it there/],
+    ['the password of Redis has "@" and "#" in it', () => ({ REDIS_URL: `redis://:hun@${PASSWORD}#two@127.0.0.1:1` }), /^REDIS_URL has a character .* percent-encode it there/],
+    ['the password of the mail server has "#" in it', () => ({ EMAIL_TRANSPORT: `smtp://ann:12#${PASSWORD}@127.0.0.1:1` }), /^EMAIL_TRANSPORT has a character .* percent-encode it there/],
+    ['BOOTSTRAP_API_KEY has a line break in it', () => ({ BOOTSTRAP_API_KEY: `ek_live_${PASSWORD}\n${PASSWORD}` }), /^BOOTSTRAP_API_KEY must be ek_live_/],
+    ['METRICS_TOKEN has a line break in it', () => ({ METRICS_TOKEN: `${PASSWORD}\r\n${PASSWORD}` }), /^METRICS_TOKEN has a line break/],
     ['Redis is away', () => ({ REDIS_URL: `redis://:${PASSWORD}@127.0.0.1:1` }), /^Redis at 127\.0\.0\.1:1 does not answer \(ECONNREFUSED\): start it, or correct REDIS_URL\.$/],
     ['DATA_DIR cannot be written to', () => ({ DATABASE_URL: '', MASTER_KEY: '', DATA_DIR: '/proc/posthorn' }), /^DATA_DIR \/proc\/posthorn can't be written to \(E[A-Z]+ at \S+\): make it writable for this user, or set another one\.$/],
     ['DATA_DIR is below a file', () => ({ DATABASE_URL: '', MASTER_KEY: '', DATA_DIR: `${extension('file', '')}/data` }), /^DATA_DIR \S+ can't be written to \(E[A-Z]+ at \S+\)/],
@@ -103,6 +113,18 @@ describe('a start that fails', () => {
     expect(said).toMatch(line);
     expect(err).not.toContain(PASSWORD);
     expect(err.split('\n')).toHaveLength(2);
+  });
+
+  it.each<[Program, string[]]>([
+    ['create-admin-key', []], ['orgs', ['list']], ['dns', []], ['mail-reports', []], ['rotate-master-key', []], ['backup', ['file']], ['restore', ['file']],
+  ])('%s says what is wrong with DATABASE_URL in one line, without the password', async (program, args) => {
+    const env = { DATABASE_URL: `postgres://ann:hun@${PASSWORD}#two@127.0.0.1:1/orders`, MASTER_KEY: randomBytes(32).toString('base64') };
+
+    const { code, out, err } = await run(program, env, args);
+
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^(?:[^\n]+: )?DATABASE_URL has a character [^\n]+percent-encode it there[^\n]+\n$/);
+    expect(err).not.toMatch(/hun|two/);
   });
 
   it('because PostgreSQL is too old ends with code 1 and one line', async () => {
