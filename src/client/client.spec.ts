@@ -3,7 +3,7 @@ import { PosthornClient, PosthornConnectionError, PosthornError, PosthornTimeout
 type Answer = Response | Error | 'never';
 
 /** A client of a service that answers in this order, and what it was sent. */
-function scripted(answers: Answer[], options: { timeoutMs?: number; retries?: number } = {}): { client: PosthornClient; sent: Request[]; bodies: string[]; waitsMs: number[] } {
+function scripted(answers: Answer[], options: { timeoutMs?: number; retries?: number; apiKey?: string } = {}): { client: PosthornClient; sent: Request[]; bodies: string[]; waitsMs: number[] } {
   const [sent, bodies, waitsMs]: [Request[], string[], number[]] = [[], [], []];
   const fetch = async (request: Request): Promise<Response> => {
     sent.push(request);
@@ -86,6 +86,75 @@ describe('PosthornClient', () => {
     const { client } = scripted([new Response('<h1>Bad gateway</h1>', { status: 404 })]);
 
     await expect(client.get('/v1/org')).rejects.toMatchObject({ status: 404, type: 'internal', requestId: null, message: expect.stringContaining('<h1>Bad gateway</h1>') });
+  });
+
+  it.each<[string, Response, string]>([
+    ['a sign-in page of a network', new Response('<html>Sign in</html>', { headers: { 'content-type': 'text/html' } }), 'answered 200 with what is no JSON (text/html)'],
+    ['nothing', new Response('', { status: 200 }), 'answered 200 with nothing'],
+    ['half a body', new Response('{"data": [', { headers: { 'content-type': 'application/json' } }), 'answered 200 with what is no JSON (application/json)'],
+  ])('a 200 that is %s is a PosthornError, and not tried again', async (_what, answer, message) => {
+    const { client, sent } = scripted([answer]);
+
+    const error = await client.get('/v1/org').catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(PosthornError);
+    expect(error).toMatchObject({ status: 200, type: 'unexpected_answer', message: expect.stringContaining(message) });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('a page of a list that has no list is a PosthornError', async () => {
+    const { client } = scripted([json({ portal: 'welcome' })]);
+
+    await expect(client.all('/v1/events').next()).rejects.toMatchObject({ type: 'unexpected_answer' });
+  });
+
+  it.each([301, 302, 303, 307, 308])('%d is not followed: the key goes nowhere else, and the error names no more than the origin', async (status) => {
+    const { client, sent } = scripted([new Response(null, { status, headers: { location: 'https://evil.example/steal?token=abc' } })]);
+
+    const error = await client.post('/v1/send', SEND).catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(PosthornError);
+    expect(error).toMatchObject({ status, type: 'unexpected_answer', message: expect.stringContaining('a redirect to https://evil.example, which is not followed') });
+    expect((error as Error).message).not.toMatch(/steal|abc/);
+    expect(sent.map(({ redirect }) => redirect)).toEqual(['manual']);
+  });
+
+  it('follows no redirect of a raw answer and of a stream either', async () => {
+    const redirect = (): Response => new Response(null, { status: 302, headers: { location: '/elsewhere' } });
+    const { client, sent } = scripted([redirect(), redirect(), new Response('<html>', { headers: { 'content-type': 'text/html' } })]);
+
+    await expect(client.raw('/v1/events/evt_1/payload')).rejects.toMatchObject({ status: 302, message: expect.stringContaining('a redirect to https://posthorn.test,') });
+    await expect(client.stream().next()).rejects.toMatchObject({ status: 302 });
+    await expect(client.stream().next()).rejects.toMatchObject({ status: 200, type: 'unexpected_answer' });
+    expect(sent.map((request) => request.redirect)).toEqual(['manual', 'manual', 'manual']);
+  });
+
+  it.each(['ek_live_hun\nter2', 'ek_live_hun\r\nter2', 'ek_live_hun ter2', 'ek_live_hun\0ter2', 'ek_live_hun\u2028ter2'])('refuses the key %j without repeating it', (apiKey) => {
+    const make = (): unknown => new PosthornClient({ baseUrl: 'https://posthorn.test', apiKey });
+
+    expect(make).toThrow(TypeError);
+    expect(make).not.toThrow(/hun|ter2/);
+  });
+
+  it('takes a key with a line break behind it, as files have one, and refuses none at all', async () => {
+    const { sent, client } = scripted([json({})], { apiKey: ' ek_live_x\n' });
+    await client.get('/v1/org');
+
+    expect(sent[0]?.headers.get('authorization')).toBe('Bearer ek_live_x');
+    for (const apiKey of ['', '\n', undefined]) expect(() => new PosthornClient({ baseUrl: 'https://posthorn.test', apiKey: apiKey as string })).toThrow('apiKey is missing.');
+  });
+
+  it('repeats neither a header that cannot be sent nor the credentials of a URL', async () => {
+    const { client } = scripted([]);
+
+    for (const asked of [() => client.post('/v1/send', { ...SEND, headers: { 'idempotency-key': 'hun\nter2' } }), () => client.raw('/v1/org', { headers: { 'x-token': 'hun\nter2' } })]) {
+      const error = await asked().catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as Error).message).not.toMatch(/hun|ter2/);
+    }
+    for (const baseUrl of ['https://ann:hunter2@posthorn.test', 'https://ann:hunter2#x@posthorn.test', 'ftp://posthorn.test', 'posthorn.test']) {
+      expect(() => new PosthornClient({ baseUrl, apiKey: 'k' })).toThrow('baseUrl must be an http or https URL without user and password.');
+    }
   });
 
   it('ends a try that takes too long, and everything when the caller has had enough', async () => {

@@ -1,6 +1,8 @@
 import createFetcher, { type Client as Fetcher, type FetchResponse, type MaybeOptionalInit } from 'openapi-fetch';
 import type { paths } from './openapi.js';
+import { PosthornError, unexpected, UNEXPECTED_ANSWER } from './errors.js';
 import { DEFAULT_TRIES, send, type Tries } from './retries.js';
+import { checkHeaders, usableApiKey, usableBaseUrl } from './settings.js';
 import { streamEvents, type StreamMessage, type StreamOptions } from './stream.js';
 
 /** How to reach the service. */
@@ -45,15 +47,17 @@ type Item<P extends keyof paths> = Answer<P, 'get'> extends { data: readonly (in
 export class PosthornClient {
   private readonly fetcher: Fetcher<paths>;
   private readonly tries: Tries;
+  private readonly apiKey: string;
   readonly baseUrl: string;
 
-  constructor(private readonly options: ClientOptions) {
+  constructor(options: ClientOptions) {
     const { timeoutMs = DEFAULT_TRIES.timeoutMs, retries = DEFAULT_TRIES.triesMax - 1, fetch = DEFAULT_TRIES.fetch, wait = DEFAULT_TRIES.wait } = options;
-    this.baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.baseUrl = usableBaseUrl(options.baseUrl);
+    this.apiKey = usableApiKey(options.apiKey);
     this.tries = { ...DEFAULT_TRIES, timeoutMs, triesMax: retries + 1, fetch, wait };
     this.fetcher = createFetcher<paths>({
       baseUrl: this.baseUrl,
-      headers: { authorization: `Bearer ${options.apiKey}`, 'user-agent': `${options.userAgent ?? ''} posthorn-client`.trim() },
+      headers: { authorization: `Bearer ${this.apiKey}`, 'user-agent': `${options.userAgent ?? ''} posthorn-client`.trim() },
       fetch: (request) => send(request, this.tries),
     });
   }
@@ -85,6 +89,7 @@ export class PosthornClient {
     do {
       const query = { ...params?.query, ...(cursor !== undefined && { cursor }) };
       const page = await this.call<{ data: Item<P>[]; next_cursor?: string | null }>('GET', path, [{ ...rest, params: { ...params, query } }]);
+      if (!Array.isArray((page as Partial<typeof page> | undefined)?.data)) throw new PosthornError(200, UNEXPECTED_ANSWER, `${new URL(this.baseUrl).origin} answered with no list. Is this the URL of the service?`, null);
       yield* page.data;
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
@@ -92,19 +97,33 @@ export class PosthornClient {
 
   /** An answer that is no JSON, with its headers: payloads, raw emails, attachments. */
   async raw(path: string, init: RequestInit = {}): Promise<Response> {
+    checkHeaders(init.headers);
     const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${this.options.apiKey}`);
+    headers.set('authorization', `Bearer ${this.apiKey}`);
     return send(new Request(this.baseUrl + path, { ...init, headers }), this.tries);
   }
 
   /** Everything that happens, until the signal is aborted; over restarts and broken connections. */
   stream(options: StreamOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
-    return streamEvents({ baseUrl: this.baseUrl, apiKey: this.options.apiKey, fetch: this.tries.fetch }, options);
+    return streamEvents({ baseUrl: this.baseUrl, apiKey: this.apiKey, fetch: this.tries.fetch }, options);
   }
 
   private async call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, [init]: readonly unknown[]): Promise<T> {
+    const given = (init ?? {}) as { headers?: unknown; parseAs?: string };
+    checkHeaders(given.headers);
     // Refusals are thrown by `send`; a success without a body has no data.
-    const { data } = await (this.fetcher[method] as (path: string, init: unknown) => Promise<{ data?: unknown }>)(path, init ?? {});
-    return data as T;
+    const fetched = this.fetcher[method] as (path: string, init: unknown) => Promise<{ data?: unknown; response: Response }>;
+    const { data, response } = await fetched(path, given.parseAs === undefined ? { ...given, parseAs: 'text' } : given);
+    return (given.parseAs === undefined ? this.parsed(method, data as string | undefined, response) : data) as T;
+  }
+
+  private parsed(method: string, text: string | undefined, response: Response): unknown {
+    if ((text ?? '') === '' && (method !== 'GET' || response.status === 204)) return undefined;
+    try {
+      return JSON.parse(text ?? '') as unknown;
+    } catch {
+      const type = response.headers.get('content-type')?.slice(0, 100);
+      throw unexpected(this.baseUrl, response, `${response.status} with ${(text ?? '') === '' ? 'nothing' : `what is no JSON${type === undefined ? '' : ` (${type})`}`}`);
+    }
   }
 }

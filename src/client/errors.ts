@@ -32,6 +32,26 @@ export class PosthornTimeoutError extends PosthornConnectionError {
   override readonly name: string = 'PosthornTimeoutError';
 }
 
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Of errors that this client finds itself: the answer is not one of Posthorn's. */
+export const UNEXPECTED_ANSWER = 'unexpected_answer';
+
+/** Returns the error of a redirect, which is never followed: the API has none, and the key would go along. Null for any other answer. */
+export function redirectOf(asked: string, response: Response): PosthornError | null {
+  // Runtimes that hide redirects answer with status 0.
+  if (!REDIRECTS.has(response.status) && response.type !== 'opaqueredirect') return null;
+  const location = response.headers.get('location');
+  const leadsTo = location !== null && URL.canParse(location, asked) ? ` to ${originOf(new URL(location, asked))}` : '';
+  return unexpected(asked, response, `with a redirect${leadsTo}, which is not followed`);
+}
+
+/** Returns the error of a success that is not what the API answers: of a proxy, a sign-in page of a network, or another service. */
+export function unexpected(asked: string, { status, headers }: Response, how: string): PosthornError {
+  return new PosthornError(status, UNEXPECTED_ANSWER, `${new URL(asked).origin} answered ${how}. Is this the URL of the service, and does nothing stand in between?`, headers.get('x-request-id'));
+}
+
+const originOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
+
 /** The error of an answer that is no success. Reads its body. */
 export async function errorOf(response: Response): Promise<PosthornError> {
   const text = await response.text().catch(() => '');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
-import { errorOf, PosthornConnectionError, type PosthornError, PosthornTimeoutError } from './errors.js';
+import { errorOf, PosthornConnectionError, type PosthornError, PosthornTimeoutError, redirectOf } from './errors.js';
 
 /** How requests are tried. */
 export interface Tries {
@@ -64,7 +64,9 @@ async function tryOnce(request: Request, { fetch, timeoutMs }: Tries): Promise<R
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     // Each try reads a copy: a body can be read once.
-    const response = await fetch(new Request(request.clone(), { signal: AbortSignal.any([request.signal, late.signal]) }));
+    const response = await fetch(new Request(request.clone(), { redirect: 'manual', signal: AbortSignal.any([request.signal, late.signal]) }));
+    const redirect = redirectOf(request.url, response);
+    if (redirect !== null) return redirect;
     if (!response.ok) return await errorOf(response);
     // A connection that breaks under the body is tried again too.
     const body = response.status === 204 ? null : await response.arrayBuffer();

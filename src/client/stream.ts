@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { errorOf, PosthornConnectionError, PosthornError } from './errors.js';
+import { errorOf, PosthornConnectionError, PosthornError, redirectOf, unexpected, UNEXPECTED_ANSWER } from './errors.js';
 import { EventSourceParser } from './event-source.js';
 import { reasonOf } from './retries.js';
 
@@ -74,12 +74,13 @@ const BACKOFF_MS_MAX = 15_000;
 
 /**
  * Everything that happens, until the signal is aborted: over as many connections as it takes, each going on where the one before ended. Throws
- * `PosthornError` when another connection can't help: the key is not valid any more, or the request is wrong.
+ * `PosthornError` when another connection can't help: the key is not valid any more, the request is wrong, or the first answer is not that of a stream.
  */
 export async function* streamEvents(connection: StreamConnection, options: StreamOptions = {}): AsyncGenerator<StreamMessage, void, undefined> {
   const { signal, lastEventId = '', ...filters } = options;
   let last = lastEventId;
   let failures = 0;
+  let hasListened = false;
   while (!(signal?.aborted ?? false)) {
     let reason = 'The connection was closed.';
     let retryMs: number | null = null;
@@ -91,12 +92,13 @@ export async function* streamEvents(connection: StreamConnection, options: Strea
           continue;
         }
         failures = 0;
+        hasListened = true;
         last = message.id;
         yield message;
       }
     } catch (error) {
       if (signal?.aborted ?? false) return;
-      if (error instanceof PosthornError && error.status < 500 && error.status !== 429) throw error;
+      if (error instanceof PosthornError && !mayPass(error, hasListened)) throw error;
       reason = error instanceof Error ? error.message : String(error);
       if (error instanceof PosthornError && error.retryAfterSeconds !== null) retryMs = error.retryAfterSeconds * 1_000;
     }
@@ -105,6 +107,11 @@ export async function* streamEvents(connection: StreamConnection, options: Strea
     yield { kind: 'lost', id: last, reason, retryMs: Math.round(retryMs) };
     await rest(retryMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
   }
+}
+
+/** Whether another connection may go better. Behind the sign-in page of a network the service is away; before the first stream, the address is wrong. */
+function mayPass({ status, type }: PosthornError, hasListened: boolean): boolean {
+  return status >= 500 || status === 429 || (type === UNEXPECTED_ANSWER && hasListened);
 }
 
 /** One connection, and at its end what the service asked for. */
@@ -118,11 +125,16 @@ async function* connect(
   let watch = setTimeout(hush, SILENCE_MS_MAX);
   try {
     const request = new Request(url, {
+      redirect: 'manual',
       headers: { authorization: `Bearer ${apiKey}`, accept: 'text/event-stream', ...(last !== '' && { 'last-event-id': last }) },
       signal: signal === undefined ? silent.signal : AbortSignal.any([signal, silent.signal]),
     });
     const response = await fetch(request);
+    const redirect = redirectOf(url.href, response);
+    if (redirect !== null) throw redirect;
     if (!response.ok) throw await errorOf(response);
+    const contentType = response.headers.get('content-type') ?? 'text/event-stream';
+    if (!/^text\/event-stream\b/i.test(contentType)) throw unexpected(url.href, response, `${response.status} with ${contentType.slice(0, 100)} in place of a stream`);
     const parser = new EventSourceParser();
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
