@@ -30,8 +30,8 @@ const SESSION_SCHEME = 'session';
 const SESSION_DESCRIPTION =
   'For the service\'s own pages, in the place of a key: the cookie of somebody who is signed in, which his browser sends by itself. With it go `X-Posthorn-Console: 1` and ' +
   '`X-Posthorn-Environment: live` or `test`; only `/v1/session` does without an environment, and an `EventSource` at `/v1/events/stream`, which can send neither, has `environment` ' +
-  'in its query. `Origin` and `Sec-Fetch-Site` must be our own where they are sent. The member\'s role is the scope. The cookie is called `__Host-posthorn_session` ' +
-  'where `BASE_URL` is https, and has the words of its path behind the name.';
+  'in its query. `Origin` and `Sec-Fetch-Site` must be our own where they are sent. The member\'s role is the scope. The name of the cookie ends with an id of the ' +
+  'installation, such as `posthorn_session_5f0c2a91`, and begins with `__Host-` where `BASE_URL` is https.';
 
 const PORTAL_SCHEME = 'portalToken';
 const PORTAL_DESCRIPTION =

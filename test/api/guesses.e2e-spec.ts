@@ -4,7 +4,7 @@ import { createDatabase, type TestDatabase } from '../support/database.js';
 import { startServer, type PosthornServer } from '../support/server.js';
 import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.js';
 import { openLink, type DatabaseLink } from './database-link.js';
-import { asPage, cookieOf } from './sessions.js';
+import { asPage, cookieOf, sessionCookieName } from './sessions.js';
 
 const GUESSES = 600;
 /** Of one address in a minute, and what may come back while the test runs. */
@@ -15,11 +15,13 @@ describe('guesses at keys and sessions', () => {
   let database: TestDatabase;
   let link: DatabaseLink;
   let server: PosthornServer;
+  let sessionName: string;
 
   beforeAll(async () => {
     database = await createDatabase();
     link = await openLink(database.url);
     server = await startServer({ DATABASE_URL: link.url, TRUST_PROXY: '127.0.0.0/8' });
+    sessionName = await sessionCookieName(server);
   });
 
   afterAll(async () => {
@@ -30,7 +32,7 @@ describe('guesses at keys and sessions', () => {
 
   const fromAddress = (address: string, headers: Record<string, string>): Record<string, string> => ({ ...headers, 'x-forwarded-for': address });
   const unknownKey = (): Record<string, string> => as(generateApiKey('live', randomBytes(32)));
-  const unknownSession = (): Record<string, string> => asPage(`posthorn_session=${randomBytes(32).toString('base64url')}`);
+  const unknownSession = (): Record<string, string> => asPage(`${sessionName}=${randomBytes(32).toString('base64url')}`);
 
   it.each([
     ['keys', unknownKey, 'keys.by_hash', '198.51.100.1'],

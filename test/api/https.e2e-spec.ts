@@ -46,7 +46,7 @@ describe('a service that is reached by https', () => {
     const answer = await there.post('/signin/key', { key: server.apiKey });
 
     expect(answer.status).toBe(303);
-    expect(answer.headers.get('set-cookie')).toMatch(new RegExp(`^__Host-posthorn_session=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`));
+    expect(answer.headers.get('set-cookie')).toMatch(new RegExp(`^__Host-posthorn_session_[0-9a-f]{8}=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`));
     expect((await there.get('/signin')).text).toContain('You are signed in');
   });
 
@@ -68,7 +68,7 @@ describe('a service that is reached by https', () => {
       ? await call('DELETE', '/v1/session', asPage(cookie, null, { origin: door.url }))
       : await there.post('/signout', { csrf_token: fieldOf((await there.get('/signin')).text, 'csrf_token') });
 
-    expect(answer.headers.get('set-cookie')).toBe(`__Host-posthorn_session=; Max-Age=0; ${ATTRIBUTES}`);
+    expect(answer.headers.get('set-cookie')).toBe(`${cookie.split('=', 1)[0]}=; Max-Age=0; ${ATTRIBUTES}`);
     expect((await call('GET', '/v1/session', asPage(cookie, null))).status).toBe(401);
   });
 
@@ -77,11 +77,11 @@ describe('a service that is reached by https', () => {
     const there = browser();
 
     const begun = await there.get('/signin/oidc');
-    expect(begun.headers.get('set-cookie')).toMatch(new RegExp(`^__Host-posthorn_oidc=[A-Za-z0-9_-]+; Max-Age=600; ${ATTRIBUTES}$`));
+    expect(begun.headers.get('set-cookie')).toMatch(new RegExp(`^__Host-posthorn_oidc_[0-9a-f]{8}=[A-Za-z0-9_-]+; Max-Age=600; ${ATTRIBUTES}$`));
     const callback = new URL(await followFrom(begun.headers.get('location') ?? '', `${door.url}/signin/oidc/callback`));
     const answer = await there.get(callback.pathname + callback.search);
 
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin']);
-    expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(new RegExp(`^__Host-posthorn_session=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`)), `__Host-posthorn_oidc=; Max-Age=0; ${ATTRIBUTES}`]);
+    expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(new RegExp(`^__Host-posthorn_session_[0-9a-f]{8}=${TOKEN}; Max-Age=604800; ${ATTRIBUTES}$`)), expect.stringMatching(new RegExp(`^__Host-posthorn_oidc_[0-9a-f]{8}=; Max-Age=0; ${ATTRIBUTES}$`))]);
   });
 });

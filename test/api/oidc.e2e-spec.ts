@@ -52,7 +52,7 @@ describe('sign-in through the identity provider', () => {
 
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/signin?a=b']);
       expect(await memberOf('grace@customer.example')).toMatchObject({ name: 'Grace', role: 'write' });
-      browser.cookie = (answer.headers.getSetCookie().find((set) => set.startsWith('posthorn_session=')) ?? '').split(';', 1)[0] ?? '';
+      browser.cookie = (answer.headers.getSetCookie().find((set) => set.startsWith('posthorn_session_')) ?? '').split(';', 1)[0] ?? '';
       expect((await browser.get('/signin')).text).toContain('grace@customer.example');
     });
 
@@ -100,7 +100,7 @@ describe('sign-in through the identity provider', () => {
     ])('403: %s', async (_case, who) => {
       const { answer } = await signIn(who);
 
-      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session='))]).toEqual([403, false]);
+      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session_'))]).toEqual([403, false]);
       expect(answer.text).toContain('role="alert"');
     });
 
@@ -109,7 +109,7 @@ describe('sign-in through the identity provider', () => {
 
       const answer = await new PlainBrowser(server).get(callback.pathname + callback.search);
 
-      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session='))]).toEqual([403, false]);
+      expect([answer.status, answer.headers.getSetCookie().some((set) => set.startsWith('posthorn_session_'))]).toEqual([403, false]);
     });
 
     it('403: another state, and a code of another try', async () => {

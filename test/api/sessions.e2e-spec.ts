@@ -4,7 +4,7 @@ import { as, createKey, expectRateLimitHeaders, expectRefusal } from './answers.
 import { listen } from './listening.js';
 import { until } from './polling.js';
 import { destinationAt, expectStatus, openSql, send, type Sql, startTargets, type Targets } from './scene.js';
-import { asked, asPage, cookieOf, openSession, signedInMember } from './sessions.js';
+import { asked, asPage, cookieOf, openSession, sessionCookieName, signedInMember } from './sessions.js';
 import { fieldOf, PlainBrowser } from './signing-in.js';
 
 const ENDED_WITHIN_MS = 5_000;
@@ -89,7 +89,7 @@ describe('a session at the API', () => {
       ['the cookie alone, as every site can make a browser send it', { [page]: '' }], ['another value of the header', { [page]: 'true' }],
       ['another site', { origin: 'https://evil.example' }], ['a page without an origin', { origin: 'null' }], ['another port of this host', { origin: 'http://127.0.0.1:1' }],
       ['a site that the browser calls another', { 'sec-fetch-site': 'cross-site' }], ['one that it calls a neighbour', { 'sec-fetch-site': 'same-site' }], ['an address that somebody typed', { 'sec-fetch-site': 'none' }],
-      ['two origins', { origin: 'https://evil.example, http://127.0.0.1' }], ['no session', { cookie: `posthorn_session=${'a'.repeat(43)}` }], ['no cookie', { cookie: 'a=b' }],
+      ['two origins', { origin: 'https://evil.example, http://127.0.0.1' }], ['no session', { cookie: `posthorn_session_00000000=${'a'.repeat(43)}` }], ['no cookie', { cookie: 'a=b' }],
     ])('%s', async (_what, headers) => {
       const cookie = await cookieOf(server);
 
@@ -124,7 +124,7 @@ describe('a session at the API', () => {
 
       await ends(cookie, async () => {
         const answer = await server.api('DELETE', '/v1/session', undefined, asPage(cookie, null));
-        expect([answer.status, answer.headers.get('set-cookie')]).toEqual([204, 'posthorn_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax']);
+        expect([answer.status, answer.headers.get('set-cookie')]).toEqual([204, `${await sessionCookieName(server)}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax`]);
       });
       expectRefusal(await server.api('DELETE', '/v1/session', undefined, asPage(cookie, null)), 401);
     });
@@ -171,7 +171,7 @@ describe('a session at the API', () => {
 
     it('and a cookie that somebody else chose is never made a session of', async () => {
       const browser = new PlainBrowser(server);
-      const planted = `posthorn_session=${'x'.repeat(43)}`;
+      const planted = `${await sessionCookieName(server)}=${'x'.repeat(43)}`;
       browser.cookie = planted;
       await browser.post('/signin/key', { key: server.apiKey });
 
@@ -222,7 +222,7 @@ describe('a session at the API', () => {
 
       expect(then).toEqual([first - 1, first - 2, first - 3]);
       const { cookie, email } = await signedInMember(server, sql, 'read');
-      const own = [await remaining(asPage(cookie)), await remaining(asPage(cookie, 'test')), await remaining(asPage(await openSession(sql, email)))];
+      const own = [await remaining(asPage(cookie)), await remaining(asPage(cookie, 'test')), await remaining(asPage(await openSession(server, sql, email)))];
       expect(own).toEqual([4999, 4998, 4997]);
     });
 

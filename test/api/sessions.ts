@@ -19,20 +19,30 @@ export async function cookieOf(server: PosthornServer, key = server.apiKey): Pro
   return browser.cookie;
 }
 
+const names = new Map<string, Promise<string>>();
+
+/** The name of the installation's session cookie: it ends with an id that only the service knows. */
+export function sessionCookieName(server: PosthornServer): Promise<string> {
+  const { url } = server;
+  const known = names.get(url) ?? cookieOf(server).then((cookie) => cookie.split('=', 1)[0] ?? '');
+  names.set(url, known);
+  return known;
+}
+
 /** A member who is signed in, whose code nobody had to mail. */
 export async function signedInMember(server: PosthornServer, sql: Sql, role: 'read' | 'write' | 'admin'): Promise<{ id: string; email: string; cookie: string }> {
   const email = `${randomUUID()}@customer.example`;
   const { id } = expectStatus(await server.api('POST', '/v1/members', { email, role }), 201).json as { id: string };
-  return { id, email, cookie: await openSession(sql, email) };
+  return { id, email, cookie: await openSession(server, sql, email) };
 }
 
 /** One more session of a member. */
-export async function openSession(sql: Sql, email: string): Promise<string> {
+export async function openSession(server: PosthornServer, sql: Sql, email: string): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await sql.rows(
     `insert into sessions (organization_id, id, hash, member_id, how, network, user_agent, created_at, last_seen_at, expires_at)
      select organization_id, $1::uuid, $2::bytea, id, 'code', '198.51.100.7', 'test', now(), now(), now() + interval '7 days' from members where email = $3`,
     [randomUUID(), createHash('sha256').update(token).digest(), email],
   );
-  return `posthorn_session=${token}`;
+  return `${await sessionCookieName(server)}=${token}`;
 }

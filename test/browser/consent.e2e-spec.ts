@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { authorizePath, form, pkce, registered } from '../api/oauth.js';
 import { openSql } from '../api/scene.js';
+import { sessionCookieName } from '../api/sessions.js';
 import { complaintsOf, isChromiumInstalled, screenshotsOf, startBrowser } from '../support/browser.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type PosthornServer } from '../support/server.js';
@@ -118,7 +119,7 @@ const PATIENCE_MS = 20_000;
     const redirect = `${client.url}/callback`;
     const clientId = await registered(server, { redirect_uris: [redirect] });
     const { verifier, challenge } = pkce();
-    await page.context().addCookies([{ name: 'posthorn_session', value: await memberSession(), url: server.url }]);
+    await page.context().addCookies([{ name: await sessionCookieName(server), value: await memberSession(), url: server.url }]);
 
     await page.goto(server.url + authorizePath(clientId, challenge, { redirect_uri: redirect }));
     expect(await violations()).toEqual([]);

@@ -156,7 +156,7 @@ function changeFaults({ route, body, answer }: Call, { before, after }: AuditEnt
 function secretsIn(value: unknown, isSent: boolean): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => {
-    if (typeof each === 'string') return SECRET_FIELDS.test(name) && isTelling(each) ? [each.replace(/^(?:Bearer |posthorn_session=)/, '')] : [];
+    if (typeof each === 'string') return SECRET_FIELDS.test(name) && isTelling(each) ? [each.replace(/^(?:Bearer |posthorn_session_[0-9a-f]{8}=)/, '')] : [];
     const own = isSent && name === 'headers' ? Object.values(each as Record<string, unknown>).filter((header) => typeof header === 'string').filter(isTelling) : [];
     return [...own, ...secretsIn(each, isSent)];
   });

@@ -4,12 +4,16 @@ import { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config.js';
 import type { Database } from '#kernel/database.js';
 import type { Ids } from '#kernel/ids.js';
+import type { Keyring } from '#kernel/keyring.js';
 import type { Notifications } from '#kernel/notifications.js';
 import { CachedSessions } from './cached-sessions.js';
+import { sessionCookie } from './session-cookie.js';
 import type { SessionFacts, SessionsStore } from './sessions.store.js';
 
 const TOKEN = 'a'.repeat(43);
-const COOKIE = `posthorn_session=${TOKEN}`;
+const KEY = Buffer.alloc(32, 1);
+const { name: NAME } = sessionCookie({ baseUrl: 'http://localhost', key: KEY });
+const COOKIE = `${NAME}=${TOKEN}`;
 const HOUR_MS = 3_600_000;
 const SIGNED_IN_MS = Date.UTC(2026, 10, 22);
 
@@ -46,7 +50,7 @@ function scene(more: Partial<SessionFacts> = {}) {
     },
   };
   const notifications = { on: () => undefined } as unknown as Notifications;
-  const sessions = new CachedSessions(store as unknown as SessionsStore, {} as Database, notifications, { baseUrl: 'http://localhost' } as Config, {} as Ids, clock, new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock));
+  const sessions = new CachedSessions(store as unknown as SessionsStore, {} as Database, notifications, { baseUrl: 'http://localhost' } as Config, {} as Ids, clock, new Guesses({ rateLimitKey: null, rateLimitOrg: null } as Config, clock), { derived: () => KEY } as unknown as Keyring);
   const isIn = async (): Promise<boolean> => (await sessions.read(COOKIE)) !== null;
   return { clock, sessions, counted, isIn };
 }
@@ -94,7 +98,7 @@ describe('CachedSessions', () => {
 
   it('is asked of the database once in five seconds, and what is no token never', async () => {
     const { clock, sessions, counted } = scene();
-    for (const cookie of [COOKIE, COOKIE, undefined, '', 'posthorn_session=short', `posthorn_session=${TOKEN}x`]) await sessions.read(cookie);
+    for (const cookie of [COOKIE, COOKIE, undefined, '', `${NAME}=short`, `${NAME}=${TOKEN}x`]) await sessions.read(cookie);
     expect(counted.loads).toBe(1);
 
     clock.at += 5_000;

@@ -3,11 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { type SessionClient, type SessionOwner, Sessions, type SignedIn } from '#modules/auth/sessions.contract.js';
 import { clientNetwork } from '#http/client-network.js';
 import { Guesses } from '#http/guesses.js';
+import { COOKIE_KEY_PURPOSE } from '#http/pages/host-cookie.js';
 import { Cache } from '#kernel/cache.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
 import { Database } from '#kernel/database.js';
 import { Ids } from '#kernel/ids.js';
+import { Keyring } from '#kernel/keyring.js';
 import { Notifications } from '#kernel/notifications.js';
 import { type SessionCookie, sessionCookie } from './session-cookie.js';
 import { type SessionFacts, SessionsStore } from './sessions.store.js';
@@ -41,6 +43,7 @@ export class CachedSessions extends Sessions {
     private readonly ids: Ids,
     private readonly clock: Clock,
     private readonly guesses: Guesses,
+    private readonly keyring: Keyring,
   ) {
     super();
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
@@ -116,9 +119,9 @@ export class CachedSessions extends Sessions {
     return { facts, lastSeenMs: facts.last_seen_at.getTime(), endsMs };
   }
 
-  /** Made when it is first asked for: with PORT=0 the address is known once the service listens. */
+  /** Made when it is first asked for: with PORT=0 the address is known once the service listens, and the keyring is loaded by then. */
   private get cookie(): SessionCookie {
-    return (this.ownCookie ??= sessionCookie(this.config.baseUrl));
+    return (this.ownCookie ??= sessionCookie({ baseUrl: this.config.baseUrl, key: this.keyring.derived(COOKIE_KEY_PURPOSE) }));
   }
 }
 

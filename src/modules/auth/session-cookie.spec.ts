@@ -1,23 +1,43 @@
 import { sessionCookie } from './session-cookie.js';
 
 const TOKEN = 'a'.repeat(43);
+const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 
 describe('sessionCookie', () => {
   it.each([
-    ['https://hooks.example.com', '__Host-posthorn_session', true],
-    ['https://example.com/hooks/eu-1', '__Host-posthorn_session_hooks_eu_1', true],
-    ['http://localhost:3000', 'posthorn_session', false],
-  ])('%s: %s', (baseUrl, name, isSecure) => {
-    const { set, clear } = sessionCookie(baseUrl);
+    ['https://hooks.example.com', '__Host-posthorn_session_', true],
+    ['https://example.com/hooks/eu-1', '__Host-posthorn_session_', true],
+    ['http://localhost:3000', 'posthorn_session_', false],
+  ])('%s: %s and the id of the installation', (baseUrl, prefix, isSecure) => {
+    const { name, set, clear } = sessionCookie({ baseUrl, key: KEY });
 
+    expect(name).toMatch(new RegExp(`^${prefix}[0-9a-f]{8}$`));
     expect(set(TOKEN, 60)).toBe(`${name}=${TOKEN}; Max-Age=60; Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`);
     expect(clear).toMatch(/Max-Age=0/);
   });
 
-  it('finds its own among others, and nothing that is no token', () => {
-    const { read } = sessionCookie('https://hooks.example.com');
+  // RFC 6265, section 8.5: cookies are not isolated by port.
+  it.each([
+    ['on two ports of one host', 'http://localhost:3000', 'http://localhost:3001'],
+    ['behind published ports that BASE_URL does not know', 'http://localhost:3000', 'http://localhost:3000'],
+    ['below two paths that differ in punctuation', 'https://example.com/eu-1', 'https://example.com/eu/1'],
+  ])('two installations %s do not take each other\'s', (_where, baseUrl, otherUrl) => {
+    const [one, other] = [sessionCookie({ baseUrl, key: KEY }), sessionCookie({ baseUrl: otherUrl, key: OTHER_KEY })];
+    const header = one.set(TOKEN, 60).split(';', 1)[0];
 
-    expect(read(`a=b; __Host-posthorn_session=${TOKEN}; c=d`)).toBe(TOKEN);
-    expect([undefined, '', `posthorn_session=${TOKEN}`, '__Host-posthorn_session=short', `x__Host-posthorn_session=${TOKEN}`].map(read)).toEqual([null, null, null, null, null]);
+    expect([one.read(header), other.read(header)]).toEqual([TOKEN, null]);
+  });
+
+  it('processes of one installation on several ports share it', () => {
+    const [one, other] = ['http://localhost:3000', 'http://localhost:3001'].map((baseUrl) => sessionCookie({ baseUrl, key: KEY }).name);
+
+    expect(one).toBe(other);
+  });
+
+  it('finds its own among others, and nothing that is no token', () => {
+    const { name, read } = sessionCookie({ baseUrl: 'https://hooks.example.com', key: KEY });
+
+    expect(read(`a=b; ${name}=${TOKEN}; c=d`)).toBe(TOKEN);
+    expect([undefined, '', `posthorn_session=${TOKEN}`, `${name}=short`, `x${name}=${TOKEN}`].map(read)).toEqual([null, null, null, null, null]);
   });
 });

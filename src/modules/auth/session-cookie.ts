@@ -1,4 +1,4 @@
-import { type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
+import { type CookieOwner, type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
 
 /** The cookie of sessions: its name, and how it is written and found. */
 export interface SessionCookie extends HostCookie {
@@ -9,9 +9,9 @@ export interface SessionCookie extends HostCookie {
 /** 32 bytes in base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The cookie of the installation at this address. */
-export function sessionCookie(baseUrl: string): SessionCookie {
-  const cookie = hostCookie('posthorn_session', baseUrl);
+/** The cookie of this installation. */
+export function sessionCookie(owner: CookieOwner): SessionCookie {
+  const cookie = hostCookie('posthorn_session', owner);
   return {
     ...cookie,
     read: (header) => {

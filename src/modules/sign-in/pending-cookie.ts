@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
+import { COOKIE_KEY_PURPOSE, type HostCookie, hostCookie } from '#http/pages/host-cookie.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config.js';
+import { Keyring } from '#kernel/keyring.js';
 import { Vault } from '#kernel/vault.js';
 import type { PendingSignIn } from './identity-provider.js';
 
@@ -29,6 +30,7 @@ export class PendingCookie {
     private readonly vault: Vault,
     private readonly config: Config,
     private readonly clock: Clock,
+    private readonly keyring: Keyring,
   ) {}
 
   /** `Set-Cookie`. */
@@ -56,8 +58,8 @@ export class PendingCookie {
     }
   }
 
-  /** Made when it is first asked for: with PORT=0 the address is known once the service listens. */
+  /** Made when it is first asked for: with PORT=0 the address is known once the service listens, and the keyring is loaded by then. */
   private get cookie(): HostCookie {
-    return (this.ownCookie ??= hostCookie('posthorn_oidc', this.config.baseUrl));
+    return (this.ownCookie ??= hostCookie('posthorn_oidc', { baseUrl: this.config.baseUrl, key: this.keyring.derived(COOKIE_KEY_PURPOSE) }));
   }
 }
