@@ -8,6 +8,8 @@ const NAMES: ReadonlySet<string> = new Set(['authorization', 'proxy-authorizatio
 /** `x-api-key`, `x-auth-token`, `x-session-id`: a word of the name says that its value lets somebody in. */
 const WORDS = /(?:^|[-_.])(?:auth|tokens?|secrets?|passw(?:or)?d|credentials?|session|api-?keys?|(?:access|private|secret)-?keys?)(?:$|[-_.])/;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Senders use few names, and each again and again. */
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
@@ -27,10 +29,11 @@ export function shownHeaders(headers: Readonly<Record<string, string>>, { scope 
   return Object.fromEntries(shownPairs(Object.entries(headers), { scope }));
 }
 
-/** The same for headers in their order, repeated ones too. */
-export function shownPairs(headers: readonly (readonly [string, string])[], { scope }: Pick<Caller, 'scope'>): [string, string][] {
+/** The same for headers in their order, repeated ones too. `secret` names others, in lower case, whose value is a secret as well. */
+export function shownPairs(headers: readonly (readonly [string, string])[], { scope }: Pick<Caller, 'scope'>, secret: ReadonlySet<string> = NONE): [string, string][] {
   const maySeeAll = grants(scope, 'write');
-  return headers.map(([name, value]) => [name, maySeeAll || !isSensitive(name.toLowerCase()) ? value : HIDDEN]);
+  const isHidden = (name: string): boolean => isSensitive(name) || secret.has(name);
+  return headers.map(([name, value]) => [name, maySeeAll || !isHidden(name.toLowerCase()) ? value : HIDDEN]);
 }
 
 /** A fault for each header that a caller gives with the placeholder as its value: a client that writes back what it read would store it in place of the secret. */

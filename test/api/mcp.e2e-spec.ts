@@ -205,14 +205,16 @@ describe('/mcp', () => {
       };
       const destination = await destinationAt(server, target.url, { retry: { schedule: [0] } });
       const endpoint = (await server.api('POST', '/v1/endpoints', { slug: 'agents', destinations: [destination] })).json;
-      await fetch(endpoint.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order":1}' });
+      await fetch(endpoint.url, { method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer of-a-provider' }, body: '{"order":1}' });
 
       await call('list_destinations', { limit: 5 });
       await call('get_destination', { destination_id: destination });
       await call('list_endpoints');
       await call('get_endpoint', { endpoint_id: endpoint.id });
       const requests = await call('list_requests', { endpoint_id: endpoint.id });
-      await call('get_request', { endpoint_id: endpoint.id, request_id: requests.data[0].id });
+      const shown = await call('get_request', { endpoint_id: endpoint.id, request_id: requests.data[0].id });
+      // The key may write; what an agent reads has no credentials in it all the same.
+      expect(shown.headers).toContainEqual(['authorization', '(hidden)']);
       const failed = await call('wait_for_event', { status: 'dlq', destination, since: '2026-01-01T00:00:00Z' });
       const event = await call('get_event', { event_id: failed.data[0].id });
       await call('list_attempts', { event_id: event.id, failed_only: true });

@@ -7,7 +7,7 @@ import twilio from 'twilio';
 import { startReceiver } from '../support/receiver.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { expectInvalid, expectRefusal } from './answers.js';
+import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { inbound, provide, requestOf, requestsOf, setSecret, whsec } from './receiving.js';
 import type { Inbound, Sent } from './receiving.js';
 import { eventOf } from './scene.js';
@@ -228,13 +228,15 @@ describe('requests of providers', () => {
 
     it.each<[string, object, string]>([
       ['bearer', { authorization: 'Bearer s3cret' }, 'authorization'], ['api-key', { 'x-api-key': 's3cret' }, 'x-api-key'],
-    ])('%s: the secret is taken, and shown to nobody', async (verification, headers, name) => {
+    ])('%s: the secret is taken, and hidden from who only reads', async (verification, headers, name) => {
       const endpoint = await inbound(server, { verification });
       await setSecret(server, endpoint, 's3cret');
 
       const id = await taken(endpoint, { body: BODY, headers: { ...headers } });
 
-      expect((await requestOf(server, endpoint, id)).headers).toContainEqual([name, '(hidden)']);
+      const reader = as((await createKey(server, { scope: 'read' })).key);
+      expect((await requestOf(server, endpoint, id, reader)).headers).toContainEqual([name, '(hidden)']);
+      expect((await requestOf(server, endpoint, id)).headers).toContainEqual([name, headers[name as keyof typeof headers]]);
       await refused(endpoint, endpoint.at, { body: BODY, headers: { [name]: 'Bearer other' } });
     });
 

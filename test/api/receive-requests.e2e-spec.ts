@@ -54,6 +54,29 @@ describe('raw requests', () => {
       });
     });
 
+    it.each<[string, object, Record<string, string>]>([
+      ['authorization', {}, { authorization: 'Bearer hunter2' }],
+      ['cookie', {}, { cookie: 'session=hunter2' }],
+      ['x-gitlab-token', { preset: 'gitlab' }, { 'x-gitlab-token': 'hunter2' }],
+      ['x-mine', { verification: 'api-key', verificationConfig: { header: 'x-mine' } }, { 'x-mine': 'hunter2' }],
+    ])('200: %s has its value for scope write, and is hidden from scope read, after the endpoint has changed too', async (name, settings, headers) => {
+      const endpoint = await inbound(server, settings);
+      if ('preset' in settings || 'verification' in settings) await setSecret(server, endpoint, 'hunter2');
+      const id = await accepted(server, endpoint, { body: '{"object_kind":"push"}', headers: { 'content-type': 'application/json', 'x-plain': 'hello', ...headers } });
+      const [reader, writer] = [as((await createKey(server, { scope: 'read' })).key), as((await createKey(server, { scope: 'write' })).key)];
+      const shownTo = async (key: Record<string, string>, query = ''): Promise<[string, string][]> =>
+        expectStatus(await server.api('GET', `/v1/endpoints/${endpoint.id}/requests/${id}${query}`, undefined, key), 200).json.headers;
+
+      for (const turn of ['as it came', 'without verification']) {
+        if (turn !== 'as it came') expectStatus(await server.api('PATCH', `/v1/endpoints/${endpoint.id}`, 'preset' in settings ? { preset: null } : { verification: 'none' }), 200);
+        expect([turn, ...await shownTo(writer)]).toEqual(expect.arrayContaining([turn, [name, headers[name]], ['x-plain', 'hello']]));
+        for (const shown of [await shownTo(reader), await shownTo(writer, '?hide_secrets=true')]) {
+          expect([turn, ...shown]).toEqual(expect.arrayContaining([turn, [name, '(hidden)'], ['x-plain', 'hello']]));
+          expect(JSON.stringify(shown)).not.toContain('hunter2');
+        }
+      }
+    });
+
     it('400: a cursor of another endpoint, and one that is none', async () => {
       const [one, two] = [await inbound(server), await inbound(server)];
       for (let n = 0; n < 2; n += 1) await accepted(server, one, json({ n }));

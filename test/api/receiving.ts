@@ -74,8 +74,8 @@ export async function requestsOf(server: PosthornServer, { id }: Inbound): Promi
 }
 
 /** One raw request, by its `req_` id or the `evt_` id of its event. */
-export async function requestOf(server: PosthornServer, { id }: Inbound, request: string): Promise<Json> {
-  return expectStatus(await server.api('GET', `/v1/endpoints/${id}/requests/${request}`), 200).json;
+export async function requestOf(server: PosthornServer, { id }: Inbound, request: string, headers: Record<string, string> = {}): Promise<Json> {
+  return expectStatus(await server.api('GET', `/v1/endpoints/${id}/requests/${request}`, undefined, headers), 200).json;
 }
 
 /** A secret in the form of Standard Webhooks. */

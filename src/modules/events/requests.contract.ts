@@ -35,6 +35,8 @@ export interface RequestDetail extends RequestRow {
   url: string;
   query: string;
   headers: [string, string][];
+  /** Names of the headers that authenticated when it came, whatever the endpoint's settings are today. */
+  sealedHeaders: ReadonlySet<string>;
   body: Buffer;
   ip: string;
   /** What the provider was answered, as receiving keeps it; null when nobody was, or it was not noted. */

@@ -65,6 +65,8 @@ export class RequestsStore extends Requests {
   override async find(environmentId: number, id: Id): Promise<RequestDetail | null> {
     type Row = Omit<RequestDetail, 'headers'> & { headers: StoredHeader[] };
     const [row] = await this.database.read<Row>(FIND, [environmentId, id]);
-    return row ? { ...row, headers: openHeaders(this.vault, { environmentId, id }, row.headers) } : null;
+    if (row === undefined) return null;
+    const sealedHeaders = new Set(row.headers.flatMap(([name, value]) => (typeof value === 'string' ? [] : name)));
+    return { ...row, headers: openHeaders(this.vault, { environmentId, id }, row.headers), sealedHeaders };
   }
 }

@@ -7,8 +7,8 @@ import { conflict, notFound } from '#kernel/errors.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { idTimeMs, lowestIdAt, type Id } from '#kernel/ids.js';
 import { queriedMs } from '#kernel/moment.js';
-import { HIDDEN } from '#kernel/sensitive-headers.js';
-import type { Tenant } from '#kernel/tenant.js';
+import { shownPairs } from '#kernel/sensitive-headers.js';
+import type { Caller, Tenant } from '#kernel/tenant.js';
 import { Releases, type Released } from './contract.js';
 import { LiveEndpoints } from './live-endpoints.js';
 import type { LiveEndpoint } from './live-endpoint.js';
@@ -54,12 +54,11 @@ export class RawRequests extends Releases {
     return { rows: page, nextCursor: rows.length > limit && last ? this.cursors.issue(tenant, list, last.id) : null };
   }
 
-  /** As it is shown: without what authenticated it. Throws 404. */
-  async find(tenant: Tenant, endpointId: Id, id: Id): Promise<RequestDetail> {
-    const { scheme } = await this.endpoint(tenant, endpointId);
-    const request = await this.stored(tenant, endpointId, id);
-    const secret = secretHeaders(scheme);
-    return { ...request, headers: request.headers.map(([name, value]) => [name, secret.has(name) ? HIDDEN : value]) };
+  /** Returns the request as this caller may see it: headers that authenticate have their values for scope `write` alone. Throws 404. */
+  async find(caller: Pick<Caller, 'tenant' | 'scope'>, endpointId: Id, id: Id): Promise<RequestDetail> {
+    const { scheme } = await this.endpoint(caller.tenant, endpointId);
+    const request = await this.stored(caller.tenant, endpointId, id);
+    return { ...request, headers: shownPairs(request.headers, caller, new Set([...request.sealedHeaders, ...secretHeaders(scheme)])) };
   }
 
   private async stored(tenant: Tenant, endpointId: Id, id: Id): Promise<RequestDetail> {

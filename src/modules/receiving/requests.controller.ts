@@ -7,12 +7,11 @@ import { RateLimit } from '#http/rate-limit.js';
 import { Idempotent } from '#http/idempotent.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { Ids, type Id } from '#kernel/ids.js';
-import { shownPairs } from '#kernel/sensitive-headers.js';
 import type { Caller, Tenant } from '#kernel/tenant.js';
 import { RawRequests } from './raw-requests.js';
 import {
   endpointIdOf, EndpointTestBody, EndpointTested, presentReplay, presentRequest, presentRequestDetail, presentTested, RequestDetailItem,
-  requestId, RequestListQuery, RequestPage, RequestReplayed,
+  requestId, RequestListQuery, RequestPage, RequestReplayed, RequestViewQuery,
 } from './requests.dto.js';
 import { SampleEvents, type Tested } from './sample-events.js';
 
@@ -43,13 +42,14 @@ export class RequestsController {
   @Get('requests/:requestId')
   @HoldsContent()
   @Scope('read')
-  @ApiOperation({ summary: 'Get a raw request', description: 'With its headers, query and body as they came.' })
+  @ApiOperation({ summary: 'Get a raw request', description: 'With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`.' })
   @ApiParam(ENDPOINT)
   @ApiParam(REQUEST)
   @ApiOkResponse({ type: RequestDetailItem, description: 'The request.' })
-  async getRequest(@CurrentCaller() caller: Caller, @Param('id') id: string, @Param('requestId') request: string): Promise<RequestDetailItem> {
-    const found = presentRequestDetail(await this.requests.find(caller.tenant, endpointIdOf(id), requestId(request)));
-    return { ...found, headers: shownPairs(found.headers, caller) };
+  async getRequest(
+    @CurrentCaller() { tenant, scope }: Caller, @Param('id') id: string, @Param('requestId') request: string, @Query() { hide_secrets: hidesSecrets = false }: RequestViewQuery,
+  ): Promise<RequestDetailItem> {
+    return presentRequestDetail(await this.requests.find({ tenant, scope: hidesSecrets ? 'read' : scope }, endpointIdOf(id), requestId(request)));
   }
 
   @Post('requests/:requestId/replay')

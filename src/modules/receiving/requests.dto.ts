@@ -35,6 +35,13 @@ export class RequestListQuery {
   limit?: number;
 }
 
+/** How a raw request is shown. */
+export class RequestViewQuery {
+  /** Hides headers that authenticate from scope `write` too: for answers that somebody else reads. */
+  @ApiProperty({ required: false, type: Boolean, default: false, example: true })
+  hide_secrets?: boolean;
+}
+
 /** A raw request in a list. */
 export class RequestItem {
   /** The request's id. Its event has the same one, with `evt_`; a duplicate has none of its own. */
@@ -126,7 +133,7 @@ export class RequestDetailItem extends RequestItem {
   @ApiProperty({ example: 'source=eu' })
   query: string;
 
-  /** The headers in their order, repeated ones too, names in lower case; those that authenticate are hidden. */
+  /** The headers in their order, repeated ones too, names in lower case. Those that authenticate are `(hidden)` from scope `read`. */
   @ApiProperty({
     type: 'array',
     items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },

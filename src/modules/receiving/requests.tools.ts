@@ -38,7 +38,8 @@ export class RequestTools extends AgentTools {
       }),
       example: { endpoint_id: ENDPOINT, request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { endpoint_id: endpoint, request_id: request, body_offset: offset }) => {
-        const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`);
+        // A model reads the answer, and strangers wrote the body beside it: an agent gets no credentials, whatever its key may do.
+        const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`, { hide_secrets: true });
         const { text, nextOffset } = partOf(String(body), offset, BODY_PAGE);
         return {
           content: { ...rest, body: text, body_next_offset: nextOffset },
