@@ -65,6 +65,7 @@ import { KeysFirst1732689760000 } from '../migrations/1732689760000-keys-first.j
 import { SeenClock1732689763000 } from '../migrations/1732689763000-seen-clock.js';
 import { MailAwaitsDns1732689764000 } from '../migrations/1732689764000-mail-awaits-dns.js';
 import { SuppressionsExpire1732689766000 } from '../migrations/1732689766000-suppressions-expire.js';
+import { DeviceRequests1732689777000 } from '../migrations/1732689777000-device-requests.js';
 import { ClientGrants1732689935000 } from '../migrations/1732689935000-client-grants.js';
 import { DroppedEvents1732690120000 } from '../migrations/1732690120000-dropped-events.js';
 import { connectionOptions } from './kernel/connection.js';
@@ -146,6 +147,7 @@ export const MIGRATIONS = [
   SeenClock1732689763000,
   MailAwaitsDns1732689764000,
   SuppressionsExpire1732689766000,
+  DeviceRequests1732689777000,
   ClientGrants1732689935000,
   DroppedEvents1732690120000,
 ];

@@ -11,6 +11,8 @@ const CLI = 'posthorn-cli';
 describe('the device grant', () => {
   let server: PosthornServer;
   let sql: Sql;
+  /** Each device asks from an address of its own: there are few that one may ask from. */
+  let begun = 77;
 
   beforeAll(async () => {
     server = await startServer({ TRUST_PROXY: '127.0.0.0/8' });
@@ -22,8 +24,8 @@ describe('the device grant', () => {
     await server?.stop();
   });
 
-  const begin = async (clientId = CLI, from = '192.0.2.77'): Promise<{ device_code: string; user_code: string }> =>
-    (await form(server, '/oauth/device', { client_id: clientId }, { 'x-forwarded-for': from })).json;
+  const begin = async (clientId = CLI, more: Record<string, string> = {}): Promise<{ device_code: string; user_code: string }> =>
+    (await form(server, '/oauth/device', { client_id: clientId, ...more }, { 'x-forwarded-for': `192.0.2.${begun++ % 200}` })).json;
   const poll = (code: string, clientId = CLI): ReturnType<typeof form> => form(server, '/oauth/token', { grant_type: GRANT, device_code: code, client_id: clientId });
   /** As if it had waited. */
   const waited = (): Promise<unknown> => sql.rows(`update oauth_devices set polled_at = polled_at - interval '1 hour'`);
@@ -57,6 +59,54 @@ describe('the device grant', () => {
     expect(page.text).toContain('The program is signed in');
     expect(token).toMatchObject({ scope: 'admin', expires_in: 90 * 86_400 });
     expect((await server.api('GET', '/v1/keys', undefined, as(token.access_token))).json.data[0]).toMatchObject({ source: 'oauth', client_id: CLI, scope: 'admin' });
+  });
+
+  /** Which scopes the page offers, and which of them it has selected. */
+  const scopesOf = ({ text }: PageAnswer): { offered: string[]; selected: string[] } => {
+    const radios = [...text.matchAll(/<input type="radio" name="scope" value="(\w+)" required( checked)?>/g)];
+    return { offered: radios.map(([, scope = '']) => scope), selected: radios.filter(([, , checked]) => checked).map(([, scope = '']) => scope) };
+  };
+
+  // RFC 8628, section 3.1: the scope of the request; RFC 6749, section 3.3: separated by spaces.
+  it.each<[asked: string | undefined, role: 'read' | 'write' | 'admin', selected: string, shown: string]>([
+    ['write', 'admin', 'write', 'Read and write'], ['admin', 'admin', 'admin', 'Everything'], ['read', 'admin', 'read', 'Read only'], ['write', 'write', 'write', 'Read and write'],
+    ['admin', 'write', 'write', 'Your own role is write: you cannot allow more.'], ['write', 'read', 'read', 'Your own role is read: you cannot allow more.'],
+    ['read write', 'admin', 'write', 'Read and write'], ['write offline_access', 'admin', 'write', 'Read and write'], ['nothing', 'admin', 'read', ''], [undefined, 'admin', 'read', ''],
+  ])('%s, asked of a person with the role %s: the page shows what is asked for and selects %s', async (asked, role, selected, shown) => {
+    const { device_code: code, user_code: userCode } = await begin(CLI, asked === undefined ? {} : { scope: asked });
+    const browser = await browserOf(server, role === 'admin' ? server.apiKey : (await createKey(server, { scope: role })).key);
+
+    const page = await typed(browser, userCode);
+    const scopes = scopesOf(page);
+    await decide(browser, userCode, { scope: scopes.selected[0] ?? '' });
+
+    expect(scopes.selected).toEqual([selected]);
+    expect(page.text.includes('<dt>Asks for</dt>')).toBe(shown !== '');
+    expect(page.text).toContain(shown);
+    expect((await poll(code)).json).toMatchObject({ scope: selected });
+  });
+
+  it('the person may allow less than what is asked for', async () => {
+    const { device_code: code, user_code: userCode } = await begin(CLI, { scope: 'admin' });
+    await decide(await browserOf(server), userCode, { scope: 'read' });
+
+    expect((await poll(code)).json).toMatchObject({ scope: 'read' });
+  });
+
+  it.each([
+    ['ada-laptop', 'Posthorn command line (ada-laptop)'], ['Ada’s <b>Mac</b>\u202e\n.local', 'Posthorn command line (Adas bMacb.local)'], ['x'.repeat(300), `Posthorn command line (${'x'.repeat(64)})`],
+    ['\n', 'Posthorn command line'],
+  ])('the key and the page carry the name of the machine, in plain characters: %j', async (deviceName, name) => {
+    const { device_code: code, user_code: userCode } = await begin(CLI, { scope: 'read', device_name: deviceName });
+    const browser = await browserOf(server);
+    const page = await typed(browser, userCode);
+    await decide(browser, userCode);
+    expect((await poll(code)).status).toBe(200);
+
+    const [key] = (await server.api('GET', '/v1/keys')).json.data;
+    expect(key).toMatchObject({ name, client_id: CLI, source: 'oauth' });
+    expect(page.text.includes('<dt>Runs on</dt>')).toBe(name.includes('('));
+    expect(page.text).not.toContain('<b>Mac');
   });
 
   it('pending until somebody decides, slow_down for who asks too often, and the interval grows', async () => {
@@ -133,7 +183,7 @@ describe('the device grant', () => {
 
     expect(linked.text).toContain(`value="${userCode}"`);
     expect(linked.text).toContain('letter by letter');
-    for (const shown of [userCode, '192.0.2.77', '“Posthorn &lt;b&gt;support&lt;/b&gt;”', 'Nobody verified it', 'If somebody sent you this code']) expect(page.text).toContain(shown);
+    for (const shown of [userCode, '192.0.2.', '“Posthorn &lt;b&gt;support&lt;/b&gt;”', 'Nobody verified it', 'If somebody sent you this code']) expect(page.text).toContain(shown);
     expect(page.headers.get('x-frame-options')).toBe('DENY');
     expect(await sql.rows(`select 1 from oauth_devices where state = 'approved' and client_name = $1`, [name])).toEqual([]);
   });

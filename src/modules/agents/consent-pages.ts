@@ -58,17 +58,21 @@ ${elsewhere(who, basePath)}`,
 /** What a program that showed a code would get. */
 export function deviceConsentPage(device: WaitingDevice, userCode: string, who: SignedIn, basePath: string): Page {
   const offered = SCOPES.filter((scope) => grants(who.role, scope));
+  const { requestedScope, deviceName } = device;
+  const selected = offered.findLast((scope) => requestedScope !== null && grants(requestedScope, scope)) ?? 'read';
   return {
     title: 'Allow this program?',
     body: html`<p><strong>“${device.clientName}”</strong> asks for access to Posthorn in your name.</p>
 ${device.clientId === 'posthorn-cli' ? null : html`<p class="notice">The program chose this name itself. Nobody verified it.</p>
 `}<dl><dt>Code</dt><dd class="code">${userCode}</dd>
-<dt>Asked from</dt><dd>${device.address}, at ${device.createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC</dd>
-<dt>You</dt><dd>${nameOf(who)}, ${who.organizationName}</dd></dl>
+${deviceName === null ? null : html`<dt>Runs on</dt><dd>“${deviceName}”, as it says itself</dd>
+`}<dt>Asked from</dt><dd>${device.address}, at ${device.createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC</dd>
+${requestedScope === null ? null : html`<dt>Asks for</dt><dd>${SCOPE_WORDS[requestedScope]}${requestedScope === selected ? null : html`. <strong>Your own role is ${who.role}: you cannot allow more.</strong>`}</dd>
+`}<dt>You</dt><dd>${nameOf(who)}, ${who.organizationName}</dd></dl>
 <p class="fault" role="alert">If somebody sent you this code, or you did not start the program yourself, refuse.</p>
 <form method="post" action="${basePath}/oauth/device/decision"><input type="hidden" name="csrf_token" value="${who.csrfToken}"><input type="hidden" name="user_code" value="${userCode}">
 <fieldset><legend>What it may do</legend>
-${offered.map((scope) => html`<label class="choice"><input type="radio" name="scope" value="${scope}" required${scope === 'read' ? html` checked` : null}> ${SCOPE_WORDS[scope]}</label>
+${offered.map((scope) => html`<label class="choice"><input type="radio" name="scope" value="${scope}" required${scope === selected ? html` checked` : null}> ${SCOPE_WORDS[scope]}</label>
 `)}</fieldset>
 ${choices(who)}
 <button name="decision" value="allow">Allow</button><button class="other" name="decision" value="deny" formnovalidate>Refuse</button>

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { GrantedKeys } from '#modules/auth/granted-keys.contract.js';
 import { oauthError } from '#http/oauth-answers.js';
 import { Database } from '#kernel/database.js';
+import { type Scope, SCOPES } from '#kernel/tenant.js';
 import { type Approval, GrantAudit } from './grant-audit.js';
 import { type Grant, GrantNotice } from './grant-notice.js';
 import type { IssuedToken } from './authorization.js';
@@ -17,6 +18,18 @@ const LETTERS_COUNT = 8;
 /** How long a person has, and how often a device may ask meanwhile. */
 export const DEVICE_SECONDS = 600;
 export const POLL_SECONDS = 5;
+
+const DEVICE_NAME_LENGTH_MAX = 64;
+
+/** What a device says of itself when it asks. */
+export interface DeviceRequest {
+  client: OAuthClient;
+  address: string;
+  /** `scope` of RFC 8628, section 3.1: scopes with spaces between them. */
+  scope: string | undefined;
+  /** `device_name`, a parameter of our own: the machine that the program runs on. */
+  deviceName: string | undefined;
+}
 
 /** What a device is told: one code for itself, one for its person. */
 export interface DeviceCodes {
@@ -36,11 +49,11 @@ export class DeviceGrants {
     private readonly database: Database,
   ) {}
 
-  async begin(client: OAuthClient, address: string): Promise<DeviceCodes> {
+  async begin({ client, address, scope, deviceName }: DeviceRequest): Promise<DeviceCodes> {
     for (;;) {
       const deviceCode = randomBytes(32).toString('base64url');
       const letters = Array.from({ length: LETTERS_COUNT }, () => LETTERS.charAt(randomInt(LETTERS.length))).join('');
-      const device = { clientId: client.id, clientName: client.name, address };
+      const device = { clientId: client.id, clientName: client.name, address, requestedScope: highestOf(scope), deviceName: plainName(deviceName) };
       const isAdded = await this.devices.add(sha256(deviceCode), sha256(letters), device, POLL_SECONDS, DEVICE_SECONDS);
       if (isAdded) return { deviceCode, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` };
     }
@@ -83,8 +96,8 @@ export class DeviceGrants {
   }
 
   /** Null when who approved it is out meanwhile: the code is used up then, too. */
-  private async issue({ environmentId, scope, clientId, clientName, grantedBy, granter, lifetimeSeconds }: Granted): Promise<{ text: string; grant: Grant } | null> {
-    const key = await this.keys.issue({ environmentId, scope, clientId, clientName, grantedBy, granter, lifetimeSeconds });
+  private async issue({ environmentId, scope, clientId, clientName, deviceName, grantedBy, granter, lifetimeSeconds }: Granted): Promise<{ text: string; grant: Grant } | null> {
+    const key = await this.keys.issue({ environmentId, scope, clientId, clientName, deviceName, grantedBy, granter, lifetimeSeconds });
     return key && { text: key.text, grant: { environmentId, keyId: key.id, scope, clientName, grantedBy, lifetimeSeconds: key.lifetimeSeconds } };
   }
 }
@@ -101,6 +114,18 @@ function whyNot(device: PolledDevice | null): Error {
   if (device.state === 'denied') return oauthError('access_denied', 'The person refused.');
   if (device.isTooSoon) return oauthError('slow_down', 'Ask less often: five seconds more between two requests from now on.');
   return oauthError('authorization_pending', 'Nobody has typed the code yet.');
+}
+
+/** Returns the scope that includes all others that are asked for. Names that are no scope of ours are ignored; null when none is left. */
+function highestOf(scope: string | undefined): Scope | null {
+  const asked = new Set(scope?.split(' '));
+  return SCOPES.findLast((one) => asked.has(one)) ?? null;
+}
+
+/** Returns the name in characters that can neither break a line nor change the order in which text is read; null when none is left. */
+function plainName(name: string | undefined): string | null {
+  const plain = (name ?? '').replace(/[^\p{L}\p{N} ._'-]/gu, '').trim();
+  return plain === '' ? null : [...plain].slice(0, DEVICE_NAME_LENGTH_MAX).join('');
 }
 
 /** Typed as people type: in any case, with spaces or without the hyphen. */

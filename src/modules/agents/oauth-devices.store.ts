@@ -9,6 +9,10 @@ export interface WaitingDevice {
   clientName: string;
   /** Where it asked from. */
   address: string;
+  /** The scope that it asked for; null when it named none that there is. */
+  requestedScope: Scope | null;
+  /** The machine that it says it runs on; null when it does not say. */
+  deviceName: string | null;
   createdAt: Date;
 }
 
@@ -26,6 +30,7 @@ export interface PolledDevice {
   state: 'pending' | 'approved' | 'denied' | 'used';
   clientId: string;
   clientName: string;
+  deviceName: string | null;
   isExpired: boolean;
   isTooSoon: boolean;
   environmentId: number | null;
@@ -38,8 +43,8 @@ export interface PolledDevice {
 const ADD: Statement = {
   name: 'oauth_devices.add',
   text: `
-    insert into oauth_devices (hash, user_code_hash, client_id, client_name, address, state, interval_seconds, created_at, expires_at)
-    values ($1, $2, $3, $4, $5, 'pending', $6, now(), now() + make_interval(secs => $7))
+    insert into oauth_devices (hash, user_code_hash, client_id, client_name, address, requested_scope, device_name, state, interval_seconds, created_at, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7, 'pending', $8, now(), now() + make_interval(secs => $9))
     on conflict (user_code_hash) do nothing returning 1`,
 };
 
@@ -47,7 +52,8 @@ const ADD: Statement = {
 const WAITING: Statement = {
   name: 'oauth_devices.waiting',
   text: `
-    select client_id as "clientId", client_name as "clientName", address, created_at as "createdAt" from oauth_devices
+    select client_id as "clientId", client_name as "clientName", address, requested_scope as "requestedScope", device_name as "deviceName", created_at as "createdAt"
+    from oauth_devices
     where user_code_hash = $1 and state = 'pending' and expires_at > now()`,
 };
 
@@ -72,7 +78,7 @@ const POLL: Statement = {
       interval_seconds = d.interval_seconds + case when b.is_too_soon then 5 else 0 end,
       state = case when b.state = 'approved' and not b.is_expired and not b.is_too_soon then 'used' else b.state end
     from before b where d.hash = b.hash
-    returning b.state, d.client_id as "clientId", d.client_name as "clientName", b.is_expired as "isExpired", b.is_too_soon as "isTooSoon",
+    returning b.state, d.client_id as "clientId", d.client_name as "clientName", d.device_name as "deviceName", b.is_expired as "isExpired", b.is_too_soon as "isTooSoon",
       d.granted_environment_id as "environmentId", d.scope, d.lifetime_seconds as "lifetimeSeconds", d.granted_by as "grantedBy",
       jsonb_build_object('memberId', d.granter_member_id, 'keyId', d.granter_key_id) as granter`,
 };
@@ -87,8 +93,8 @@ export class OAuthDevicesStore {
 
   /** False when the user code is another device's. */
   async add(hash: Buffer, userCodeHash: Buffer, device: Omit<WaitingDevice, 'createdAt'>, intervalSeconds: number, validSeconds: number): Promise<boolean> {
-    const { clientId, clientName, address } = device;
-    return (await this.database.query(ADD, [hash, userCodeHash, clientId, clientName, address, intervalSeconds, validSeconds])).length > 0;
+    const { clientId, clientName, address, requestedScope, deviceName } = device;
+    return (await this.database.query(ADD, [hash, userCodeHash, clientId, clientName, address, requestedScope, deviceName, intervalSeconds, validSeconds])).length > 0;
   }
 
   async waiting(userCodeHash: Buffer): Promise<WaitingDevice | null> {

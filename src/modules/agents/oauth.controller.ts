@@ -138,15 +138,16 @@ export class OAuthController implements OnModuleInit {
   @ApiConsumes(FORM)
   @ApiUnauthorizedResponse({ description: 'No such client, or one that says that it has a secret.' })
   @RateLimit({ name: 'device-start', count: 20, seconds: 300 })
-  @ApiOperation({ summary: 'Ask for a code for a device', description: 'RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.' })
-  @ApiBody(formOf({ client_id: text('The client.', 'posthorn-cli'), scope: text('Ignored: the person chooses.', 'read') }, ['client_id']))
+  @ApiOperation({ summary: 'Ask for a code for a device', description: 'RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. The page offers the person the scopes up to their own role, with the `scope` that was asked for selected. `device_name` becomes part of the name of the key. The command line is the client `posthorn-cli`.' })
+  @ApiBody(formOf({ client_id: text('The client.', 'posthorn-cli'), scope: text('What the key should be able to do: the person sees it selected, and may choose another one.', 'write'), device_name: text('The machine that the program runs on: the person sees it, and the list of keys shows it.', 'ada-laptop') }, ['client_id']))
   @ApiOkResponse({ type: DeviceCodesItem, description: 'The codes.' })
   async authorizeDevice(@Req() request: FastifyRequest, @Body() body: object): Promise<DeviceCodesItem> {
-    const client = await this.clients.find(formIn(request, body)['client_id']);
+    const form = formIn(request, body);
+    const client = await this.clients.find(form['client_id']);
     if (typeof client === 'string') throw oauthError('invalid_client', client);
     // RFC 7591, section 2: what is not in grant_types is not the client's to use.
     if (!client.grantTypes.includes(DEVICE_GRANT)) throw oauthError('unauthorized_client', `This client did not register for the device grant: its grant_types must have ${DEVICE_GRANT}.`);
-    const { deviceCode, userCode } = await this.devices.begin(client, request.ip);
+    const { deviceCode, userCode } = await this.devices.begin({ client, address: request.ip, scope: form['scope'], deviceName: form['device_name'] });
     const page = `${this.config.baseUrl}/oauth/device`;
     return {
       device_code: deviceCode, user_code: userCode, verification_uri: page, verification_uri_complete: `${page}?user_code=${userCode}`,

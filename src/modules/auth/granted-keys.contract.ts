@@ -14,6 +14,8 @@ export interface KeyGrant {
   clientId: string;
   /** As the client calls itself. */
   clientName: string;
+  /** The machine that the client says it runs on: part of the name of the key. */
+  deviceName?: string | null;
   /** Who approved: a member's address, or the name of the key that he signed in with. */
   grantedBy: string;
   granter: KeyGranter;

@@ -36,7 +36,7 @@ export class StoredGrantedKeys extends GrantedKeys {
     return this.keys.isGrantedTo(organizationId, clientId);
   }
 
-  override issue({ environmentId, scope, clientId, clientName, grantedBy, granter, lifetimeSeconds }: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null> {
+  override issue({ environmentId, scope, clientId, clientName, deviceName = null, grantedBy, granter, lifetimeSeconds }: KeyGrant): Promise<{ id: Id; text: string; lifetimeSeconds: number } | null> {
     return this.database.transaction(async () => {
       const { mode } = await this.environments.get(environmentId);
       const isNoted = granter.memberId !== null || granter.keyId !== null;
@@ -45,7 +45,7 @@ export class StoredGrantedKeys extends GrantedKeys {
       const nowMs = this.clock.nowMs();
       const endsMs = Math.min(nowMs + lifetimeSeconds * 1000, facts.expiresAt?.getTime() ?? Infinity);
       const { row, text } = await this.issuer.issue({
-        environmentId, mode, scope, source: 'oauth', name: clientName.slice(0, NAME_LENGTH_MAX),
+        environmentId, mode, scope, source: 'oauth', name: (deviceName === null ? clientName : `${clientName} (${deviceName})`).slice(0, NAME_LENGTH_MAX),
         expiresAt: new Date(endsMs), granted: { clientId, clientName, grantedBy, granter, firstKeyId: null },
       });
       await this.announce(row.hash);
