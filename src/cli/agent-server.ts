@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { parseExact, writeExact } from '../engine/exact-json.js';
 import { EventSourceParser } from '../client/event-source.js';
-import { retryAfterOf } from '../client/errors.js';
+import { redirectOf, retryAfterOf } from '../client/errors.js';
 import { reasonOf } from '../client/retries.js';
 import { jsonLines, TooLong } from './json-lines.js';
 import type { Access } from './sessions.js';
@@ -183,13 +183,15 @@ export class AgentServer {
     const isHeader = typeof name === 'string' && /^[\x21-\x7e]+$/.test(name);
     const late = AbortSignal.timeout(TIMEOUT_MS);
     const response = await this.connection.fetch(new Request(`${url}/mcp`, {
-      method: 'POST', redirect: 'error', signal: AbortSignal.any([signal, late]), body: writeExact(message),
+      method: 'POST', redirect: 'manual', signal: AbortSignal.any([signal, late]), body: writeExact(message),
       headers: {
         authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'user-agent': 'posthorn-cli mcp',
         ...(typeof version === 'string' ? { 'mcp-protocol-version': version, 'mcp-method': method, ...(isHeader && { 'mcp-name': name }) }
           : this.agreed !== null && method !== 'initialize' ? { 'mcp-protocol-version': this.agreed } : {}),
       },
     }));
+    const redirect = redirectOf(url, response);
+    if (redirect !== null) throw new Away(UNREACHABLE, redirect.message);
     // Read within the same time: a connection that breaks under the body is as good as none.
     return new Response(response.status === 202 || response.status === 204 ? null : await response.text(), { status: response.status === 204 ? 202 : response.status, headers: response.headers });
   }
@@ -222,7 +224,7 @@ async function messagesOf(response: Response): Promise<Message[]> {
 
 function refusalOf({ status }: Response, text: string): Away {
   const said = (parsed(text) as { error?: { message?: unknown } } | null)?.error?.message;
-  const what = typeof said === 'string' ? said : `The service answered ${status}.`;
+  const what = typeof said === 'string' ? said : status === 200 ? 'The answer is not that of Posthorn: is this the URL of the service?' : `The service answered ${status}.`;
   return status === 401 ? new Away(UNAUTHENTICATED, `${what} Run \`posthorn login\`, or set POSTHORN_API_KEY.`) : new Away(status === 403 ? UNAUTHENTICATED : UNREACHABLE, what);
 }
 

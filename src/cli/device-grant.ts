@@ -1,4 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
+import { redirectOf } from '../client/errors.js';
 import { CommandFailure, EXIT } from './failure.js';
 
 /** What the service gives a device that asks (RFC 8628, section 3.2). */
@@ -51,15 +52,15 @@ export class DeviceGrant {
   }
 
   /** Asks for a code, as a client that registers itself where the service does not know the command line. */
-  async begin(scope: string): Promise<{ clientId: string; code: DeviceCode }> {
-    const first = await form(this.metadata.device_authorization_endpoint, { client_id: CLIENT_ID, scope });
-    if (first.status === 200) return { clientId: CLIENT_ID, code: first.body as unknown as DeviceCode };
+  async begin(scope: string, deviceName: string): Promise<{ clientId: string; code: DeviceCode }> {
+    const first = await form(this.metadata.device_authorization_endpoint, { client_id: CLIENT_ID, scope, device_name: deviceName });
+    if (first.status === 200) return { clientId: CLIENT_ID, code: this.codeIn(first.body) };
     if (first.status === 404) throw new CommandFailure('This service has no device login. Make a key, and run `posthorn login --with-key`.');
     if (first.body['error'] !== 'invalid_client') throw refused(first.body, 'The login was refused');
     const clientId = await this.register(scope);
-    const second = await form(this.metadata.device_authorization_endpoint, { client_id: clientId, scope });
+    const second = await form(this.metadata.device_authorization_endpoint, { client_id: clientId, scope, device_name: deviceName });
     if (second.status !== 200) throw refused(second.body, 'The login was refused');
-    return { clientId, code: second.body as unknown as DeviceCode };
+    return { clientId, code: this.codeIn(second.body) };
   }
 
   /** Asks until somebody has decided; as seldom as the service wants it, and on over a broken network. */
@@ -79,9 +80,16 @@ export class DeviceGrant {
   }
 
   /** RFC 7009: 200 whether or not the token was still good. */
-  async revoke(token: string): Promise<void> {
-    const { status, body } = await form(this.metadata.revocation_endpoint, { token, client_id: CLIENT_ID });
+  async revoke(token: string, clientId = CLIENT_ID): Promise<void> {
+    const { status, body } = await form(this.metadata.revocation_endpoint, { token, client_id: clientId });
     if (status !== 200) throw refused(body, 'The key was not revoked');
+  }
+
+  /** A page that stands between us and the service answers 200 as well. */
+  private codeIn(body: Record<string, unknown>): DeviceCode {
+    const { device_code: deviceCode, user_code: userCode, verification_uri: page } = body;
+    if ([deviceCode, userCode, page].every((value) => typeof value === 'string')) return body as unknown as DeviceCode;
+    throw new CommandFailure(`${new URL(this.metadata.device_authorization_endpoint).origin} does not answer as Posthorn does: is it the URL of the service?`);
   }
 
   private async register(scope: string): Promise<string> {
@@ -101,12 +109,16 @@ async function form(url: string, fields: Record<string, string>): Promise<{ stat
 }
 
 async function request(url: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
   try {
-    return await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(30_000) });
+    response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(30_000) });
   } catch (error) {
     const { cause } = error as Error;
     throw new CommandFailure(`${new URL(url).origin} could not be reached: ${cause instanceof Error ? cause.message : (error as Error).message}`, EXIT.unreachable);
   }
+  const redirect = redirectOf(url, response);
+  if (redirect !== null) throw new CommandFailure(redirect.message);
+  return response;
 }
 
 function denied(body: Record<string, unknown>): CommandFailure {

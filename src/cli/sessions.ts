@@ -11,6 +11,10 @@ export interface Session {
   created_at: string;
   /** Whether `logout` revokes the key: one of the device grant is ours alone. */
   is_granted: boolean;
+  /** The client that it was granted to, which alone may revoke it. Absent: the command line. */
+  client_id?: string;
+  /** Absent where the service did not say. */
+  expires_at?: string;
 }
 
 interface Kept {
@@ -96,13 +100,25 @@ export interface Access {
   source: 'POSTHORN_API_KEY' | 'login' | 'none';
 }
 
-export function accessOf(options: { url?: string }, sessions = new Sessions(), env: NodeJS.ProcessEnv = process.env): Access {
+/** The service alone, whatever the key is. */
+export function serviceOf(options: { url?: string }, sessions = new Sessions(), env: NodeJS.ProcessEnv = process.env): string {
   const given = options.url ?? (env['POSTHORN_URL'] === '' ? undefined : env['POSTHORN_URL']);
-  const url = tidyUrl(given ?? sessions.current()?.url ?? URL_DEFAULT);
+  return tidyUrl(given ?? sessions.current()?.url ?? URL_DEFAULT);
+}
+
+export function accessOf(options: { url?: string }, sessions = new Sessions(), env: NodeJS.ProcessEnv = process.env): Access {
+  const url = serviceOf(options, sessions, env);
   const key = env['POSTHORN_API_KEY'];
-  if (key !== undefined && key !== '') return { url, apiKey: key, source: 'POSTHORN_API_KEY' };
+  if (key !== undefined && key !== '') return { url, apiKey: usableKey(key, 'POSTHORN_API_KEY'), source: 'POSTHORN_API_KEY' };
   const session = sessions.of(url);
-  return { url, apiKey: session?.api_key ?? null, source: session === null ? 'none' : 'login' };
+  return { url, apiKey: session === null ? null : usableKey(session.api_key, `The key of the login at ${url}`), source: session === null ? 'none' : 'login' };
+}
+
+/** Returns the key without white space around it. Throws when it could not be sent: the message names where it came from and never the key. */
+export function usableKey(text: string, source: string): string {
+  const key = text.trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new CommandFailure(`${source} has a line break, a space or another character that no key has: set it again.`, EXIT.unauthenticated);
 }
 
 /** Throws when nobody is signed in. */
@@ -113,6 +129,10 @@ export function clientOf(options: { url?: string }): PosthornClient {
 }
 
 export function tidyUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new CommandFailure(`${JSON.stringify(text)} is not the URL of a service.`, EXIT.usage);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  // It may have a password in it, which `fetch` would repeat.
+  const shown = text.includes('@') ? 'What --url or POSTHORN_URL gives' : JSON.stringify(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new CommandFailure(`${shown} is not the URL of a service.`, EXIT.usage);
+  if (url.username !== '' || url.password !== '') throw new CommandFailure('--url and POSTHORN_URL take no user and no password.', EXIT.usage);
   return text.replace(/\/+$/, '');
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type components, PosthornClient } from '../client/index.js';
 import { forward } from './forward.js';
-import { type Forwarded, type Notice, Tunnel } from './tunnel.js';
+import { type Forwarded, type Notice, Tunnel, type TunnelOptions } from './tunnel.js';
 
 type RawRequest = components['schemas']['RequestDetailItem'];
 
@@ -71,11 +71,135 @@ describe('a tunnel', () => {
       notice: ({ kind }: Notice) => void notices.push(kind),
     };
 
-    await new Tunnel(client, to, null, hooks, folder).run(false, stop.signal);
+    await new Tunnel(client, to, null, hooks, { folder }).run(false, stop.signal);
 
     expect(forwarded.map(({ event_id, is_late, is_again }) => ({ event_id, is_late, is_again }))).toEqual(['evt_1', 'evt_2'].map((event_id) => ({ event_id, is_late: true, is_again: false })));
-    expect(arrived).toEqual(['/1', '/2']);
+    expect(arrived.sort()).toEqual(['/1', '/2']);
     expect(notices).toEqual(['gap', 'waiting']);
+  });
+
+  describe('of several at the same time', () => {
+    const answer = (body: unknown): Response => new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
+
+    const ends: (() => Promise<void>)[] = [];
+
+    afterEach(async () => {
+      for (const end of ends.splice(0)) await end();
+    });
+
+    /** A service whose stream tells of these requests, and a local program that answers when it is told to. */
+    async function scene(ids: readonly string[], options: TunnelOptions, resumes = false) {
+      const held = new Map<string, ServerResponse[]>();
+      let secondIsAsked = (): void => undefined;
+      const secondAsked = new Promise<void>((resolve) => (secondIsAsked = resolve));
+      const began: string[] = [];
+      const slow = createServer((request, response) => {
+        const name = (request.url ?? '').slice(1);
+        began.push(name);
+        held.set(name, [...(held.get(name) ?? []), response]);
+      }).listen(0, '127.0.0.1');
+      await once(slow, 'listening');
+      const stop = new AbortController();
+      const asked: (string | null)[] = [];
+      const own = mkdtempSync(path.join(folder, 'several-'));
+      const client = new PosthornClient({
+        baseUrl: 'http://service.invalid', apiKey: 'k', retries: 0,
+        fetch: async ({ url, signal, headers }) => {
+          if (url.includes('/v1/events/stream')) {
+            asked.push(headers.get('last-event-id'));
+            return new Response(new ReadableStream({ start: (out) => {
+              const said: [event: string, id: string, data: object][] = [['ready', '1.0.0', {}]];
+              for (const [index, id] of ids.entries()) said.push(['accepted', `1.${index + 1}.0`, { id, endpoint: 'shop', status: 'routed' }]);
+              for (const [event, id, data] of said) out.enqueue(new TextEncoder().encode(`event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`));
+              signal.addEventListener('abort', () => out.error(signal.reason));
+            } }), { headers: { 'content-type': 'text/event-stream' } });
+          }
+          const [, found] = /\/requests\/(evt_\w+)$/.exec(url) ?? [];
+          // The first one is answered late: what is sent on keeps its order all the same.
+          if (found === ids[1]) secondIsAsked();
+          if (found === ids[0] && options.concurrency !== 1) await secondAsked;
+          return found === undefined ? answer({ data: [{ id: 'ep_1', path: 'shop' }], next_cursor: null }) : answer(raw({ path: `/${found}` }));
+        },
+      });
+      const forwarded: Forwarded[] = [];
+      const hooks = { forwarded: (one: Forwarded) => void forwarded.push(one), notice: () => undefined };
+      const target = new URL(`http://127.0.0.1:${(slow.address() as AddressInfo).port}`);
+      const tunnelIn = (given: TunnelOptions): Tunnel => new Tunnel(client, target, null, hooks, { folder: own, ...given });
+      const running = tunnelIn(options).run(resumes, stop.signal);
+      const until = async (isSo: () => boolean): Promise<void> => {
+        for (let tries = 0; !isSo() && tries < 2_000; tries += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+        if (!isSo()) throw new Error(`It did not come to that: ${JSON.stringify({ began, forwarded: forwarded.map(({ event_id: id }) => id) })}`);
+      };
+      const place = (): unknown => JSON.parse(readFileSync(path.join(own, readdirSync(own)[0] ?? ''), 'utf8'));
+      const release = (id: string): void => held.get(id)?.forEach((response) => void response.end());
+      ends.push(async () => {
+        stop.abort();
+        for (const id of held.keys()) release(id);
+        await running;
+        slow.close();
+        slow.closeAllConnections();
+      });
+      return { began, forwarded, until, place, release, asked, tunnelIn };
+    }
+
+    it('requests begin in the order in which they came, as many as --concurrency says, and the next one when one has ended', async () => {
+      const ids = ['evt_1', 'evt_2', 'evt_3', 'evt_4'];
+      const { began, forwarded, until, release } = await scene(ids, { concurrency: 3 });
+      await until(() => began.length === 3);
+      expect(began).toEqual(['evt_1', 'evt_2', 'evt_3']);
+
+      release('evt_2');
+      await until(() => began.length === 4);
+
+      expect(began).toEqual(ids);
+      expect(forwarded.map(({ event_id: id }) => id)).toEqual(['evt_2']);
+    });
+
+    it('--concurrency 1 waits for each answer', async () => {
+      const { began, forwarded, until, release } = await scene(['evt_1', 'evt_2'], { concurrency: 1 });
+      await until(() => began.length === 1);
+      release('evt_1');
+      await until(() => began.length === 2);
+      release('evt_2');
+      await until(() => forwarded.length === 2);
+
+      expect(forwarded.map(({ event_id: id }) => id)).toEqual(['evt_1', 'evt_2']);
+    });
+
+    it('the place stays before the oldest one that is not done; another run goes on there, leaves out what was done, and says what may come again', async () => {
+      const { began, forwarded, until, place, release, asked, tunnelIn } = await scene(['evt_1', 'evt_2', 'evt_3'], { concurrency: 2 });
+      await until(() => began.length === 2);
+      release('evt_2');
+      await until(() => began.length === 3);
+      expect(place()).toEqual({ last_event_id: '1.0.0', under_way: ['evt_1', 'evt_3'], done: ['evt_2'] });
+
+      const stop = new AbortController();
+      const again = tunnelIn({ concurrency: 2 }).run(true, stop.signal);
+      await until(() => began.length === 5);
+      release('evt_1');
+      release('evt_3');
+      await until(() => forwarded.length === 5);
+      stop.abort();
+      await again;
+
+      expect(asked).toEqual([null, '1.0.0']);
+      expect(began.filter((id) => id === 'evt_2')).toHaveLength(1);
+      expect(forwarded.filter(({ is_again: isAgain }) => isAgain).map(({ event_id: id }) => id).sort()).toEqual(['evt_1', 'evt_3']);
+    });
+
+    it('an error that waiting does not mend ends the run after what was begun', async () => {
+      const client = new PosthornClient({
+        baseUrl: 'http://service.invalid', apiKey: 'k', retries: 0,
+        fetch: async ({ url, signal }) => (url.includes('/v1/events/stream')
+          ? new Response(new ReadableStream({ start: (out) => {
+            out.enqueue(new TextEncoder().encode('event: accepted\nid: 1.1.0\ndata: {"id":"evt_1","endpoint":"shop"}\n\n'));
+            signal.addEventListener('abort', () => out.error(signal.reason));
+          } }))
+          : new Response('{"error":{"type":"insufficient_scope","message":"No."}}', { status: 403 })),
+      });
+
+      await expect(new Tunnel(client, to, null, { forwarded: () => undefined, notice: () => undefined }, { folder }).run(false, new AbortController().signal)).rejects.toMatchObject({ status: 403 });
+    });
   });
 
   it('what Node.js does not send, and a program that trickles, end one request and not the tunnel', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { type components, type PosthornClient, PosthornConnectionError, PosthornError, type StreamMessage } from '../client/index.js';
 import { forward, HIDDEN, type LocalAnswer } from './forward.js';
+import { ForwardingProgress, type Slot, type TunnelPlace } from './forwarding-progress.js';
 import { configFolder, writePrivately } from './sessions.js';
 
 type RawRequest = components['schemas']['RequestDetailItem'];
@@ -23,17 +24,33 @@ export interface Forwarded {
 /** What the tunnel says besides what it forwards. */
 export type Notice = Exclude<StreamMessage, { kind: 'accepted' | 'attempt' | 'status' | 'heartbeat' }> | { kind: 'hidden' } | { kind: 'waiting'; reason: string };
 
-interface Place {
-  last_event_id: string;
-  /** Being forwarded when it was written: nobody knows whether it arrived. */
-  under_way: string | null;
+/** How a tunnel forwards. */
+export interface TunnelOptions {
+  /** Requests that are forwarded at the same time, at most. */
+  concurrency?: number;
+  /** Where the place is written down. */
+  folder?: string;
 }
 
+/** One request to forward. */
+interface Turn {
+  eventId: string;
+  endpoint: string;
+  slot: Slot;
+  isLate: boolean;
+  isAgain: boolean;
+  /** Resolves once the request before this one has been sent to the local program. */
+  previous: Promise<void>;
+  sent: () => void;
+}
+
+export const CONCURRENCY_DEFAULT = 8;
 const SEEN_MAX = 10_000;
 const WAIT_MS_MAX = 15_000;
 
 /**
- * Forwards what endpoints receive to a program on this machine, one after the other. The stream says what came, its raw request is fetched by its
+ * Forwards what endpoints receive to a program on this machine, several at the same time. Requests are sent in the order in which they came, and none waits
+ * for the answer to another one while there is room. The stream says what came, its raw request is fetched by its
  * id; what the stream could not tell is fetched from the list. The place is written down before and after each, so that the
  * next run goes on there and says what it may do twice.
  */
@@ -41,8 +58,15 @@ export class Tunnel {
   private readonly file: string;
   private readonly seen = new Set<string>();
   private readonly ids = new Map<string, string>();
-  private underWayBefore: string | null = null;
-  private last = '';
+  private readonly running = new Set<Promise<void>>();
+  private readonly ended = new AbortController();
+  private readonly concurrency: number;
+  private readonly folder: string;
+  private progress = new ForwardingProgress('');
+  private underWayBefore: ReadonlySet<string> = new Set();
+  private doneBefore = new Set<string>();
+  private lastSent: Promise<void> = Promise.resolve();
+  private listing: Promise<void> | null = null;
   private hasSaidHidden = false;
 
   constructor(
@@ -51,8 +75,10 @@ export class Tunnel {
     /** One endpoint; null for all of the environment. */
     private readonly endpointId: string | null,
     private readonly hooks: { forwarded: (forwarded: Forwarded) => void; notice: (notice: Notice) => void },
-    private readonly folder = configFolder(),
+    { concurrency = CONCURRENCY_DEFAULT, folder = configFolder() }: TunnelOptions = {},
   ) {
+    this.concurrency = concurrency;
+    this.folder = folder;
     const name = createHash('sha256').update(JSON.stringify([client.baseUrl, endpointId, to.href])).digest('hex').slice(0, 16);
     this.file = path.join(folder, `listen-${name}.json`);
   }
@@ -60,26 +86,41 @@ export class Tunnel {
   /** Until the signal is aborted. `resumes` goes on where the last run of the same tunnel ended. */
   async run(resumes: boolean, signal: AbortSignal): Promise<void> {
     const place = resumes ? this.place() : null;
-    this.underWayBefore = place?.under_way ?? null;
+    if (place !== null) {
+      this.progress = new ForwardingProgress(place.last_event_id);
+      this.underWayBefore = new Set(place.under_way);
+      this.doneBefore = new Set(place.done);
+    }
+    const untilEnd = AbortSignal.any([signal, this.ended.signal]);
     const stream = this.client.stream({
-      direction: 'inbound', signal, ...(this.endpointId !== null && { endpoint: this.endpointId }), ...(place !== null && { lastEventId: place.last_event_id }),
+      direction: 'inbound', signal: untilEnd, ...(this.endpointId !== null && { endpoint: this.endpointId }), ...(place !== null && { lastEventId: place.last_event_id }),
     });
-    for await (const message of stream) await this.take(message, signal);
+    try {
+      for await (const message of stream) await this.take(message, untilEnd);
+    } finally {
+      await Promise.all(this.running);
+    }
+    if (this.ended.signal.aborted) throw this.ended.signal.reason;
   }
 
   private async take(message: StreamMessage, signal: AbortSignal): Promise<void> {
     if (message.kind === 'lost') return this.hooks.notice(message);
-    if (message.kind === 'accepted' && message.event.endpoint !== null) await this.pass(message.event.id, message.event.endpoint, false, signal);
+    if (message.kind === 'accepted' && message.event.endpoint !== null) {
+      const { id, endpoint } = message.event;
+      return this.begin(id, endpoint, this.progress.add(message.id, id), { isLate: false, isAgain: false }, signal);
+    }
+    const slot = this.progress.add(message.id, null);
     if (message.kind === 'gap') {
       this.hooks.notice(message);
-      await this.whileAway(() => this.fill(message.gap, signal), signal);
+      await this.whileAway(() => this.fill(message, signal), signal);
+      await Promise.all(this.running);
     }
     if (message.kind === 'ready') this.hooks.notice(message);
-    if (!signal.aborted) this.write({ last_event_id: (this.last = message.id), under_way: null });
+    if (!signal.aborted) this.finish(slot);
   }
 
   /** What was received between two times, oldest first, without what was forwarded already. */
-  private async fill({ since, until }: { since: string | null; until: string }, signal: AbortSignal): Promise<void> {
+  private async fill({ id: streamId, gap: { since, until } }: Extract<StreamMessage, { kind: 'gap' }>, signal: AbortSignal): Promise<void> {
     if (since === null) return;
     // Ids are made a moment before their request is stored: what may have been on its way is looked at too.
     const from = new Date(Date.parse(since) - 90_000).toISOString();
@@ -95,7 +136,8 @@ export class Tunnel {
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const { id, endpoint, receivedAt } of missed) {
       // What is older than the gap and is not known here may have been forwarded by an earlier run: it is said to be so.
-      if (!this.seen.has(id)) await this.pass(id, endpoint, true, signal, receivedAt < since);
+      // Its turn is behind that of the gap, which ends after all of them.
+      if (!this.seen.has(id)) await this.begin(id, endpoint, this.progress.add(streamId, id), { isLate: true, isAgain: receivedAt < since }, signal);
     }
   }
 
@@ -105,19 +147,49 @@ export class Tunnel {
     return found;
   }
 
-  private async pass(eventId: string, endpoint: string, isLate: boolean, signal: AbortSignal, mayBeAgain = false): Promise<void> {
+  /** Begins to forward a request once there is room. */
+  private async begin(eventId: string, endpoint: string, slot: Slot, { isLate, isAgain }: Pick<Turn, 'isLate' | 'isAgain'>, signal: AbortSignal): Promise<void> {
+    while (this.running.size >= this.concurrency) await Promise.race(this.running);
+    if (signal.aborted) return;
+    if (this.doneBefore.delete(eventId)) {
+      this.note(eventId);
+      return this.finish(slot);
+    }
+    const turn = { eventId, endpoint, slot, isLate, isAgain: isAgain || this.seen.has(eventId) || this.underWayBefore.has(eventId), previous: this.lastSent, sent: (): void => undefined };
+    this.note(eventId);
+    this.lastSent = new Promise((resolve) => (turn.sent = resolve));
+    const work = this.pass(turn, signal).catch((error: unknown) => this.ended.abort(error)).finally(() => {
+      turn.sent();
+      this.running.delete(work);
+    });
+    this.running.add(work);
+  }
+
+  private async pass({ eventId, endpoint, slot, isLate, isAgain, previous, sent }: Turn, signal: AbortSignal): Promise<void> {
     const request = await this.fetch(eventId, endpoint, signal);
+    await previous;
     if (signal.aborted) return;
     if (request !== null && request.headers.some(([, value]) => value === HIDDEN) && !this.hasSaidHidden) {
       this.hasSaidHidden = true;
       this.hooks.notice({ kind: 'hidden' });
     }
-    const isAgain = mayBeAgain || this.seen.has(eventId) || this.underWayBefore === eventId;
-    if (this.last !== '') this.write({ last_event_id: this.last, under_way: eventId });
-    const answer = request === null || request.erased_at !== undefined ? null : await forward(request, this.to);
+    slot.state = 'under_way';
+    this.write();
+    const forwarding = request === null || request.erased_at !== undefined ? null : forward(request, this.to);
+    sent();
+    const answer = await forwarding;
+    this.hooks.forwarded({ event_id: eventId, endpoint, request, answer, is_again: isAgain, is_late: isLate });
+    this.finish(slot);
+  }
+
+  private note(eventId: string): void {
     this.seen.add(eventId);
     if (this.seen.size > SEEN_MAX) for (const oldest of this.seen) { this.seen.delete(oldest); break; }
-    this.hooks.forwarded({ event_id: eventId, endpoint, request, answer, is_again: isAgain, is_late: isLate });
+  }
+
+  private finish(slot: Slot): void {
+    this.progress.finish(slot);
+    this.write();
   }
 
   /** Null when it is gone. Waits for as long as the service is away: nothing is left out because of that. */
@@ -135,7 +207,7 @@ export class Tunnel {
         return await work();
       } catch (error) {
         if (signal.aborted) return null;
-        if (!(error instanceof PosthornConnectionError) && !(error instanceof PosthornError && (error.status >= 500 || error.status === 429))) throw error;
+        if (!(error instanceof PosthornConnectionError) && !(error instanceof PosthornError && (error.status >= 500 || error.status === 429 || error.type === 'unexpected_answer'))) throw error;
         this.hooks.notice({ kind: 'waiting', reason: error.message });
         await rest(waitMs, undefined, { signal }).catch(() => undefined);
       }
@@ -144,22 +216,27 @@ export class Tunnel {
   }
 
   private async idOf(endpoint: string): Promise<string | null> {
-    if (!this.ids.has(endpoint)) for await (const { id, path: known } of this.client.all('/v1/endpoints', { params: { query: { limit: 100 } } })) this.ids.set(known, id);
+    if (!this.ids.has(endpoint)) await (this.listing ??= this.listEndpoints().finally(() => (this.listing = null)));
     return this.ids.get(endpoint) ?? null;
   }
 
-  private place(): Place | null {
+  private async listEndpoints(): Promise<void> {
+    for await (const { id, path: known } of this.client.all('/v1/endpoints', { params: { query: { limit: 100 } } })) this.ids.set(known, id);
+  }
+
+  private place(): TunnelPlace | null {
     try {
-      const place = JSON.parse(readFileSync(this.file, 'utf8')) as Place;
-      this.last = place.last_event_id;
-      return place;
+      const { last_event_id: last, under_way: underWay, done = [] } = JSON.parse(readFileSync(this.file, 'utf8')) as Omit<TunnelPlace, 'under_way'> & { under_way: string[] | string | null };
+      // Versions that forwarded one at a time wrote one id, or null.
+      return { last_event_id: last, under_way: [underWay ?? []].flat(), done };
     } catch {
       return null;
     }
   }
 
-  private write(place: Place): void {
-    writePrivately(this.folder, this.file, place);
+  private write(): void {
+    const { place } = this.progress;
+    if (place !== null) writePrivately(this.folder, this.file, place);
   }
 }
 

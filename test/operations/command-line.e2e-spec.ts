@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { freePort } from '../durability/processes.js';
 import { command, type Ran, start, type Running } from '../support/command.js';
 import { startServer } from '../support/server.js';
@@ -124,6 +123,18 @@ describe('posthorn', () => {
 
     expect([noKey, badKey, absent, refused, away, noJson].map(({ code }) => code)).toEqual([3, 3, 4, 5, 6, 2]);
     expect([noKey, badKey, absent, refused, away, noJson].every(({ out, err }) => out === '' && err.length > 10)).toBe(true);
+  });
+
+  it.each(['events', 'whoami', 'doctor', 'listen --forward-to 3000', 'mcp', 'events tail'])('a key with a line break is refused by %s, and printed by nobody', async (line) => {
+    const ran = await command({ ...env, POSTHORN_API_KEY: `${server.apiKey.slice(0, 20)}\n${server.apiKey.slice(20)}` }, line.split(' '), '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+
+    expect(ran.code).toBe(3);
+    expect(ran.err).toContain('POSTHORN_API_KEY has a line break');
+    for (const part of [server.apiKey.slice(8, 20), server.apiKey.slice(20)]) expect(ran.out + ran.err).not.toContain(part);
+  });
+
+  it('a key from a file with a line break behind it is good', async () => {
+    expect((await command({ ...env, POSTHORN_API_KEY: `${server.apiKey}\n` }, ['whoami'])).code).toBe(0);
   });
 
   it('keys, whoami and doctor', async () => {
@@ -258,79 +269,6 @@ describe('posthorn', () => {
     expect(spawnSync('bash', ['-c', script], { encoding: 'utf8', env: { PATH: process.env['PATH'] ?? '', HOME: folder } }).stdout.trim()).toBe('tail');
   });
 
-  describe('login', () => {
-    let oauth: Server;
-    let url: string;
-    let asked: { path: string; fields: Record<string, string> }[];
-    let answers: { status: number; body: object }[];
-
-    beforeAll(async () => {
-      oauth = createServer((request: IncomingMessage, response) => {
-        void text(request).then((body) => {
-          const at = request.url ?? '';
-          const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-          if (request.method === 'POST') asked.push({ path: at, fields: form ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as Record<string, string>) });
-          const said = at === '/.well-known/oauth-authorization-server' ? { status: 200, body: { issuer: url, device_authorization_endpoint: `${url}/oauth/device`, token_endpoint: `${url}/oauth/token`, revocation_endpoint: 'https://evil.example/oauth/revoke' } }
-            : at === '/oauth/device' ? { status: 200, body: { device_code: 'device', user_code: 'WDJB-MJHT', verification_uri: `${url}/oauth/device`, verification_uri_complete: `${url}/oauth/device?user_code=WDJB-MJHT`, expires_in: 600, interval: 0.05 } }
-            : at === '/oauth/token' ? (answers.shift() ?? { status: 400, body: { error: 'expired_token' } })
-            : at === '/oauth/revoke' ? { status: 200, body: {} } : { status: 404, body: {} };
-          response.writeHead(said.status, { 'content-type': 'application/json' }).end(JSON.stringify(said.body));
-        });
-      }).listen(0, '127.0.0.1');
-      await new Promise((resolve) => oauth.once('listening', resolve));
-      url = `http://127.0.0.1:${(oauth.address() as AddressInfo).port}`;
-    });
-
-    beforeEach(() => {
-      asked = [];
-      answers = [];
-    });
-
-    afterAll(() => void oauth.close());
-
-    const signedOut = (): Record<string, string> => ({ HOME: folder, XDG_CONFIG_HOME: path.join(folder, 'login') });
-    const file = (): string => path.join(folder, 'login', 'posthorn', 'credentials.json');
-
-    it('shows the code, asks as often as it may, keeps the key for the user alone, and logout revokes it', async () => {
-      answers.push({ status: 400, body: { error: 'authorization_pending' } }, { status: 400, body: { error: 'slow_down' } }, { status: 200, body: { access_token: server.apiKey, token_type: 'Bearer', scope: 'write', expires_in: 86_400 } });
-
-      const login = await command(signedOut(), ['login', '--url', url, '--scope', 'write']);
-
-      expect(login).toMatchObject({ code: 0, out: `Signed in at ${url}.\n` });
-      expect(login.err).toContain('WDJB-MJHT');
-      expect(login.out + login.err).not.toContain(server.apiKey);
-      expect(asked.map((each) => each.path)).toEqual(['/oauth/device', '/oauth/token', '/oauth/token', '/oauth/token']);
-      expect(asked[0]?.fields).toEqual({ client_id: 'posthorn-cli', scope: 'write' });
-      expect(asked[3]?.fields).toEqual({ grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: 'device', client_id: 'posthorn-cli' });
-      expect([statSync(file()).mode & 0o777, statSync(path.dirname(file())).mode & 0o777]).toEqual([0o600, 0o700]);
-
-      const logout = await command(signedOut(), ['logout']);
-
-      expect(logout.code).toBe(0);
-      // Not where the metadata of somebody else's making says.
-      expect(asked.at(-1)).toEqual({ path: '/oauth/revoke', fields: { token: server.apiKey, client_id: 'posthorn-cli' } });
-      expect(readFileSync(file(), 'utf8')).not.toContain(server.apiKey);
-      expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
-    });
-
-    it.each(['access_denied', 'expired_token', 'invalid_grant'])('%s ends it with 3, and nothing is kept', async (error) => {
-      answers.push({ status: 400, body: { error } });
-
-      expect((await command(signedOut(), ['login', '--url', url])).code).toBe(3);
-      expect((await command(signedOut(), ['whoami', '--url', url])).code).toBe(3);
-    });
-
-    it('--with-key keeps a key that is good, and the environment overrides it', async () => {
-      const bad = await command(signedOut(), ['login', '--with-key', '--url', server.url], 'ek_live_x\n');
-      const good = await command(signedOut(), ['login', '--with-key', '--url', server.url], `${server.apiKey}\n`);
-      const who = await command(signedOut(), ['whoami', '--json']);
-      const overridden = await command({ ...signedOut(), POSTHORN_API_KEY: 'ek_live_x' }, ['whoami']);
-
-      expect([bad.code, good.code, overridden.code]).toEqual([3, 0, 3]);
-      expect(JSON.parse(who.out)).toMatchObject({ url: server.url, source: 'login' });
-    });
-  });
-
   describe('events tail', () => {
     it('shows everything once, over a kill of the service and a stop, and what happened meanwhile', async () => {
       const target = targets.open();
@@ -369,6 +307,7 @@ describe('posthorn', () => {
     interface Local { method: string; url: string; rawHeaders: string[]; body: Buffer }
     let local: Server;
     let arrived: Local[];
+    let held: (() => void)[];
     let to: string;
 
     beforeAll(async () => {
@@ -376,19 +315,27 @@ describe('posthorn', () => {
         const chunks: Buffer[] = [];
         request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
           arrived.push({ method: request.method ?? '', url: request.url ?? '', rawHeaders: request.rawHeaders, body: Buffer.concat(chunks) });
-          response.writeHead(request.url?.includes('fail') === true ? 500 : 201).end('local');
+          const end = (): void => void (response.headersSent || response.writeHead(request.url?.includes('fail') === true ? 500 : 201).end('local'));
+          if (request.url?.startsWith('/hold') === true) held.push(end);
+          else end();
         });
       }).listen(0, '127.0.0.1');
       await new Promise((resolve) => local.once('listening', resolve));
       to = `http://127.0.0.1:${(local.address() as AddressInfo).port}`;
     });
 
-    beforeEach(() => void (arrived = []));
+    beforeEach(() => {
+      arrived = [];
+      held = [];
+    });
 
-    afterAll(() => void local.close());
+    afterAll(() => {
+      local.close();
+      local.closeAllConnections();
+    });
 
     const tunnel = async (args: string[]): Promise<Running> => {
-      const running = start(env, ['listen', '--forward-to', `${to}/hook?mine=1`, '--json', ...args]);
+      const running = start(env, ['listen', '--forward-to', `${to}/hook?mine=1`, '--json', '--concurrency', '1', ...args]);
       await running.said('Forwarding what');
       return running;
     };
@@ -438,6 +385,48 @@ describe('posthorn', () => {
       expect([...running.lines(), ...resumed.lines()].some(({ is_again }) => is_again)).toBe(false);
       expect(arrived).toHaveLength(6);
     }, 120_000);
+
+    it.each([['write', 'Bearer of-a-provider', 'glpat-of-a-provider'], ['read', undefined, undefined]] as const)('a key of scope %s: headers that authenticate are forwarded as %s', async (scope, authorization, token) => {
+      const slug = `for-${scope}`;
+      const { id } = await json('endpoints', 'create', slug, '--preset', 'gitlab');
+      expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'glpat-of-a-provider' }), 204);
+      const { key } = await createKey(server, { scope });
+      // As people type it.
+      const running = start({ ...env, POSTHORN_API_KEY: key }, ['listen', '--forward-to', `${new URL(to).port}/hook`, '--json', '--endpoint', slug]);
+      await running.said('Forwarding what');
+      await received(slug, { headers: { 'content-type': 'application/json', authorization: 'Bearer of-a-provider', 'x-gitlab-token': 'glpat-of-a-provider', 'x-plain': 'hello' }, body: '{"object_kind":"push"}' });
+      await has(1);
+      await running.stop();
+
+      const headers = arrived[0]?.rawHeaders ?? [];
+      const value = (name: string): string | undefined => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined);
+      expect([value('authorization'), value('x-gitlab-token'), value('x-plain'), arrived[0]?.url]).toEqual([authorization, token, 'hello', '/hook']);
+      expect(running.err.includes('headers that authenticate are left out')).toBe(scope === 'read');
+    });
+
+    it('forwards several at the same time, in the order in which they came, and one at a time where that is asked for', async () => {
+      await json('endpoints', 'create', 'slow');
+      const ids: string[] = [];
+      const running = start(env, ['listen', '--forward-to', `${to}/hold`, '--json', '--endpoint', 'slow', '--concurrency', '3']);
+      await running.said('Forwarding what');
+      for (let n = 0; n < 4; n += 1) ids.push(await received('slow', {}, `?n=${n}`));
+      await has(3);
+      expect(arrived.map(({ url }) => url)).toEqual(['/hold?n=0', '/hold?n=1', '/hold?n=2']);
+      expect(running.lines()).toEqual([]);
+      held[1]?.();
+      await has(4);
+      for (const release of held) release();
+      await until(async () => running.lines().length, (count) => count === 4, WITHIN_MS);
+      await running.stop();
+
+      expect(running.lines()[0]).toMatchObject({ event_id: ids[1], status: 201 });
+    });
+
+    it.each(['--forward-to http:3000', '--forward-to ftp://localhost/x', '--forward-to 99999', '--forward-to 3000 --concurrency 0', '--forward-to 3000 --concurrency 101', '--forward-to 3000 --concurrency many'])('%s ends with 2 and one line', async (line) => {
+      const ran = await posthorn('listen', ...line.split(' '));
+
+      expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^[^\n]+\n$/) });
+    });
 
     it('shows what the local program did not take, and goes on', async () => {
       await json('endpoints', 'create', 'refused');

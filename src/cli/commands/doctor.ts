@@ -54,8 +54,10 @@ async function examine({ url, apiKey, source }: { url: string; apiKey: string | 
     return [ok('It takes traffic.'), lateness(parts)];
   });
   await look('version', async () => {
-    const document = (await (await client.raw('/openapi.json')).json()) as { info: { version: string } };
-    return [document.info.version === ownVersion() ? ok(`Both are ${ownVersion()}.`) : warning(`The service is ${document.info.version}, this command ${ownVersion()}.`)];
+    const document = (await (await client.raw('/openapi.json')).json().catch(() => null)) as { info?: { version?: unknown } } | null;
+    const version = document?.info?.version;
+    if (typeof version !== 'string') return [warning('The service does not say which version it is.')];
+    return [version === ownVersion() ? ok(`Both are ${ownVersion()}.`) : warning(`The service is ${version}, this command ${ownVersion()}.`)];
   });
   if (apiKey === null) return [...findings, { check: 'key', result: 'failed', message: 'Nobody is signed in: run `posthorn login`, or set POSTHORN_API_KEY.' }];
   const isKnown = await look('key', async () => {

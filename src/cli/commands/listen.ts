@@ -2,38 +2,43 @@ import type { Command } from 'commander';
 import { endpointNamed } from '../endpoint-name.js';
 import { CommandFailure, EXIT } from '../failure.js';
 import { targetOf } from '../forward.js';
-import { type Globals, terminalOf } from '../globals.js';
+import { type Globals, terminalOf, wholeNumber } from '../globals.js';
+import { localTarget } from '../local-target.js';
 import { clientOf } from '../sessions.js';
 import { line, type Terminal } from '../terminal.js';
-import { type Forwarded, type Notice, Tunnel } from '../tunnel.js';
+import { CONCURRENCY_DEFAULT, type Forwarded, type Notice, Tunnel } from '../tunnel.js';
 import { gapText } from './events.js';
+
+const CONCURRENCY_MAX = 100;
 
 /** listen */
 export function addListenCommand(program: Command): void {
   program
     .command('listen')
     .description('forward what endpoints receive to a program on this machine')
-    .requiredOption('--forward-to <url>', 'where to: http://localhost:3000/hook')
+    .requiredOption('--forward-to <target>', 'where to: 3000, localhost:3000/hook, or a whole URL')
     .option('--endpoint <id>', 'only what this endpoint receives: its ep_ id or its slug')
+    .option('--concurrency <count>', `how many requests to forward at the same time, 1 to ${CONCURRENCY_MAX}`, wholeNumber, CONCURRENCY_DEFAULT)
     .option('--resume', 'go on where the last run of the same tunnel ended')
     .addHelpText('after', `
 Examples:
-  posthorn listen --forward-to http://localhost:3000/hook
-  posthorn listen --forward-to http://localhost:3000/hook --endpoint stripe --resume
+  posthorn listen --forward-to localhost:3000/hook
+  posthorn listen --forward-to 3000 --endpoint stripe --resume
 
-Nothing has to reach this machine from outside. Each request is forwarded byte for byte, one after the other; what the provider is answered does
-not change. It goes on over restarts and broken connections, and says what is forwarded late, again, or not at all.
+Nothing has to reach this machine from outside. Each request is forwarded byte for byte. Requests are sent in the order in which they
+came, up to --concurrency of them at the same time; 1 waits for each answer. What the provider is answered does not change. It goes on over restarts and broken connections, and says what is forwarded late, again, or not at all.
 Needs a key of scope write: to one of scope read, headers that authenticate are not shown.`)
-    .action(async (options: { forwardTo: string; endpoint?: string; resume?: true }, command: Command) => {
+    .action(async (options: { forwardTo: string; endpoint?: string; concurrency: number; resume?: true }, command: Command) => {
       const terminal = terminalOf(command);
+      const to = localTarget(options.forwardTo);
+      const { concurrency } = options;
+      if (concurrency < 1 || concurrency > CONCURRENCY_MAX) throw new CommandFailure(`--concurrency is a whole number from 1 to ${CONCURRENCY_MAX}.`, EXIT.usage);
       const client = clientOf(command.optsWithGlobals<Globals>());
-      if (!URL.canParse(options.forwardTo) || !/^https?:$/.test(new URL(options.forwardTo).protocol)) throw new CommandFailure('--forward-to is not an http or https URL.', EXIT.usage);
-      const to = new URL(options.forwardTo);
       const endpoint = options.endpoint === undefined ? null : await endpointNamed(client, options.endpoint);
       const stop = new AbortController();
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
       const hooks = { forwarded: (forwarded: Forwarded) => showForwarded(terminal, forwarded, to), notice: (notice: Notice) => showNotice(terminal, notice, endpoint?.url ?? 'every endpoint', to) };
-      await new Tunnel(client, to, endpoint?.id ?? null, hooks).run(options.resume ?? false, stop.signal);
+      await new Tunnel(client, to, endpoint?.id ?? null, hooks, { concurrency }).run(options.resume ?? false, stop.signal);
     });
 }
 
@@ -52,7 +57,7 @@ function showNotice(terminal: Terminal, notice: Notice, what: string, to: URL): 
   if (notice.kind === 'ready') terminal.progress(`Forwarding what ${what} receives to ${to.href}.`);
   if (notice.kind === 'lost') terminal.progress(`${notice.reason} Connecting again in ${Math.ceil(notice.retryMs / 1_000)} s.`);
   if (notice.kind === 'waiting') terminal.progress(`${notice.reason} Waiting for it.`);
-  if (notice.kind === 'hidden') terminal.progress('This key has scope read: headers that authenticate are left out of what is forwarded. Sign in with scope write.');
+  if (notice.kind === 'hidden') terminal.progress('This key has scope read: headers that authenticate are left out of what is forwarded. Run `posthorn login --scope write`.');
   if (notice.kind === 'gap') {
     terminal.progress(`${gapText(notice.gap)}${notice.gap.since === null ? '' : ' What endpoints received then is forwarded now, as late.'}`);
     if (terminal.isJson) terminal.show({ kind: 'gap', ...notice.gap });

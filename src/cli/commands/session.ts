@@ -1,35 +1,39 @@
+import { hostname } from 'node:os';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { PosthornClient } from '../../client/index.js';
 import { DeviceGrant } from '../device-grant.js';
 import { CommandFailure, EXIT, explain } from '../failure.js';
-import { accessOf, clientOf, Sessions } from '../sessions.js';
+import { accessOf, clientOf, serviceOf, type Session, Sessions, usableKey } from '../sessions.js';
 import { type Globals, terminalOf } from '../globals.js';
+import type { Terminal } from '../terminal.js';
+
+const SCOPES: readonly string[] = ['read', 'write', 'admin'];
 
 /** login, logout, whoami. */
 export function addSessionCommands(program: Command): void {
   program
     .command('login')
-    .description('sign in through the browser, and keep the key')
+    .description('sign in through the browser, and keep the key; an earlier login of this machine is revoked')
     .option('--scope <scope>', 'what the key may do: read, write or admin', 'write')
     .option('--with-key', 'keep a key that comes by standard input instead')
     .addHelpText('after', '\nExamples:\n  posthorn login --url https://posthorn.example.com\n  posthorn login --with-key < key.txt')
     .action(async (options: { scope: string; withKey?: true }, command: Command) => {
       const terminal = terminalOf(command);
-      const { url } = accessOf(command.optsWithGlobals<Globals>());
-      const created_at = new Date().toISOString();
-      if (options.withKey) {
-        const apiKey = (await text(process.stdin)).trim();
-        await organizationOf(url, apiKey);
-        new Sessions().keep(url, { api_key: apiKey, scope: null, created_at, is_granted: false });
-      } else {
-        const grant = await DeviceGrant.of(url);
-        const { clientId, code } = await grant.begin(options.scope);
-        terminal.progress(`Open ${code.verification_uri_complete ?? code.verification_uri} and compare the code: ${code.user_code}\nWaiting for your approval …`);
-        const token = await grant.wait(clientId, code);
-        new Sessions().keep(url, { api_key: token.access_token, scope: token.scope ?? null, created_at, is_granted: true });
-      }
-      terminal.show({ url, signed_in: true }, () => `Signed in at ${url}.`);
+      if (!SCOPES.includes(options.scope)) throw new CommandFailure('--scope is read, write or admin.', EXIT.usage);
+      const url = serviceOf(command.optsWithGlobals<Globals>());
+      const session = options.withKey ? await givenSession(url) : await grantedSession(url, options.scope, terminal);
+      const sessions = new Sessions();
+      const earlier = sessions.of(url);
+      sessions.keep(url, session);
+      if (earlier !== null && earlier.is_granted && earlier.api_key !== session.api_key) await revokeEarlier(url, earlier, terminal);
+      const { scope, expires_at: expiresAt = null } = session;
+      const environment = environmentOf(session.api_key);
+      terminal.show({ url, signed_in: true, scope, environment, expires_at: expiresAt }, () => {
+        const until = expiresAt === null ? '' : `, until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC`;
+        return `Signed in at ${url}: ${scope === null ? '' : `scope ${scope}, `}environment ${environment}${until}.`;
+      });
+      if (session.is_granted && scope !== null && scope !== options.scope) terminal.progress(`You asked for scope ${options.scope}, and got ${scope}.`);
     });
 
   program
@@ -38,13 +42,13 @@ export function addSessionCommands(program: Command): void {
     .action(async (_options: object, command: Command) => {
       const terminal = terminalOf(command);
       const sessions = new Sessions();
-      const { url } = accessOf(command.optsWithGlobals<Globals>(), sessions);
+      const url = serviceOf(command.optsWithGlobals<Globals>());
       const session = sessions.of(url);
       if (session === null) throw new CommandFailure(`You are not signed in at ${url}.`, EXIT.unauthenticated);
       // Forgotten first: whatever becomes of the rest, it is not used from here any more.
       sessions.forget(url);
       if (session.is_granted) {
-        await DeviceGrant.of(url).then((grant) => grant.revoke(session.api_key)).catch((error: unknown) => {
+        await revoke(url, session).catch((error: unknown) => {
           throw new CommandFailure(`The key is forgotten here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`);
         });
       }
@@ -58,14 +62,44 @@ export function addSessionCommands(program: Command): void {
       const globals = command.optsWithGlobals<Globals>();
       const { url, apiKey, source } = accessOf(globals);
       const organization = await clientOf(globals).get('/v1/org');
-      const environment = apiKey?.startsWith('ek_test_') ? 'test' : 'live';
-      const shown = { url, organization: organization.name, organization_id: organization.id, environment, key: `${apiKey?.slice(0, 12)}…`, source, scope: new Sessions().of(url)?.scope ?? null };
-      terminalOf(command).fields(shown, [['Service', url], ['Organization', `${organization.name} (${organization.id})`], ['Environment', environment], ['Key', shown.key], ['From', source], ['Scope', source === 'login' ? shown.scope : null]]);
+      const environment = environmentOf(apiKey ?? '');
+      const session = source === 'login' ? new Sessions().of(url) : null;
+      const shown = { url, organization: organization.name, organization_id: organization.id, environment, key: `${apiKey?.slice(0, 12)}…`, source, scope: session?.scope ?? null, expires_at: session?.expires_at ?? null };
+      terminalOf(command).fields(shown, [['Service', url], ['Organization', `${organization.name} (${organization.id})`], ['Environment', environment], ['Key', shown.key], ['From', source], ['Scope', shown.scope], ['Expires', shown.expires_at]]);
     });
 }
 
-/** Throws when the key is not good. */
-async function organizationOf(url: string, apiKey: string): Promise<void> {
-  if (apiKey === '') throw new CommandFailure('No key came by standard input.', EXIT.usage);
+/** The key that comes by standard input. Throws when it is not good. */
+async function givenSession(url: string): Promise<Session> {
+  const given = (await text(process.stdin)).trim();
+  if (given === '') throw new CommandFailure('No key came by standard input.', EXIT.usage);
+  const apiKey = usableKey(given, 'The key that came by standard input');
   await new PosthornClient({ baseUrl: url, apiKey, retries: 1 }).get('/v1/org');
+  return { api_key: apiKey, scope: null, created_at: new Date().toISOString(), is_granted: false };
 }
+
+/** A key that a person grants in the browser. */
+async function grantedSession(url: string, asked: string, terminal: Terminal): Promise<Session> {
+  const grant = await DeviceGrant.of(url);
+  const { clientId, code } = await grant.begin(asked, hostname());
+  terminal.progress(`Open ${code.verification_uri_complete ?? code.verification_uri} and compare the code: ${code.user_code}\nWaiting for your approval …`);
+  const { access_token: apiKey, scope = null, expires_in: seconds } = await grant.wait(clientId, code);
+  const nowMs = Date.now();
+  return {
+    api_key: apiKey, scope, created_at: new Date(nowMs).toISOString(), is_granted: true, client_id: clientId,
+    ...(seconds !== undefined && { expires_at: new Date(nowMs + seconds * 1_000).toISOString() }),
+  };
+}
+
+/** The new login holds whatever becomes of this. A key that is gone already counts as revoked (RFC 7009, section 2.2). */
+async function revokeEarlier(url: string, earlier: Session, terminal: Terminal): Promise<void> {
+  await revoke(url, earlier).catch((error: unknown) => {
+    terminal.progress(`The key of the earlier login is replaced here, but not revoked: ${explain(error).message} Revoke it in the list of keys.`);
+  });
+}
+
+async function revoke(url: string, { api_key: key, client_id: clientId }: Session): Promise<void> {
+  await (await DeviceGrant.of(url)).revoke(key, clientId);
+}
+
+const environmentOf = (key: string): string => (key.startsWith('ek_test_') ? 'test' : 'live');

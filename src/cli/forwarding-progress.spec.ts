@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { ForwardingProgress, type Slot } from './forwarding-progress.js';
+
+describe('ForwardingProgress', () => {
+  it('knows no place before the stream has named one', () => {
+    const progress = new ForwardingProgress('');
+    progress.add('1', 'evt_1');
+
+    expect(progress.place).toBeNull();
+  });
+
+  it('moves on over what is done from the front on, and names what is done or under way behind it', () => {
+    const progress = new ForwardingProgress('0');
+    const [first, second, third] = ['1', '2', '3'].map((id) => progress.add(id, `evt_${id}`)) as [Slot, Slot, Slot];
+    first.state = 'under_way';
+    progress.finish(third);
+
+    expect(progress.place).toEqual({ last_event_id: '0', under_way: ['evt_1'], done: ['evt_3'] });
+    progress.finish(first);
+    expect(progress.place).toEqual({ last_event_id: '1', under_way: [], done: ['evt_3'] });
+    progress.finish(second);
+    expect(progress.place).toEqual({ last_event_id: '3', under_way: [], done: [] });
+  });
+
+  it('in whatever order requests end, a run that begins at the place meets each one that is not done', () => {
+    fc.assert(fc.property(fc.uniqueArray(fc.nat(9), { maxLength: 10 }), (order) => {
+      const progress = new ForwardingProgress('-1');
+      const slots = Array.from({ length: 10 }, (_, index) => progress.add(String(index), `evt_${index}`));
+      for (const index of order) progress.finish(slots[index] as Slot);
+
+      const { last_event_id: last = '', done = [] } = progress.place ?? {};
+      const met = slots.map((_, index) => index).filter((index) => index > Number(last) && !done.includes(`evt_${index}`));
+      expect(met).toEqual([...Array(10).keys()].filter((index) => !order.includes(index)));
+    }));
+  });
+});

@@ -1,0 +1,51 @@
+/** Where a tunnel is, as the next run needs it. */
+export interface TunnelPlace {
+  /** Everything up to here has been dealt with. */
+  last_event_id: string;
+  /** Requests behind it that were being forwarded: nobody knows whether they arrived. */
+  under_way: string[];
+  /** Requests behind it that have been forwarded. */
+  done: string[];
+}
+
+/** One message of the stream, in its turn. */
+export interface Slot {
+  readonly streamId: string;
+  readonly eventId: string | null;
+  state: 'waiting' | 'under_way' | 'done';
+}
+
+/** More would make a file that is written for each request. */
+const DONE_MAX = 500;
+
+/**
+ * Keeps what was dealt with while requests end in another order than they came in. The place moves on only over messages
+ * before which nothing is left: a run that ends loses none.
+ */
+export class ForwardingProgress {
+  private readonly slots: Slot[] = [];
+  private last: string;
+
+  constructor(last: string) {
+    this.last = last;
+  }
+
+  /** Adds the next message of the stream. `eventId` is null for a message that forwards nothing itself. */
+  add(streamId: string, eventId: string | null): Slot {
+    const slot: Slot = { streamId, eventId, state: 'waiting' };
+    this.slots.push(slot);
+    return slot;
+  }
+
+  finish(slot: Slot): void {
+    slot.state = 'done';
+    while (this.slots[0]?.state === 'done') this.last = (this.slots.shift() as Slot).streamId;
+  }
+
+  /** Null before the stream has named a place. */
+  get place(): TunnelPlace | null {
+    if (this.last === '') return null;
+    const idsOf = (state: Slot['state']): string[] => this.slots.flatMap((slot) => (slot.state === state && slot.eventId !== null ? slot.eventId : []));
+    return { last_event_id: this.last, under_way: idsOf('under_way'), done: idsOf('done').slice(-DONE_MAX) };
+  }
+}

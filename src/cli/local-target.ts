@@ -1,0 +1,35 @@
+import { CommandFailure, EXIT } from './failure.js';
+
+const FORMS = 'a port (3000), a host and a port (localhost:3000/hook), or an http or https URL';
+const PORT_MAX = 65_535;
+
+/**
+ * Returns the URL of a program on this machine from the short forms that people type: `3000`, `:3000/hook`, `localhost:3000/hook`,
+ * `[::1]:3000` or a whole URL. Throws a usage failure for anything else; its message never repeats credentials.
+ */
+export function localTarget(text: string): URL {
+  const typed = text.trim();
+  const [, port, rest = ''] = /^:?(\d+)((?:[/?].*)?)$/.exec(typed) ?? [];
+  if (port !== undefined) return checked(typed, `http://localhost:${port}${rest}`);
+  if (/^https?:(?!\/\/[^/])|^\//i.test(typed)) throw refused(typed);
+  return checked(typed, /^[a-z][a-z0-9+.-]*:\/\//i.test(typed) ? typed : `http://${typed}`);
+}
+
+function checked(typed: string, url: string): URL {
+  const target = /^\S+$/.test(typed) && URL.canParse(url) ? new URL(url) : null;
+  if (target === null || !/^https?:$/.test(target.protocol) || target.port === '0' || !isHostAsTyped(url, target)) throw refused(typed);
+  if (target.username !== '' || target.password !== '') throw new CommandFailure('--forward-to takes no user and no password.', EXIT.usage);
+  if (target.hash !== '') throw new CommandFailure('--forward-to takes no fragment: leave out what begins with "#".', EXIT.usage);
+  return target;
+}
+
+/** The URL standard reads `3.14` as the address 3.0.0.14 (section 3.5): nobody means that. */
+function isHostAsTyped(url: string, { hostname }: URL): boolean {
+  return !/^\d{1,3}(?:\.\d{1,3}){3}$/.test(hostname) || url.includes(`//${hostname}`) || url.includes(`@${hostname}`);
+}
+
+function refused(typed: string): CommandFailure {
+  const isPort = /^:?\d+$/.test(typed) && Number(typed.replace(':', '')) > PORT_MAX;
+  const shown = typed.includes('@') ? '--forward-to' : `--forward-to ${JSON.stringify(typed.slice(0, 100))}`;
+  return new CommandFailure(isPort ? `${shown} is no port: ports end at ${PORT_MAX}.` : `${shown} is no address to forward to. Give ${FORMS}.`, EXIT.usage);
+}
