@@ -471,7 +471,7 @@ export interface paths {
         put?: never;
         /**
          * Erase an application
-         * @description Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job says what is gone. For good. An application that was deleted is erased by its `app_` id. With `dry_run` it counts at once (200) and erases nothing. Needs a key of scope `write`.
+         * @description Does away, as a job in the background, with the application, its endpoints and their secrets, with the payload, header values and channels of every message that it was sent, with what waits, and with what its receivers answered. Ids, types, times and states stay. `erased` of the job says what is gone. For good. An application that was deleted is erased by its `app_` id. Needs a key of scope `write`.
          */
         post: operations["eraseApplication"];
         delete?: never;
@@ -531,7 +531,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an event
-         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. `destinations` narrows it to some of those that it went to. Needs a key of scope `write`.
+         * @description Sends the event again with the same `webhook-id` and body and with `webhook-replayed: true`, whatever became of it. Nothing goes to what is disabled or was deleted; 409 when it went nowhere else. Needs a key of scope `write`.
          */
         post: operations["replayEvent"];
         delete?: never;
@@ -845,7 +845,7 @@ export interface paths {
         };
         /**
          * Get a raw request
-         * @description With its headers, query and body as they came. Needs a key of scope `read`.
+         * @description With its headers, query and body as they came. Headers that authenticate (`authorization`, `cookie`, a token of a preset) have their values for scope `write`; scope `read` gets `(hidden)`. Needs a key of scope `read`.
          */
         get: operations["getRequest"];
         put?: never;
@@ -2028,26 +2028,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/aliases/{alias}/messages/{messageId}/release": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Release a quarantined message
-         * @description Sends it to the destinations of the alias as they are now. Its verdicts stay, and nothing is checked again: the caller decides that the message is good. 409 when the message is not quarantined (`details.reason: "not_quarantined"`), so that it is released once, and when no destination of the alias takes it (`"no_destination"`). Needs a key of scope `write`.
-         */
-        post: operations["releaseReceivedMessage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/aliases/{alias}/messages/{messageId}/attachments/{index}": {
         parameters: {
             query?: never;
@@ -2645,7 +2625,7 @@ export interface paths {
         };
         /**
          * Ask a person for access
-         * @description A page for the person's browser: sign-in, then the question. Unknown parameters and further scopes are ignored. The answer, also a refusal, is a redirect with `iss` and `state`. A faulty request is shown on the page; it is redirected only to a client that already has a key of the organization.
+         * @description A page for the person's browser: sign-in, then the question. Unknown parameters are ignored. The answer, also a refusal, is a redirect with `iss` and `state`.
          */
         get: operations["askForAccess"];
         put?: never;
@@ -2667,7 +2647,7 @@ export interface paths {
         put?: never;
         /**
          * Register a client
-         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one network (RATE_LIMIT_REGISTRATION), refused ones not counted; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES. A client that will use the device grant says so in `grant_types`, and needs no `redirect_uris` if it uses nothing else.
+         * @description RFC 7591, for public clients: no secret is issued. Ten an hour from one address; a client that nobody approves is deleted after a day. `redirect_uris` are https, http on the own computer, or a private scheme of OAUTH_REDIRECT_SCHEMES.
          */
         post: operations["registerClient"];
         delete?: never;
@@ -2727,7 +2707,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a code for a device
-         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. A client must have registered for this grant, or the answer is `unauthorized_client`. Which scope the key gets is what the person chooses, up to his own. The command line is the client `posthorn-cli`.
+         * @description RFC 8628: the program shows `user_code`, and asks at `/oauth/token` until somebody has typed it. The page offers the person the scopes up to their own role, with the `scope` that was asked for selected. `device_name` becomes part of the name of the key. The command line is the client `posthorn-cli`.
          */
         post: operations["authorizeDevice"];
         delete?: never;
@@ -2745,7 +2725,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the agent server
-         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`, and where BASE_URL has a path at `/.well-known/oauth-protected-resource{path}/mcp` of the host.
+         * @description RFC 9728. Also at `/.well-known/oauth-protected-resource/mcp`.
          */
         get: operations["getProtectedResource"];
         put?: never;
@@ -2765,7 +2745,7 @@ export interface paths {
         };
         /**
          * Get the metadata of the authorization server
-         * @description RFC 8414. Also at `/.well-known/openid-configuration`, and where BASE_URL has a path at both with the path behind it.
+         * @description RFC 8414.
          */
         get: operations["getAuthorizationServer"];
         put?: never;
@@ -6047,12 +6027,6 @@ export interface components {
              * @example 2026-11-21T09:30:00.000Z
              */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description Until when; null for ever. A bounce expires where the operator has set `BOUNCE_SUPPRESSION_DAYS`.
-             * @example null
-             */
-            expires_at: string | null;
         };
         SuppressionPage: {
             /** @description The suppressions of this page. */
@@ -6309,7 +6283,7 @@ export interface components {
              */
             state: "received" | "processed" | "quarantined";
             /**
-             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed, virus or sender_unverified (name servers did not answer); null otherwise, and once it was released.
+             * @description Why it is quarantined: sender_not_allowed, too_large, from_missing, from_ambiguous, dmarc_failed or virus; null otherwise.
              * @example null
              */
             reason: string | null;
@@ -6349,7 +6323,7 @@ export interface components {
              */
             dkim: "pass" | "fail" | "softfail" | "neutral" | "policy" | "none" | "temperror" | "permerror";
             /**
-             * @description Whether one of the two belongs to the domain of its author (RFC 9989). `temperror` when name servers did not answer for what would have decided that.
+             * @description Whether one of the two belongs to the domain of its author (RFC 9989).
              * @example pass
              * @enum {string}
              */
@@ -6373,7 +6347,7 @@ export interface components {
              */
             virus: "pass" | "fail" | "gray" | "disabled" | "processing_failed";
             /**
-             * @description What the domain of its author asks for when DMARC fails; null without a record, and when name servers did not answer for it.
+             * @description What the domain of its author asks for when DMARC fails; null without a record.
              * @example reject
              * @enum {string|null}
              */
@@ -7564,7 +7538,7 @@ export interface components {
              */
             query: string;
             /**
-             * @description The headers in their order, repeated ones too, names in lower case; those that authenticate are hidden.
+             * @description The headers in their order, repeated ones too, names in lower case. Those that authenticate are `(hidden)` from scope `read`.
              * @example [
              *       [
              *         "content-type",
@@ -9508,7 +9482,7 @@ export interface components {
              */
             skipped: number;
             /**
-             * @description Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more.
+             * @description Events that are never replayed: quarantined, parked, or without a payload any more.
              * @example 2
              */
             excluded: number;
@@ -9578,46 +9552,6 @@ export interface components {
              */
             until?: string;
         };
-        EraseApplicationBody: {
-            /**
-             * @description True to count only: nothing is erased.
-             * @default false
-             * @example true
-             */
-            dry_run: boolean;
-        };
-        EraseDryRunResult: {
-            /**
-             * @description Endpoints of the application.
-             * @example 2
-             */
-            endpoints: number;
-            /**
-             * @description Messages whose payload, header values and channels are gone.
-             * @example 1204
-             */
-            messages: number;
-            /**
-             * @description Deliveries that waited, and were ended.
-             * @example 3
-             */
-            deliveries: number;
-            /**
-             * @description Attempts whose excerpt of the receiver's answer is gone.
-             * @example 2410
-             */
-            attempts: number;
-            /**
-             * @description Always true here.
-             * @example true
-             */
-            dry_run: boolean;
-            /**
-             * @description True when there may be more messages and attempts: the newest 20,000 messages and events were looked at, or a few more.
-             * @example false
-             */
-            is_capped: boolean;
-        };
         CancelBody: {
             /**
              * @description Only events of exactly this type.
@@ -9630,15 +9564,6 @@ export interface components {
              * @example 2026-11-21T00:00:00.000Z
              */
             until?: string;
-        };
-        EventReplayBody: {
-            /**
-             * @description Only to these of the destinations that the event went to. 422 for any other one: a range replay sends to destinations that were added since.
-             * @example [
-             *       "dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1"
-             *     ]
-             */
-            destinations?: string[];
         };
         ReplayAccepted: {
             /**
@@ -9747,7 +9672,7 @@ export interface components {
              */
             skipped: number;
             /**
-             * @description Events that are never replayed: quarantined, parked, dropped by the transform, or without a payload any more.
+             * @description Events that are never replayed: quarantined, parked, or without a payload any more.
              * @example 2
              */
             excluded: number;
@@ -9986,7 +9911,7 @@ export interface components {
              */
             token_endpoint_auth_method: string;
             /**
-             * @description The scope of the keys that it gets, whatever it asks for.
+             * @description What it may ask for.
              * @example read
              */
             scope: string;
@@ -11048,7 +10973,6 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11127,7 +11051,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11545,7 +11468,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11673,7 +11595,6 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11950,24 +11871,8 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["EraseApplicationBody"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description What an erasure would do away with (`dry_run: true`). */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EraseDryRunResult"];
-                };
-            };
             /** @description The job. */
             202: {
                 headers: {
@@ -11987,7 +11892,6 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12097,11 +12001,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["EventReplayBody"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description The event is on its way again. */
             202: {
@@ -12122,7 +12022,6 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12220,7 +12119,6 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12416,7 +12314,6 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12599,7 +12496,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -12903,7 +12799,10 @@ export interface operations {
     };
     getRequest: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Hides headers that authenticate from scope `write` too: for answers that somebody else reads. */
+                hide_secrets?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The endpoint. */
@@ -12967,7 +12866,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -13054,7 +12952,6 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -13389,7 +13286,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -13771,7 +13667,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14241,7 +14136,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14356,7 +14250,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14505,7 +14398,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14834,7 +14726,6 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -14924,7 +14815,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -15527,7 +15417,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -15884,7 +15773,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -16132,59 +16020,6 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    releaseReceivedMessage: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A uuid of your own for this request, such as `0b9f1c6e-6a3c-4b7e-9a57-2f7f0f8f4c11`. Within a day, the same request with the same key is done once: its 2xx answer is repeated with `Idempotent-Replayed: true`. What was refused may be sent again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The alias: its id, or its whole address (percent-encoded). */
-                alias: string;
-                /** @description The message. */
-                messageId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The message, which is on its way. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReceivedMessageDetail"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
-            /** @description The message is not quarantined, or the alias leads nowhere. */
-            409: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -16466,7 +16301,6 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -16985,7 +16819,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17187,7 +17020,6 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17314,7 +17146,6 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17384,7 +17215,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17543,18 +17373,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["InsufficientScope"];
-            /** @description The slug is taken, or a second organization would need OIDC_DOMAINS. */
-            409: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -17683,7 +17502,6 @@ export interface operations {
             };
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -17739,7 +17557,7 @@ export interface operations {
             query: {
                 /** @description What the key is for (RFC 8707). */
                 resource?: unknown;
-                /** @description Always `read` is granted; other scopes are ignored. */
+                /** @description `read`, which is also what nothing means. */
                 scope?: unknown;
                 /** @description Comes back as it is. */
                 state?: unknown;
@@ -17773,7 +17591,7 @@ export interface operations {
                     "text/html; charset=utf-8": string;
                 };
             };
-            /** @description Back to a client that the organization approved before, with an error. */
+            /** @description Back to the client, with an error. */
             302: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17863,14 +17681,7 @@ export interface operations {
                      *       "http://127.0.0.1:3456/callback"
                      *     ]
                      */
-                    redirect_uris?: string[];
-                    /**
-                     * @description How it will ask: `authorization_code`, `urn:ietf:params:oauth:grant-type:device_code`, or both. The first when left out.
-                     * @example [
-                     *       "authorization_code"
-                     *     ]
-                     */
-                    grant_types?: string[];
+                    redirect_uris: string[];
                     /**
                      * @description What people are shown, and told that nobody verified.
                      * @example An assistant
@@ -18244,10 +18055,15 @@ export interface operations {
                      */
                     client_id: string;
                     /**
-                     * @description Ignored: the person chooses.
-                     * @example read
+                     * @description What the key should be able to do: the person sees it selected, and may choose another one.
+                     * @example write
                      */
                     scope?: string;
+                    /**
+                     * @description The machine that the program runs on: the person sees it, and the list of keys shows it.
+                     * @example ada-laptop
+                     */
+                    device_name?: string;
                 };
             };
         };
